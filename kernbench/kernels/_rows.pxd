@@ -1,0 +1,27 @@
+# Rows of a training kernel matrix, in batches, behind a bounded cache.
+
+from kernbench.kernels._engine cimport Engine
+
+
+cdef class KernelRows:
+    cdef readonly object kernel, dtype
+    cdef readonly Py_ssize_t n_rows      # rows and columns now (fewer while restricted)
+    cdef readonly Py_ssize_t capacity    # rows the cache holds, and the largest batch `fetch` takes
+    cdef readonly long long n_evaluations, n_cached
+    cdef readonly bint single, can_restrict
+    cdef object operand, pool
+    cdef Engine engine
+    cdef Py_ssize_t pool_bytes, row_bytes, n_used
+    cdef char *base
+    cdef bint promised                   # rows were given slots but not yet computed
+    cdef bint in_place                   # a precomputed matrix in the right type: its rows are where they are
+    cdef Py_ssize_t[::1] slot_of         # slot of a row, or -1
+    cdef Py_ssize_t[::1] owner           # row of a slot, or -1
+    cdef Py_ssize_t[::1] newer, older    # the order of last use, a ring through slot `capacity`
+
+    # Point rows[q] at row indices[q]; valid until the next call. m <= capacity.
+    cdef int fetch(self, const Py_ssize_t *indices, Py_ssize_t m, void **rows) except -1 nogil
+    cdef bint holds(self, Py_ssize_t index) noexcept nogil
+    cdef void _touch(self, Py_ssize_t slot) noexcept nogil
+    cdef void _link(self, Py_ssize_t slot) noexcept nogil
+    cdef Py_ssize_t _make_room(self) noexcept nogil

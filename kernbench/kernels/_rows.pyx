@@ -1,0 +1,302 @@
+"""Rows of a training kernel matrix: asked for in batches, kept in a least-recently-used cache of bounded size.
+
+A batch of rows costs one pass of the engine, a tenth of asking for them one by one; so solvers that know what they
+will need ask ahead. Values computed and values found in the cache are counted apart.
+"""
+
+from libc.stdlib cimport free
+
+from kernbench.kernels._engine cimport Engine, allocate
+from kernbench.kernels._operand cimport Operand
+
+import numpy as np
+
+from kernbench.kernels._products import fill_block, multiply
+from kernbench.kernels.blocks import CHUNK_BYTES, as_rows
+from kernbench.kernels.threads import single_threaded_blas
+
+DEFAULT_CACHE_BYTES = 500_000_000
+
+
+cdef class KernelRows:
+    """The rows of K(X, X).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        For a precomputed kernel the (n, n) matrix itself.
+    kernel : Kernel
+    cache_bytes : int, default=500_000_000
+        Upper bound of the cache. At least two rows are kept whatever it says.
+    dtype : {float32, float64}, default=float32
+        Precision of the rows.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_evaluations : int
+        Kernel values computed so far.
+    n_cached : int
+        Kernel values served from the cache so far.
+    capacity : int
+        Rows the cache can hold.
+    """
+
+    def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32):
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+        if not cache_bytes >= 0:
+            raise ValueError(f"cache_bytes must be at least 0, got {cache_bytes!r}")
+        X = as_rows(X)
+        if kernel.form == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed training kernel must be square, got shape {X.shape}")
+        self.kernel, self.dtype = kernel, np.dtype(dtype).type
+        self.operand = Operand(X, kernel, dtype)
+        self.single = self.operand.single
+        self.in_place = kernel.form == "precomputed"
+        self.can_restrict = not self.in_place
+        self.pool_bytes = int(cache_bytes)
+        self._use(self.operand)
+
+    def _use(self, Operand operand):
+        """Start with an empty cache over the rows of `operand`."""
+        cdef Py_ssize_t n = operand.n_rows
+        self.engine = Engine(self.kernel, operand, operand)
+        self.n_rows = n
+        self.row_bytes = max(n, 1) * self.engine.item
+        self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
+        if not self.in_place and self.pool is None:
+            # Large enough for any later restriction; untouched pages cost nothing, and NumPy asks for huge ones.
+            size = max(self.capacity * self.row_bytes, min(self.pool_bytes, n * self.row_bytes))
+            self.pool = np.empty(size + 64, dtype=np.uint8)
+            self.base = <char *> <size_t> self.pool.ctypes.data
+        self.slot_of = np.full(n, -1, dtype=np.intp)
+        self._forget()
+
+    def _forget(self):
+        """Empty the cache."""
+        cdef Py_ssize_t ring = self.capacity
+        self.slot_of[:] = -1
+        self.owner = np.full(ring + 1, -1, dtype=np.intp)
+        self.newer = np.full(ring + 1, ring, dtype=np.intp)
+        self.older = np.full(ring + 1, ring, dtype=np.intp)
+        self.n_used = 0
+        self.promised = False
+
+    # --- for solvers ---------------------------------------------------------------------------------------------
+
+    cdef bint holds(self, Py_ssize_t index) noexcept nogil:
+        return self.slot_of[index] >= 0
+
+    cdef int fetch(self, const Py_ssize_t *indices, Py_ssize_t m, void **rows) except -1 nogil:
+        cdef:
+            Py_ssize_t q, i, slot, n_missing = 0
+            Py_ssize_t *missing
+            void **targets
+        if self.in_place:
+            for q in range(m):
+                i = indices[q]
+                rows[q] = <char *> self.engine.X.values + i * self.row_bytes
+                if self.slot_of[i] < 0:
+                    self.slot_of[i] = i
+                    self.n_evaluations += self.n_rows
+                else:
+                    self.n_cached += self.n_rows
+            return 0
+        if m > self.capacity:
+            with gil:
+                raise ValueError(f"{m} rows asked for at once from a cache of {self.capacity}: raise cache_size")
+        if self.promised:
+            with gil:
+                self._forget()
+        missing = <Py_ssize_t *> allocate(m * sizeof(Py_ssize_t))
+        targets = <void **> allocate(m * sizeof(void *))
+        # Rows that are here first, so that making room for the others cannot throw them out.
+        for q in range(m):
+            slot = self.slot_of[indices[q]]
+            if slot >= 0:
+                self._touch(slot)
+                self.n_cached += self.n_rows
+        for q in range(m):
+            i = indices[q]
+            slot = self.slot_of[i]
+            if slot < 0:
+                slot = self._make_room()
+                self.slot_of[i] = slot
+                self.owner[slot] = i
+                missing[n_missing] = i
+                targets[n_missing] = self.base + slot * self.row_bytes
+                n_missing += 1
+            rows[q] = self.base + slot * self.row_bytes
+        self.n_evaluations += n_missing * self.n_rows
+        self.promised = True
+        # The tail runs only when `fill` did not raise; else the next call forgets the rows it did not get.
+        self.engine.fill(missing, n_missing, targets)
+        self.promised = False
+        free(missing)
+        free(targets)
+        return 0
+
+    cdef void _touch(self, Py_ssize_t slot) noexcept nogil:
+        """Make `slot` the most recently used one."""
+        self.newer[self.older[slot]] = self.newer[slot]
+        self.older[self.newer[slot]] = self.older[slot]
+        self._link(slot)
+
+    cdef void _link(self, Py_ssize_t slot) noexcept nogil:
+        cdef Py_ssize_t ring = self.capacity, newest = self.older[ring]
+        self.older[slot] = newest
+        self.newer[slot] = ring
+        self.newer[newest] = slot
+        self.older[ring] = slot
+
+    cdef Py_ssize_t _make_room(self) noexcept nogil:
+        """A slot for a new row: an unused one, else the least recently used."""
+        cdef Py_ssize_t slot
+        if self.n_used < self.capacity:
+            slot = self.n_used
+            self.n_used += 1
+            self._link(slot)
+            return slot
+        slot = self.newer[self.capacity]
+        self.slot_of[self.owner[slot]] = -1
+        self._touch(slot)
+        return slot
+
+    def restrict(self, Py_ssize_t[::1] keep):
+        """Look at a subset of the rows and columns only, renumbered in the order of `keep` (ascending).
+
+        Cached rows of the subset are kept, squeezed to its columns; they take less room, so more of them fit.
+        """
+        cdef:
+            Py_ssize_t n_old = self.n_rows, n_new = keep.shape[0], old_bytes = self.row_bytes, old_capacity
+            Py_ssize_t slot, i, j, target = 0
+            char *source
+            char *squeezed
+        if not self.can_restrict:
+            raise ValueError("a precomputed kernel cannot be restricted")
+        old_owner, old_newer = np.asarray(self.owner), np.asarray(self.newer)
+        old_capacity = self.capacity
+        position = np.full(n_old, -1, dtype=np.intp)
+        position[np.asarray(keep)] = np.arange(n_new)
+        # Slots in memory order: a squeezed row never reaches beyond the rows still to be moved.
+        cdef Py_ssize_t[::1] new_position = position
+        cdef Py_ssize_t[::1] moved = np.full(old_capacity + 1, -1, dtype=np.intp)
+        cdef Py_ssize_t new_bytes = max(n_new, 1) * self.engine.item
+        for slot in range(self.n_used):
+            if new_position[self.owner[slot]] < 0:
+                continue
+            source = self.base + slot * old_bytes
+            squeezed = self.base + target * new_bytes
+            if self.single:
+                for j in range(n_new):
+                    (<float *> squeezed)[j] = (<float *> source)[keep[j]]
+            else:
+                for j in range(n_new):
+                    (<double *> squeezed)[j] = (<double *> source)[keep[j]]
+            moved[slot] = target
+            target += 1
+        self._use((<Operand> self.engine.X).take(np.asarray(keep)))
+        # Link the survivors again, oldest first.
+        slot = old_newer[old_capacity]
+        while slot != old_capacity:
+            if moved[slot] >= 0:
+                i = new_position[<Py_ssize_t> old_owner[slot]]
+                self.owner[moved[slot]] = i
+                self.slot_of[i] = moved[slot]
+                self._link(moved[slot])
+            slot = old_newer[slot]
+        self.n_used = target
+
+    def release(self):
+        """Look at all rows again, with an empty cache."""
+        if self.n_rows != self.operand.n_rows:
+            self._use(self.operand)
+
+    # --- for people ----------------------------------------------------------------------------------------------
+
+    def batch(self, indices):
+        """Return the rows `indices` as a fresh array of shape (m, n_rows), through the cache."""
+        cdef:
+            Py_ssize_t[::1] wanted = self._checked(indices)
+            Py_ssize_t m = wanted.shape[0], first = 0, count, q
+            void **rows
+        out = np.empty((m, self.n_rows), dtype=self.dtype)
+        cdef char *target = <char *> <size_t> out.ctypes.data
+        if out.size == 0:
+            return out
+        rows = <void **> allocate(m * sizeof(void *))
+        try:
+            with single_threaded_blas():
+                while first < m:
+                    count = min(self.capacity, m - first)
+                    self.fetch(&wanted[first], count, rows)
+                    for q in range(count):
+                        _copy_bytes(<char *> rows[q], self.row_bytes, target + (first + q) * self.row_bytes)
+                    first += count
+        finally:
+            free(rows)
+        return out
+
+    def row(self, index):
+        """Return one row, shape (n_rows,)."""
+        return self.batch([index])[0]
+
+    def block(self, rows, columns):
+        """Return k(X[rows], X[columns]), shape (len(rows), len(columns)); not cached."""
+        rows, columns = np.asarray(self._checked(rows)), np.asarray(self._checked(columns))
+        self.n_evaluations += len(rows) * len(columns)
+        if self.in_place:
+            return np.asarray(self.engine.X.arrays[0])[np.ix_(rows, columns)]
+        with single_threaded_blas():
+            return fill_block(Engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
+
+    def product(self, rows, columns, a):
+        """Return k(X[rows], X[columns]) @ a in float64 without storing the block; counted as evaluations."""
+        rows, columns = np.asarray(self._checked(rows)), np.asarray(self._checked(columns))
+        self.n_evaluations += len(rows) * len(columns)
+        return self._product(rows, columns, np.asarray(a, dtype=np.float64))
+
+    def matvec(self, a):
+        """Return K @ a, float64, shape (n_rows,); K is not stored, zeros of `a` cost nothing, nothing is counted."""
+        a = np.asarray(a, dtype=np.float64)
+        used = np.flatnonzero(a)
+        return self._product(np.arange(self.n_rows), used, a[used])
+
+    def _product(self, rows, columns, a):
+        out = np.zeros(len(rows))
+        if len(columns) == 0 or len(rows) == 0:
+            return out
+        if self.in_place or self.kernel.form == "callable":
+            height = max(1, int(CHUNK_BYTES // (8 * len(columns))))
+            for first in range(0, len(rows), height):
+                part = rows[first : first + height]
+                if self.in_place:
+                    values = np.asarray(self.engine.X.arrays[0])[np.ix_(part, columns)]
+                else:
+                    values = fill_block(Engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), part)
+                out[first : first + height] = values.astype(np.float64) @ a
+            return out
+        X, Z = self.engine.X, self.engine.Z
+        if len(rows) < self.n_rows:
+            X = X.take(rows)
+        if len(columns) < self.n_rows:
+            Z = Z.take(columns)
+        with single_threaded_blas():
+            return multiply(Engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
+
+    def diagonal(self):
+        """Return k(x_i, x_i) for all rows, float64."""
+        return np.asarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
+
+    def _checked(self, indices):
+        indices = np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)
+        if indices.size and (indices.min() < 0 or indices.max() >= self.n_rows):
+            raise IndexError(f"row indices must be in [0, {self.n_rows})")
+        return indices
+
+
+cdef void _copy_bytes(const char *source, Py_ssize_t n_bytes, char *target) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n_bytes):
+        target[k] = source[k]

@@ -1,0 +1,218 @@
+/* One precision of the tile loops; see _tiles.h. Included twice, so no guard. */
+
+/* --- from inner products (or distances) to kernel values, one row of a tile ---------------------------------- */
+
+/* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
+ * rounding of a tiny squared distance from giving a value above one. */
+KB_CLONES static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
+                                            ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = t[j] - a - b[j];
+        out[j] = v > 0 ? 0 : v;
+    }
+    /* One clamp per loop: with two, the compiler weaves branches into masks and loses a fifth of the speed. */
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = out[j];
+        out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
+    }
+}
+
+/* out_j = exp(-gamma t_j), t a distance. */
+KB_CLONES static void KB_NAME(laplacian_row)(const KB_T *KB_RESTRICT t, KB_T gamma, ptrdiff_t n,
+                                             KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = -gamma * t[j];
+        out[j] = v > 0 ? 0 : v;
+    }
+    /* One clamp per loop: with two, the compiler weaves branches into masks and loses a fifth of the speed. */
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = out[j];
+        out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
+    }
+}
+
+/* out_j = (t_j + c)^degree, by repeated squaring over the whole row. */
+KB_CLONES static void KB_NAME(polynomial_row)(const KB_T *KB_RESTRICT t, KB_T c, int degree, ptrdiff_t n,
+                                              KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T base = t[j] + c, power = 1;
+        for (int bits = degree; bits > 0; bits >>= 1) {
+            if (bits & 1)
+                power *= base;
+            base *= base;
+        }
+        out[j] = power;
+    }
+}
+
+/* zt[k][j] = z[j][k] */
+KB_CLONES static void KB_NAME(turn)(const KB_T *KB_RESTRICT z, ptrdiff_t n, ptrdiff_t d, KB_T *KB_RESTRICT zt)
+{
+    for (ptrdiff_t k = 0; k < d; k++)
+        for (ptrdiff_t j = 0; j < n; j++)
+            zt[k * n + j] = z[j * d + k];
+}
+
+/* --- dense l1 distances: query x against the columns of zt, zt stored feature by feature ----------------------- */
+
+KB_CLONES static void KB_NAME(l1_row)(const KB_T *KB_RESTRICT x, const KB_T *KB_RESTRICT zt, ptrdiff_t d,
+                                      ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    ptrdiff_t j = 0;
+    /* Blocks of columns whose sums stay in registers while the features go by. */
+    for (; j + 32 <= n; j += 32) {
+        KB_T sums[32];
+        for (int l = 0; l < 32; l++)
+            sums[l] = 0;
+        for (ptrdiff_t k = 0; k < d; k++) {
+            const KB_T v = x[k];
+            const KB_T *z = zt + k * n + j;
+            for (int l = 0; l < 32; l++) {
+                KB_T difference = z[l] - v;
+                sums[l] += difference < 0 ? -difference : difference;
+            }
+        }
+        for (int l = 0; l < 32; l++)
+            out[j + l] = sums[l];
+    }
+    for (; j < n; j++) {
+        KB_T sum = 0;
+        for (ptrdiff_t k = 0; k < d; k++) {
+            KB_T difference = zt[k * n + j] - x[k];
+            sum += difference < 0 ? -difference : difference;
+        }
+        out[j] = sum;
+    }
+}
+
+/* --- sparse rows against a dense panel of KB_PANEL queries ----------------------------------------------------- */
+
+/* out[r][q] = scale * sum over the stored entries of row r of value * panel[column][q].
+ * Eight vector accumulators, named one by one: an array of them would live in memory, at a tenth of the speed. */
+#ifdef KB_VECTORS
+typedef KB_T KB_NAME(kb_lanes) __attribute__((vector_size(32), aligned(sizeof(KB_T)), may_alias));
+
+KB_CLONES static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+                                        const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
+                                        const KB_T *KB_RESTRICT panel, KB_T scale, KB_T *KB_RESTRICT out)
+{
+    enum { WIDTH = 8 * 32 / sizeof(KB_T) };
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        for (int part = 0; part < KB_PANEL; part += WIDTH) {
+            KB_NAME(kb_lanes) s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+            for (int64_t k = starts[r]; k < starts[r + 1]; k++) {
+                const KB_NAME(kb_lanes) *p =
+                    (const KB_NAME(kb_lanes) *)(panel + (ptrdiff_t)columns[k] * KB_PANEL + part);
+                const KB_T v = values[k];
+                s0 += v * p[0];
+                s1 += v * p[1];
+                s2 += v * p[2];
+                s3 += v * p[3];
+                s4 += v * p[4];
+                s5 += v * p[5];
+                s6 += v * p[6];
+                s7 += v * p[7];
+            }
+            KB_NAME(kb_lanes) *o = (KB_NAME(kb_lanes) *)(out + r * KB_PANEL + part);
+            o[0] = scale * s0;
+            o[1] = scale * s1;
+            o[2] = scale * s2;
+            o[3] = scale * s3;
+            o[4] = scale * s4;
+            o[5] = scale * s5;
+            o[6] = scale * s6;
+            o[7] = scale * s7;
+        }
+    }
+}
+#else
+static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+                              const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
+                              const KB_T *KB_RESTRICT panel, KB_T scale, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        KB_T *KB_RESTRICT o = out + r * KB_PANEL;
+        for (int q = 0; q < KB_PANEL; q++)
+            o[q] = 0;
+        for (int64_t k = starts[r]; k < starts[r + 1]; k++)
+            for (int q = 0; q < KB_PANEL; q++)
+                o[q] += scale * values[k] * panel[(ptrdiff_t)columns[k] * KB_PANEL + q];
+    }
+}
+#endif
+
+/* out[r][q] = |x_q - z_r|_1 = |x_q|_1 + sum over the stored entries of z_r of |x_qk - z_rk| - |x_qk|. */
+KB_CLONES static void KB_NAME(csr_l1)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+                                      const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
+                                      const KB_T *KB_RESTRICT panel, const KB_T *KB_RESTRICT query_norms,
+                                      KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        KB_T *KB_RESTRICT o = out + r * KB_PANEL;
+        for (int q = 0; q < KB_PANEL; q++)
+            o[q] = query_norms[q];
+        for (int64_t k = starts[r]; k < starts[r + 1]; k++) {
+            const KB_T v = values[k];
+            const KB_T *KB_RESTRICT p = panel + (ptrdiff_t)columns[k] * KB_PANEL;
+            for (int q = 0; q < KB_PANEL; q++) {
+                KB_T x = p[q], difference = x - v;
+                difference = difference < 0 ? -difference : difference;
+                o[q] += difference - (x < 0 ? -x : x);
+            }
+        }
+    }
+}
+
+/* rows[q][r] = tile[r][q] for the first n_queries queries: the tile is small enough to stay in the first-level cache. */
+KB_CLONES static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
+                                        KB_T **rows, ptrdiff_t offset)
+{
+    for (ptrdiff_t q = 0; q < n_queries; q++) {
+        KB_T *KB_RESTRICT row = rows[q] + offset;
+        for (ptrdiff_t r = 0; r < n_rows; r++)
+            row[r] = tile[r * KB_PANEL + q];
+    }
+}
+
+/* --- what is done with finished rows --------------------------------------------------------------------------- */
+
+/* sum_j row_j * a_j in double, eight partial sums so that it vectorises without re-association. */
+KB_CLONES static double KB_NAME(dot_row)(const KB_T *KB_RESTRICT row, const double *KB_RESTRICT a, ptrdiff_t n)
+{
+    double sums[16] = {0};
+    ptrdiff_t j = 0;
+    for (; j + 16 <= n; j += 16)
+        for (int l = 0; l < 16; l++)
+            sums[l] += (double)row[j + l] * a[j + l];
+    double total = 0;
+    for (; j < n; j++)
+        total += (double)row[j] * a[j];
+    for (int l = 0; l < 16; l++)
+        total += sums[l];
+    return total;
+}
+
+/* g_j += sum_w step_w * rows[w][j] for j in [start, stop), four rows at a time to spare passes over g. */
+KB_CLONES static void KB_NAME(add_rows)(KB_T *const *rows, const double *KB_RESTRICT steps, ptrdiff_t n_rows,
+                                        ptrdiff_t start, ptrdiff_t stop, double *KB_RESTRICT g)
+{
+    ptrdiff_t w = 0;
+    for (; w + 4 <= n_rows; w += 4) {
+        const KB_T *KB_RESTRICT r0 = rows[w];
+        const KB_T *KB_RESTRICT r1 = rows[w + 1];
+        const KB_T *KB_RESTRICT r2 = rows[w + 2];
+        const KB_T *KB_RESTRICT r3 = rows[w + 3];
+        const double s0 = steps[w], s1 = steps[w + 1], s2 = steps[w + 2], s3 = steps[w + 3];
+        for (ptrdiff_t j = start; j < stop; j++)
+            g[j] += (s0 * (double)r0[j] + s1 * (double)r1[j]) + (s2 * (double)r2[j] + s3 * (double)r3[j]);
+    }
+    for (; w < n_rows; w++) {
+        const KB_T *KB_RESTRICT r0 = rows[w];
+        const double s0 = steps[w];
+        for (ptrdiff_t j = start; j < stop; j++)
+            g[j] += s0 * (double)r0[j];
+    }
+}

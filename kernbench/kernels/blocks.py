@@ -1,0 +1,106 @@
+"""Blocks of kernel matrices and products with them: the front door of the compiled engine."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels._engine import Engine
+from kernbench.kernels._operand import Operand
+from kernbench.kernels._products import fill_block, multiply
+from kernbench.kernels.threads import single_threaded_blas
+
+CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time
+
+
+def as_rows(X, name="X"):
+    """Return X as a 2-D array or CSR matrix of floats; the engine copies it where it must."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got shape {X.shape}")
+    return X
+
+
+def _default_dtype(X, dtype):
+    if dtype is None:
+        return np.float32 if X.dtype == np.float32 else np.float64
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+    return np.dtype(dtype).type
+
+
+def _chunks(n_rows, bytes_per_row):
+    height = max(256, int(CHUNK_BYTES // max(1, bytes_per_row)))
+    for start in range(0, n_rows, height):
+        yield slice(start, min(n_rows, start + height))
+
+
+def block(kernel, X, Z, *, dtype=None):
+    """Return the matrix k(x_i, z_j).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X, Z : array-like or CSR matrix of shapes (n, d) and (m, d)
+        For a precomputed kernel X is the matrix itself and Z its training side (m rows).
+    dtype : {float32, float64}, optional
+        Precision of computation and result; by default float32 if X is float32, else float64.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    X, Z = as_rows(X), as_rows(Z, "Z")
+    dtype = _default_dtype(X, dtype)
+    if kernel.form == "precomputed":
+        return np.array(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
+    columns = Operand(Z, kernel, dtype)
+    queries = columns if X is Z else Operand(X, kernel, dtype, columns)
+    with single_threaded_blas():
+        return fill_block(Engine(kernel, queries, columns), np.arange(X.shape[0]))
+
+
+def matmul(kernel, X, Z, A, *, dtype=None):
+    """Return K(X, Z) @ A without ever storing K.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X, Z : array-like or CSR matrix of shapes (n, d) and (m, d)
+        For a precomputed kernel X is the (n, m) matrix itself.
+    A : array-like of shape (m,) or (m, r)
+    dtype : {float32, float64}, optional
+        Precision of the kernel values; by default float32 if X is float32, else float64. Sums are float64.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, r), float64
+
+    Notes
+    -----
+    Needs memory for Z in `dtype`, for the result, and some 50 MB of tiles, whatever n and m are.
+    """
+    X, Z = as_rows(X), as_rows(Z, "Z")
+    dtype = _default_dtype(X, dtype)
+    A = np.asarray(A, dtype=np.float64)
+    right = np.ascontiguousarray(A.reshape(len(A), -1))
+    out = np.empty((X.shape[0], right.shape[1]))
+    if kernel.form == "precomputed":
+        for rows in _chunks(X.shape[0], 8 * X.shape[1]):
+            out[rows] = X[rows] @ right
+        return out.reshape(out.shape[:1] + A.shape[1:])
+    if kernel.form == "callable":
+        for rows in _chunks(X.shape[0], 8 * len(right)):
+            columns = Operand(Z, kernel, dtype)
+            engine = Engine(kernel, Operand(X[rows], kernel, dtype, columns), columns)
+            out[rows] = fill_block(engine, np.arange(rows.stop - rows.start)) @ right
+        return out.reshape(out.shape[:1] + A.shape[1:])
+    columns = Operand(Z, kernel, dtype)
+    with single_threaded_blas():
+        for rows in _chunks(X.shape[0], 8 * X.shape[1]):
+            out[rows] = multiply(Engine(kernel, Operand(X[rows], kernel, dtype, columns), columns), right)
+    return out.reshape(out.shape[:1] + A.shape[1:])

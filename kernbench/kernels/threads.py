@@ -1,0 +1,22 @@
+"""One place that says how many threads work, and keeps BLAS from adding its own.
+
+The compiled loops call BLAS from inside their own parallel regions. BLAS must then be single-threaded, or
+two cores end up with four busy threads (threadpoolctl does this; scanning the loaded libraries takes
+milliseconds, so it is done once).
+"""
+
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+
+@cache
+def _controller():
+    import scipy.linalg.cython_blas  # noqa: F401  its BLAS must be loaded before the scan
+
+    return ThreadpoolController()
+
+
+def single_threaded_blas():
+    """Return a context manager inside which BLAS uses one thread."""
+    return _controller().limit(limits=1, user_api="blas")

@@ -1,0 +1,169 @@
+"""The only loop: it advances a solver, watches the clock and the stopping rule, and keeps the trace.
+
+No solver has a loop of its own for these; a solver is a state that advances (see :mod:`kernbench.solvers.base`).
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from kernbench.kernels.threads import single_threaded_blas
+from kernbench.solvers.base import Solution
+from kernbench.solvers.progress import progress_bar
+
+CHUNK_SECONDS = 0.05  # between two looks at signals, clock and progress bar
+TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
+CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
+
+
+@dataclass
+class FitResult:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    solution : Solution
+    status : str
+        ``"converged"``, ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
+    n_iter : int
+        Iterations of this run.
+    seconds : float
+        Time spent advancing and testing the stopping rule; tracing and callbacks are not in it.
+    n_kernel_evaluations : int
+    objective : float
+    gap : float or None
+        Certified bound on the distance of `objective` to the optimum.
+    trace : dict of str to list
+        ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective`` (the dual objective, a bound from below, for
+        a dual method) and what the callback added.
+    """
+
+    solution: Solution
+    status: str
+    n_iter: int
+    seconds: float
+    n_kernel_evaluations: int
+    objective: float
+    gap: float | None
+    trace: dict = field(default_factory=dict)
+
+    @property
+    def converged(self):
+        return self.status == "converged"
+
+
+class _Trace:
+    """Columns that grow together; a key the callback adds late is filled with None above."""
+
+    def __init__(self):
+        self.columns = {"n_iter": [], "seconds": [], "n_kernel_evaluations": [], "objective": []}
+
+    def add(self, record):
+        length = len(self.columns["n_iter"])
+        for key in record:
+            self.columns.setdefault(key, [None] * length)
+        for key, column in self.columns.items():
+            column.append(record.get(key))
+
+
+def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, progress=False):
+    """Advance `solver` until it converges or a limit is reached.
+
+    Parameters
+    ----------
+    solver : Solver
+    max_iter : int, optional
+        Iterations of this run at the most.
+    tol : float, optional
+        Handed to ``solver.check``; None asks for no test but the solver's own.
+    max_seconds : float, optional
+        Time budget for advancing and testing, in seconds.
+    callback : callable, optional
+        Called as ``callback(solver)`` at every point of the trace, off the clock. A mapping it returns is added to
+        the trace; returning True stops the run.
+    progress : bool or str, default=False
+        Show a progress bar; a string is its title.
+
+    Returns
+    -------
+    FitResult
+        Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays whole and usable.
+    """
+    trace, start, status = _Trace(), solver.n_iter, None
+    seconds = 0.0
+    next_trace = 0.0
+    next_check = solver.first_check
+    grain = max(1, solver.granularity)
+    chunk = grain
+
+    # Dual methods follow their own objective at no cost; the primal one may cost them a pass over the kernel.
+    followed = getattr(solver, "dual_objective", solver.objective)
+
+    def record():
+        row = {
+            "n_iter": solver.n_iter,
+            "seconds": seconds,
+            "n_kernel_evaluations": solver.n_kernel_evaluations,
+            "objective": followed(),
+        }
+        extra = callback(solver) if callback is not None else None
+        if extra is not None and not isinstance(extra, bool):
+            row.update(extra)
+        trace.add(row)
+        bar.update(solver.n_iter - start, row["objective"])
+        return extra is True
+
+    with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
+        try:
+            while True:
+                if seconds >= next_trace:
+                    next_trace = max(seconds * TRACE_GROWTH, seconds + CHUNK_SECONDS)
+                    if record():
+                        status = "callback"
+                        break
+                if solver.converged:
+                    status = "converged"
+                    break
+                done = solver.n_iter - start
+                if max_iter is not None and done >= max_iter:
+                    status = "max_iter"
+                    break
+                if max_seconds is not None and seconds >= max_seconds:
+                    status = "max_seconds"
+                    break
+
+                step = chunk if max_iter is None else min(chunk, max_iter - done)
+                if tol is not None and next_check is not None:
+                    step = min(step, max(1, next_check - solver.n_iter))
+                tick = perf_counter()
+                advanced = solver.advance(step)
+                spent = perf_counter() - tick
+                seconds += spent
+                if tol is not None and next_check is not None and solver.n_iter >= next_check:
+                    tick = perf_counter()
+                    solver.check(tol)
+                    seconds += perf_counter() - tick
+                    # A multiple of the grain, so that the checks do not disturb the iterates.
+                    next_check = -(-int(next_check * CHECK_GROWTH) // grain) * grain
+                if advanced == 0 and not solver.converged:
+                    status = "stalled"
+                    break
+                if advanced >= step:
+                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
+                    chunk = max(grain, int(step * factor) // grain * grain)
+                bar.tick(solver.n_iter - start)
+        except KeyboardInterrupt:
+            status = "interrupted"
+        if trace.columns["n_iter"][-1:] != [solver.n_iter]:
+            record()
+    with single_threaded_blas():
+        objective, gap = solver.objective(), solver.gap()
+    return FitResult(
+        solution=solver.solution(),
+        status=status,
+        n_iter=solver.n_iter - start,
+        seconds=seconds,
+        n_kernel_evaluations=solver.n_kernel_evaluations,
+        objective=objective,
+        gap=gap,
+        trace=trace.columns,
+    )

@@ -1,0 +1,57 @@
+"""The progress bar of a run: iterations, time and the objective."""
+
+from contextlib import contextmanager
+from time import perf_counter
+
+REFRESH_SECONDS = 0.1
+
+
+class _Silent:
+    def update(self, done, objective):
+        pass
+
+    def tick(self, done):
+        pass
+
+
+class _Bar:
+    def __init__(self, progress, task):
+        self._progress, self._task, self._shown = progress, task, 0.0
+
+    def update(self, done, objective):
+        self._progress.update(self._task, completed=done, objective=f"{objective:.6g}")
+
+    def tick(self, done):
+        now = perf_counter()
+        if now - self._shown > REFRESH_SECONDS:
+            self._shown = now
+            self._progress.update(self._task, completed=done)
+
+
+@contextmanager
+def progress_bar(show, total):
+    """Yield an object with ``update(done, objective)`` and ``tick(done)``.
+
+    Parameters
+    ----------
+    show : bool or str
+        False draws nothing; a string is the bar's title.
+    total : int or None
+        Iterations to come; None draws a bar without an end.
+    """
+    if not show:
+        yield _Silent()
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    title = show if isinstance(show, str) else "fit"
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("objective {task.fields[objective]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns) as progress:
+        yield _Bar(progress, progress.add_task(title, total=total, objective="…"))

@@ -1,0 +1,98 @@
+"""Every algorithm, listed once. A solver that is not here does not exist; one that is here is tested.
+
+Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from kernbench._names import unknown_name
+
+
+@dataclass(frozen=True)
+class SolverEntry:
+    """One algorithm: where its two twins live and what it promises.
+
+    Attributes
+    ----------
+    name : str
+        What users type for ``solver=``.
+    problem : str
+        ``"kernel-svm"``: hinge loss, kernel expansion.
+    compiled, reference : str
+        ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
+    paper : str
+        Where the algorithm comes from.
+    complexity : str
+        Cost in words; n examples, d features.
+    stopping : str
+        What ``tol`` is compared with.
+    default_epochs : float or None
+        Passes of n iterations after which a run gives up when ``max_iter=-1``; None runs until `tol` holds.
+    """
+
+    name: str
+    problem: str
+    compiled: str
+    reference: str
+    paper: str
+    complexity: str
+    stopping: str
+    default_epochs: float | None = None
+
+    def load(self, twin="compiled"):
+        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
+        module, _, name = getattr(self, twin).partition(":")
+        return getattr(import_module(module), name)
+
+
+SOLVERS = (
+    SolverEntry(
+        name="smo",
+        problem="kernel-svm",
+        compiled="kernbench.solvers.kernel._smo:SMO",
+        reference="kernbench.reference.kernel.smo:SMO",
+        paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
+        complexity="one kernel row (n evaluations) per example that ever enters a working set",
+        stopping="largest violation of the optimality (KKT) conditions",
+    ),
+    SolverEntry(
+        name="pegasos",
+        problem="kernel-svm",
+        compiled="kernbench.solvers.kernel._pegasos:Pegasos",
+        reference="kernbench.reference.kernel.pegasos:Pegasos",
+        paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
+        complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=20,
+    ),
+    SolverEntry(
+        name="sbp",
+        problem="kernel-svm",
+        compiled="kernbench.solvers.kernel._sbp:SBP",
+        reference="kernbench.reference.kernel.sbp:SBP",
+        paper="Cotter, Shalev-Shwartz, Srebro, ICML 2012",
+        complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=10,
+    ),
+)
+
+
+def names(problem=None):
+    """The names of all solvers, or of those for one problem."""
+    return [entry.name for entry in SOLVERS if problem in (None, entry.problem)]
+
+
+def get(name, problem=None):
+    """The entry called `name`.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message says the nearest name.
+    """
+    for entry in SOLVERS:
+        if entry.name == name and problem in (None, entry.problem):
+            return entry
+    raise ValueError(unknown_name("solver", name, names(problem)))

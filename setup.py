@@ -1,0 +1,75 @@
+"""Build of the compiled parts; everything declarative lives in pyproject.toml.
+
+Environment variables
+---------------------
+KERNBENCH_DEBUG=1
+    Bounds checks, initialisation checks and line tracing in the Cython code, no optimisation.
+KERNBENCH_OPENMP=0
+    Build without OpenMP (single-threaded); by default it is probed and used where it works.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from build_tools.openmp import openmp_flags  # noqa: E402
+
+from Cython.Build import cythonize  # noqa: E402
+from setuptools import Extension, setup  # noqa: E402
+
+DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
+HERE = Path(__file__).parent
+
+
+def compile_flags():
+    if sys.platform == "win32":
+        return ["/O2"]
+    if DEBUG:
+        return ["-O0", "-g"]
+    # -fno-math-errno and friends let `x > 0 ? x : 0` vectorise; they do not touch NaN or re-associate sums.
+    return ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-Wno-psabi"]
+
+
+def extensions():
+    parallel_compile, parallel_link = openmp_flags()
+    macros = [("KERNBENCH_OPENMP", "1")] if parallel_compile else []
+    if DEBUG:
+        macros.append(("CYTHON_TRACE_NOGIL", "1"))
+    for source in sorted(HERE.glob("kernbench/**/*.pyx")):
+        relative = source.relative_to(HERE)
+        yield Extension(
+            ".".join(relative.with_suffix("").parts),
+            sources=[str(relative)],
+            include_dirs=["kernbench/kernels"],
+            depends=[str(p.relative_to(HERE)) for p in sorted(HERE.glob("kernbench/**/*.h"))],
+            extra_compile_args=compile_flags() + parallel_compile,
+            extra_link_args=parallel_link,
+            define_macros=macros,
+        )
+
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": DEBUG,
+    "wraparound": DEBUG,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": not DEBUG,
+    "linetrace": DEBUG,
+    "profile": DEBUG,
+    "embedsignature": True,
+}
+
+if __name__ == "__main__":
+    # Cython keeps stale C when only directives change: the options name the folder.
+    build_dir = Path("build") / ("cython-debug" if DEBUG else "cython")
+    setup(
+        ext_modules=cythonize(
+            list(extensions()),
+            build_dir=str(build_dir),
+            compiler_directives=DIRECTIVES,
+            nthreads=0 if sys.platform == "win32" else (os.cpu_count() or 1),
+        ),
+    )
