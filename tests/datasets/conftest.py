@@ -1,0 +1,52 @@
+"""Every test has its own cache folder, and sees the user's KERNBENCH_DATA only when it asks for real data."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch, request):
+    """The test's cache folder; it does not exist yet."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("KERNBENCH_CACHE", str(folder))
+    if request.node.get_closest_marker("real_data") is None:
+        monkeypatch.delenv("KERNBENCH_DATA", raising=False)
+    return folder
+
+
+@pytest.fixture
+def data_folder(tmp_path, monkeypatch):
+    """An empty folder that KERNBENCH_DATA names."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setenv("KERNBENCH_DATA", str(folder))
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function ``write(name, content)`` that puts text or bytes into a file and returns its path."""
+
+    def put(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return put
+
+
+@pytest.fixture
+def real_files():
+    """Return a function that skips the test unless KERNBENCH_DATA holds the files of a set."""
+    from kernbench.datasets import verify
+
+    def require(name):
+        if not os.environ.get("KERNBENCH_DATA"):
+            pytest.skip("KERNBENCH_DATA is not set")
+        missing = [status.name for status in verify(name) if status.status == "missing"]
+        if missing:
+            pytest.skip(f"{Path(os.environ['KERNBENCH_DATA'])} does not hold {', '.join(missing)}")
+
+    return require

@@ -1,0 +1,159 @@
+"""load, available, describe: names, sizes, subsets, labels."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from kernbench.datasets import available, describe, load
+from kernbench.datasets.splits import stratified_indices, stratified_split
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match="unknown data set 'checkerbord'; did you mean 'checkerboard'?"):
+        load("checkerbord")
+
+
+def test_an_unknown_option_is_answered_with_the_nearest():
+    with pytest.raises(
+        ValueError, match="unknown option of covtype 'standardize'; did you mean 'standardise'?"
+    ):
+        load("covtype", standardize=True)
+    with pytest.raises(ValueError, match="unknown option 'noise': adult-like has no options"):
+        load("adult-like", noise=0.1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"n_train": 1}, "n_train must be a whole number at least 2, got 1"),
+        ({"n_test": 0}, "n_test must be a whole number at least 1, got 0"),
+        ({"n_train": 10.0}, "n_train must be a whole number"),
+        ({"n_train": 401}, "n_train=401 is more than breast-cancer has: 400"),
+        ({"seed": -1}, "seed must be a whole number at least 0"),
+        ({"seed": None}, "seed must be a whole number"),
+        ({"standardise": "no"}, "standardise must be True or False"),
+        ({"split_seed": -3}, "split_seed must be"),
+    ],
+)
+def test_wrong_arguments_are_refused(sizes, said):
+    with pytest.raises(ValueError, match=said):
+        load("breast-cancer", **sizes)
+
+
+def test_the_smallest_sizes_work_and_hold_both_classes():
+    for name in available(offline=True):
+        if name == "adult-like":
+            continue  # its labels are drawn, not balanced
+        assert set(load(name, n_train=2, n_test=1).y_train) == {-1, 1}
+
+
+def test_a_training_part_of_one_class_is_refused():
+    seeds = [seed for seed in range(10) if _has_one_class(seed)]
+    assert seeds  # 0.76^2 of all pairs are negative
+
+
+def _has_one_class(seed):
+    try:
+        load("adult-like", n_train=2, n_test=1, seed=seed)
+    except ValueError as error:
+        return "of one class; ask for a larger n_train" in str(error)
+    return False
+
+
+def test_available_offline_leaves_out_what_needs_a_download():
+    assert set(available()) - set(available(offline=True)) == {"adult", "covtype", "mnist-8-vs-rest"}
+
+
+def test_available_offline_takes_in_what_is_in_the_folder(data_folder):
+    (data_folder / "a9a.gz").touch()
+    assert "adult" not in available(offline=True)
+    (data_folder / "a9a.t").touch()
+    assert "adult" in available(offline=True)
+
+
+@pytest.mark.parametrize("name", available())
+def test_describe_prints_what_a_reader_wants_to_know(name):
+    entry = describe(name)
+    text = str(entry)
+    for fact in (name, entry.kind, entry.summary, entry.source, f"{entry.n_train:,}", *entry.options):
+        assert fact in text
+
+
+def test_breast_cancer_is_scikit_learns_split_and_standardised():
+    dataset = load("breast-cancer")
+    assert dataset.kind == "bundled"
+    assert (dataset.n_train, dataset.n_test, dataset.n_features) == (400, 169, 30)
+    np.testing.assert_allclose(dataset.X_train.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(dataset.X_train.std(axis=0), 1, atol=1e-12)
+    raw = load("breast-cancer", standardise=False)
+    together = np.vstack([raw.X_train, raw.X_test])
+    X, y = load_breast_cancer(return_X_y=True)
+    np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(X, axis=0))
+    assert np.sum(raw.y_train > 0) + np.sum(raw.y_test > 0) == np.sum(y == 0) == 212
+    assert raw.checksum != dataset.checksum
+
+
+def test_a_subset_is_named_as_such():
+    dataset = load("breast-cancer", n_train=100, seed=5)
+    assert dataset.kind == "subset"
+    assert "Subset: 100 of 400 training and 169 of 169 test examples" in dataset.description
+    assert "seed 5" in dataset.description
+    assert dataset.checksum == load("breast-cancer").checksum
+
+
+def test_asking_for_everything_is_no_subset():
+    dataset = load("breast-cancer", n_train=400, n_test=169, seed=9)
+    assert dataset.kind == "bundled"
+    np.testing.assert_array_equal(dataset.X_train, load("breast-cancer").X_train)
+
+
+def test_subset_rows_are_different_rows_of_the_whole_set():
+    whole, part = load("breast-cancer"), load("breast-cancer", n_train=150, n_test=50, seed=2)
+    for X, y, X_part, y_part in (
+        (whole.X_train, whole.y_train, part.X_train, part.y_train),
+        (whole.X_test, whole.y_test, part.X_test, part.y_test),
+    ):
+        labels = {tuple(row): label for row, label in zip(X, y, strict=True)}
+        rows = list(map(tuple, X_part))
+        assert len(set(rows)) == len(rows)
+        assert [labels[row] for row in rows] == list(y_part)
+
+
+def test_subsets_are_seeded():
+    first, again, other = (load("breast-cancer", n_train=100, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.X_train, again.X_train)
+    assert not np.array_equal(first.X_train, other.X_train)
+
+
+@pytest.mark.parametrize("size", [2, 7, 100, 999])
+def test_subsets_keep_the_shares_of_the_classes(size):
+    y = np.repeat([0, 1, 1, 2, 2, 2, 2, 2, 2, 2], 100)
+    rows = stratified_indices(y, size, np.random.default_rng(0))
+    assert len(np.unique(rows)) == len(rows) == size
+    assert np.all(np.diff(rows) > 0)
+    if size > 3:
+        counts = np.bincount(y[rows], minlength=3)
+        assert np.all(np.abs(counts - size * np.array([0.1, 0.2, 0.7])) < 1)
+
+
+def test_no_class_is_lost_where_there_is_room_for_it():
+    y = np.r_[np.zeros(990), np.ones(10)]
+    assert set(y[stratified_indices(y, 2, np.random.default_rng(0))]) == {0, 1}
+
+
+def test_a_split_is_a_partition():
+    y = np.repeat([-1, 1], [70, 30])
+    train, test = stratified_split(y, 60, seed=0)
+    np.testing.assert_array_equal(np.sort(np.r_[train, test]), np.arange(100))
+    assert (np.sum(y[train] > 0), np.sum(y[test] > 0)) == (18, 12)
+
+
+def test_a_dataset_is_frozen_pickles_and_prints_short():
+    dataset = load("blobs", n_train=10, n_test=10)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        dataset.kind = "full"
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(dataset)).X_train, dataset.X_train)
+    assert "array" not in repr(dataset)
