@@ -38,7 +38,7 @@ cdef enum:
     SPARSE_TILE = 64            # columns per step of the sparse sweep: the step stays in the first-level cache
     SPARSE_STRETCH = 512        # columns per tile of the sparse sweep
     SPARSE_PANEL_BYTES = 16777216   # dense copies of the sparse queries, at most (but at least one panel of 64)
-    SERIAL_WORK = 400000        # multiply-adds below which waking threads costs more than it gives
+    SERIAL_WORK = 2000000       # multiply-adds below which waking threads costs more than it gives
 
 
 cdef void *allocate(size_t n_bytes) except NULL nogil:

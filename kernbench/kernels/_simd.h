@@ -20,9 +20,11 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define KB_VECTORS /* the vector extensions of GCC and clang; lowered to what the processor has */
 #define KB_INLINE static inline __attribute__((always_inline, unused))
+#define KB_UNUSED __attribute__((unused))
 #define KB_RESTRICT __restrict__
 #else
 #define KB_INLINE static inline
+#define KB_UNUSED
 #define KB_RESTRICT
 #endif
 

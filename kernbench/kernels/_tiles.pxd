@@ -31,3 +31,7 @@ cdef extern from "_tiles.h" nogil:
                         double *g)
     void add_rows_double(double **rows, const double *steps, ptrdiff_t n_rows, ptrdiff_t start, ptrdiff_t stop,
                          double *g)
+    void step_responses_float(const float *row, const double *y, double step, double shrink, double share, ptrdiff_t n,
+                              double *c, double *average)
+    void step_responses_double(const double *row, const double *y, double step, double shrink, double share,
+                               ptrdiff_t n, double *c, double *average)

@@ -4,7 +4,7 @@
 
 /* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
  * rounding of a tiny squared distance from giving a value above one. */
-KB_CLONES static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
+KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                             ptrdiff_t n, KB_T *KB_RESTRICT out)
 {
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -19,7 +19,7 @@ KB_CLONES static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, c
 }
 
 /* out_j = exp(-gamma t_j), t a distance. */
-KB_CLONES static void KB_NAME(laplacian_row)(const KB_T *KB_RESTRICT t, KB_T gamma, ptrdiff_t n,
+KB_CLONES KB_UNUSED static void KB_NAME(laplacian_row)(const KB_T *KB_RESTRICT t, KB_T gamma, ptrdiff_t n,
                                              KB_T *KB_RESTRICT out)
 {
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -34,7 +34,7 @@ KB_CLONES static void KB_NAME(laplacian_row)(const KB_T *KB_RESTRICT t, KB_T gam
 }
 
 /* out_j = (t_j + c)^degree, by repeated squaring over the whole row. */
-KB_CLONES static void KB_NAME(polynomial_row)(const KB_T *KB_RESTRICT t, KB_T c, int degree, ptrdiff_t n,
+KB_CLONES KB_UNUSED static void KB_NAME(polynomial_row)(const KB_T *KB_RESTRICT t, KB_T c, int degree, ptrdiff_t n,
                                               KB_T *KB_RESTRICT out)
 {
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -49,7 +49,7 @@ KB_CLONES static void KB_NAME(polynomial_row)(const KB_T *KB_RESTRICT t, KB_T c,
 }
 
 /* zt[k][j] = z[j][k] */
-KB_CLONES static void KB_NAME(turn)(const KB_T *KB_RESTRICT z, ptrdiff_t n, ptrdiff_t d, KB_T *KB_RESTRICT zt)
+KB_CLONES KB_UNUSED static void KB_NAME(turn)(const KB_T *KB_RESTRICT z, ptrdiff_t n, ptrdiff_t d, KB_T *KB_RESTRICT zt)
 {
     for (ptrdiff_t k = 0; k < d; k++)
         for (ptrdiff_t j = 0; j < n; j++)
@@ -58,7 +58,7 @@ KB_CLONES static void KB_NAME(turn)(const KB_T *KB_RESTRICT z, ptrdiff_t n, ptrd
 
 /* --- dense l1 distances: query x against the columns of zt, zt stored feature by feature ----------------------- */
 
-KB_CLONES static void KB_NAME(l1_row)(const KB_T *KB_RESTRICT x, const KB_T *KB_RESTRICT zt, ptrdiff_t d,
+KB_CLONES KB_UNUSED static void KB_NAME(l1_row)(const KB_T *KB_RESTRICT x, const KB_T *KB_RESTRICT zt, ptrdiff_t d,
                                       ptrdiff_t n, KB_T *KB_RESTRICT out)
 {
     ptrdiff_t j = 0;
@@ -95,7 +95,7 @@ KB_CLONES static void KB_NAME(l1_row)(const KB_T *KB_RESTRICT x, const KB_T *KB_
 #ifdef KB_VECTORS
 typedef KB_T KB_NAME(kb_lanes) __attribute__((vector_size(32), aligned(sizeof(KB_T)), may_alias));
 
-KB_CLONES static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+KB_CLONES KB_UNUSED static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
                                         const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
                                         const KB_T *KB_RESTRICT panel, KB_T scale, KB_T *KB_RESTRICT out)
 {
@@ -145,7 +145,7 @@ static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_
 #endif
 
 /* out[r][q] = |x_q - z_r|_1 = |x_q|_1 + sum over the stored entries of z_r of |x_qk - z_rk| - |x_qk|. */
-KB_CLONES static void KB_NAME(csr_l1)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+KB_CLONES KB_UNUSED static void KB_NAME(csr_l1)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
                                       const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
                                       const KB_T *KB_RESTRICT panel, const KB_T *KB_RESTRICT query_norms,
                                       KB_T *KB_RESTRICT out)
@@ -167,7 +167,7 @@ KB_CLONES static void KB_NAME(csr_l1)(const KB_T *KB_RESTRICT values, const int3
 }
 
 /* rows[q][r] = tile[r][q] for the first n_queries queries: the tile is small enough to stay in the first-level cache. */
-KB_CLONES static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
+KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
                                         KB_T **rows, ptrdiff_t offset)
 {
     for (ptrdiff_t q = 0; q < n_queries; q++) {
@@ -180,7 +180,7 @@ KB_CLONES static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t 
 /* --- what is done with finished rows --------------------------------------------------------------------------- */
 
 /* sum_j row_j * a_j in double, eight partial sums so that it vectorises without re-association. */
-KB_CLONES static double KB_NAME(dot_row)(const KB_T *KB_RESTRICT row, const double *KB_RESTRICT a, ptrdiff_t n)
+KB_CLONES KB_UNUSED static double KB_NAME(dot_row)(const KB_T *KB_RESTRICT row, const double *KB_RESTRICT a, ptrdiff_t n)
 {
     double sums[16] = {0};
     ptrdiff_t j = 0;
@@ -196,7 +196,7 @@ KB_CLONES static double KB_NAME(dot_row)(const KB_T *KB_RESTRICT row, const doub
 }
 
 /* g_j += sum_w step_w * rows[w][j] for j in [start, stop), four rows at a time to spare passes over g. */
-KB_CLONES static void KB_NAME(add_rows)(KB_T *const *rows, const double *KB_RESTRICT steps, ptrdiff_t n_rows,
+KB_CLONES KB_UNUSED static void KB_NAME(add_rows)(KB_T *const *rows, const double *KB_RESTRICT steps, ptrdiff_t n_rows,
                                         ptrdiff_t start, ptrdiff_t stop, double *KB_RESTRICT g)
 {
     ptrdiff_t w = 0;
@@ -214,5 +214,18 @@ KB_CLONES static void KB_NAME(add_rows)(KB_T *const *rows, const double *KB_REST
         const double s0 = steps[w];
         for (ptrdiff_t j = start; j < stop; j++)
             g[j] += s0 * (double)r0[j];
+    }
+}
+
+/* One step of responses and of their average in one pass over memory:
+ * c_j = (c_j + step * y_j * row_j) * shrink; average_j += share * c_j. */
+KB_CLONES KB_UNUSED static void KB_NAME(step_responses)(const KB_T *KB_RESTRICT row, const double *KB_RESTRICT y, double step,
+                                              double shrink, double share, ptrdiff_t n, double *KB_RESTRICT c,
+                                              double *KB_RESTRICT average)
+{
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const double moved = (c[j] + step * y[j] * (double)row[j]) * shrink;
+        c[j] = moved;
+        average[j] += share * moved;
     }
 }

@@ -45,3 +45,63 @@ def draw_indices(rng, size, n, cumulative=None):
     else:
         indices = np.searchsorted(cumulative, u * cumulative[-1], side="right")
     return np.minimum(indices, n - 1)
+
+
+class UniformStream:
+    """Uniform numbers of one purpose, readable ahead of their use and found again by their position.
+
+    A solver that wants to know what it will draw (to fetch kernel rows in batches) needs streams that other draws do
+    not disturb; one that resumes needs to find its place. So a stream is its seed, its number and a position.
+
+    Parameters
+    ----------
+    seed : int
+        Shared by the streams of one run.
+    stream : int
+        Tells the streams of one run apart.
+    width : int, default=1
+        Numbers per draw.
+    position : int, default=0
+        Draws to skip.
+
+    Attributes
+    ----------
+    seed : int
+    position : int
+        The next draw.
+    """
+
+    CHUNK = 4096
+
+    def __init__(self, seed, stream, width=1, position=0):
+        self.seed = seed
+        self._rng = np.random.Generator(np.random.Philox(key=[seed, stream]))
+        self._width = width
+        self._start = 0  # position of the first buffered draw
+        self._buffer = np.empty((0, width))
+        self.position = 0
+        while self.position < position:
+            skipped = min(self.CHUNK, position - self.position)
+            self._rng.random((skipped, width))
+            self.position += skipped
+        self._start = self.position
+
+    def ahead(self, count):
+        """Return at least `count` draws from the current position on, shape (>= count, width), without moving."""
+        used = self.position - self._start
+        if len(self._buffer) - used < count:
+            fresh = self._rng.random((max(count, self.CHUNK), self._width))
+            self._buffer = np.concatenate([self._buffer[used:], fresh])
+            self._start, used = self.position, 0
+        return self._buffer[used:]
+
+    def next(self):
+        """Return one draw, shape (width,), and move on."""
+        draw = self.ahead(1)[0]
+        self.position += 1
+        return draw
+
+
+def open_streams(seed, positions=(0, 0, 0)):
+    """The three streams of the batch perceptron: coins, proposals for the first basin, proposals for the second."""
+    return tuple(UniformStream(seed, k, width, positions[k]) for k, width in enumerate((1, 2, 2)))

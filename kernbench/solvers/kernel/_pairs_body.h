@@ -2,7 +2,7 @@
 
 /* e -= step * (row_i - row_j); then return argmax of e + up, its value in *top, and the minimum of e + low in *bottom.
  * With step = 0 the rows do not matter but must be readable. */
-KB_CLONES static ptrdiff_t KB_NAME(move_and_scan)(double *KB_RESTRICT e, const KB_T *KB_RESTRICT row_i,
+KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_scan)(double *KB_RESTRICT e, const KB_T *KB_RESTRICT row_i,
                                                   const KB_T *KB_RESTRICT row_j, double step,
                                                   const double *KB_RESTRICT up, const double *KB_RESTRICT low,
                                                   ptrdiff_t n, double *top, double *bottom)
@@ -33,7 +33,7 @@ KB_CLONES static ptrdiff_t KB_NAME(move_and_scan)(double *KB_RESTRICT e, const K
 
 /* Second-order partner of i (Fan, Chen, Lin 2005): argmax over low coordinates with e_j < top of
  * (top - e_j)^2 / (k_ii + k_jj - 2 k_ij); its value in *gain, zero when there is none. */
-KB_CLONES static ptrdiff_t KB_NAME(best_partner)(const double *KB_RESTRICT e, const double *KB_RESTRICT low,
+KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(best_partner)(const double *KB_RESTRICT e, const double *KB_RESTRICT low,
                                                  const KB_T *KB_RESTRICT row_i, const double *KB_RESTRICT diagonal,
                                                  double k_ii, double top, ptrdiff_t n, double *gain)
 {
@@ -60,7 +60,7 @@ KB_CLONES static ptrdiff_t KB_NAME(best_partner)(const double *KB_RESTRICT e, co
 
 /* Without bias: e -= step * row_i; then return the coordinate whose own step gains most, its gain in *gain, and the
  * largest projected gradient in *violation. Bounds are on the step: low <= 0 <= high. */
-KB_CLONES static ptrdiff_t KB_NAME(move_and_choose)(double *KB_RESTRICT e, const KB_T *KB_RESTRICT row_i, double step,
+KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_choose)(double *KB_RESTRICT e, const KB_T *KB_RESTRICT row_i, double step,
                                                     const double *KB_RESTRICT diagonal,
                                                     const double *KB_RESTRICT low, const double *KB_RESTRICT high,
                                                     ptrdiff_t n, double *gain, double *violation)

@@ -25,8 +25,9 @@ from kernbench.solvers.kernel._working_set cimport WorkingSet
 
 import numpy as np
 
+from kernbench.losses.hinge import balanced
+from kernbench.losses.hinge_problem import HingeProblem
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.problem import Problem, balanced
 
 CLASSIC_ROWS = 5000     # up to here the whole problem is one working set
 EXACT_ROWS = 1000       # up to here the last digits are free, and taken
@@ -81,7 +82,7 @@ cdef class SMO:
     cdef object dropped                 # list of (coordinates, coefficients when they were left out)
     cdef object full                    # beta, e, lower, upper, diagonal of all coordinates
     cdef object beta, e, lower, upper, diagonal   # of those in play
-    cdef object members                 # the last working set, oldest first
+    cdef readonly object members        # the last working set, oldest first
     cdef double dual                    # sum beta y - 1/2 beta' K beta, kept up step by step
     cdef readonly Py_ssize_t rounds
     cdef Py_ssize_t last_look, extra_steps
@@ -96,7 +97,7 @@ cdef class SMO:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        self.problem = Problem(y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, n_rows=rows.n_rows)
+        self.problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
         lower, upper = self.problem.box()
@@ -384,7 +385,7 @@ cdef class SMO:
         """The primal objective; after shrinking this costs a reconstruction of the gradient."""
         self._restore()
         scores = self.problem.y - self.full[1]
-        return self.problem.primal(float(self.full[0] @ scores), scores, self._intercept())
+        return self.problem.objective(scores, float(self.full[0] @ scores), self._intercept())
 
     def gap(self):
         """Primal minus dual objective, a certified bound on the distance to the optimum."""

@@ -18,5 +18,6 @@ cdef class WorkingSet:
                   const double[::1] lower, const double[::1] upper, const double[::1] diagonal,
                   void **pointers) except -1
     cdef void _take_rows(self, const Py_ssize_t[::1] members, void **pointers) noexcept nogil
+    cdef double _grain(self, Py_ssize_t k) noexcept nogil
     cdef void _mark(self, Py_ssize_t k) noexcept nogil
     cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) noexcept nogil

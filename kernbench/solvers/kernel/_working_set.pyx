@@ -18,6 +18,8 @@ from kernbench.solvers.kernel._pairs cimport (
 
 import numpy as np
 
+cdef double SAME_BETA = 1e-13   # share of its box within which a coefficient is at its bound
+
 ctypedef fused real:
     float
     double
@@ -88,6 +90,10 @@ cdef class WorkingSet:
             else:
                 _gather_row[double](<const double *> pointers[k], members, self.size, <double *> self.kernel[k])
 
+    cdef double _grain(self, Py_ssize_t k) noexcept nogil:
+        """What counts as rounding in beta_k."""
+        return SAME_BETA * (self.upper[k] - self.lower[k])
+
     cdef void _mark(self, Py_ssize_t k) noexcept nogil:
         """Say which ways coordinate k can go: penalties with a bias, bounds on the step without."""
         if self.with_bias:
@@ -144,9 +150,10 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         room_i = self.upper[i] - self.beta[i]
         room_j = self.beta[j] - self.lower[j]
         step = min(step, min(room_i, room_j))
-        # A coordinate that meets its bound is put on it exactly: tests for "at the bound" compare for equality.
-        self.beta[i] = self.upper[i] if step >= room_i else self.beta[i] + step
-        self.beta[j] = self.lower[j] if step >= room_j else self.beta[j] - step
+        # A coordinate that meets its bound, but for rounding, is put on it exactly: tests for "at the bound" compare for
+        # equality, and steps of the size of a rounding error would only disturb the search.
+        self.beta[i] = self.upper[i] if room_i - step <= self._grain(i) else self.beta[i] + step
+        self.beta[j] = self.lower[j] if room_j - step <= self._grain(j) else self.beta[j] - step
         self.dual_gain += step * (top - e[j]) - 0.5 * step * step * curvature
         self._mark(i)
         self._mark(j)
@@ -173,8 +180,8 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
         step = min(max(e[i] / curvature, self.low[i]), self.up[i])
-        self.beta[i] = (self.upper[i] if step >= self.up[i] else
-                        self.lower[i] if step <= self.low[i] else self.beta[i] + step)
+        self.beta[i] = (self.upper[i] if self.up[i] - step <= self._grain(i) else
+                        self.lower[i] if step - self.low[i] <= self._grain(i) else self.beta[i] + step)
         self.dual_gain += step * (e[i] - 0.5 * step * curvature)
         self._mark(i)
         if real is float:

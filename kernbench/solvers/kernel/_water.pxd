@@ -1,0 +1,29 @@
+# The water level of the stochastic batch perceptron, in one pass over the heights.
+
+cdef class Basin:
+    cdef readonly Py_ssize_t size            # examples of positive weight
+    cdef double total                        # their weight
+    cdef Py_ssize_t[::1] members
+    cdef double[::1] weights, cumulative     # of the members
+    cdef bint uniform
+    cdef double[::1] heights, masses         # the window, ascending
+    cdef double centre, reach                # the window is [centre - reach, centre + reach]
+    cdef double below_mass, below_sum
+    cdef Py_ssize_t count, above             # members in the window, and above it
+    cdef double edge, share                  # highest ground under water; share of the mass at it that is covered
+
+    cdef void scan(self, const double *c) noexcept nogil
+    cdef void settle(self, double mass) noexcept nogil
+    cdef void widen(self) noexcept nogil
+    # Position of the member that the uniform number u proposes, in proportion to the weights.
+    cdef Py_ssize_t propose(self, double u) noexcept nogil
+    # The exact draw from p*, by a walk over the members.
+    cdef Py_ssize_t walk(self, const double *c, double mass, double rank, double tie) noexcept nogil
+
+
+cdef class Water:
+    cdef readonly Basin first, second
+    cdef bint two
+    cdef readonly double gamma, mass
+
+    cdef void level(self, const double *c, double volume) noexcept nogil

@@ -1,0 +1,264 @@
+"""The water level of the stochastic batch perceptron, in one pass over the heights.
+
+The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
+(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). Between two steps
+of the perceptron the level moves little. So one pass adds up what lies below a narrow window around the last level
+and gathers what lies inside it; only the window is sorted. If the new level is not inside, the window is widened
+and the pass repeated, in the end over everything: always exact, and linear when it matters.
+"""
+
+from libc.math cimport INFINITY
+
+import numpy as np
+
+from kernbench.solvers.draws import cumulative_weights
+
+cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
+
+cdef enum:
+    FEW = 32                     # the window aims at a population between these
+    MANY = 256
+
+
+cdef class Basin:
+    """The examples of one class, or all of them.
+
+    Parameters
+    ----------
+    members : ndarray of shape (m,), intp
+        Ascending indices of the examples of positive weight.
+    weights : ndarray of shape (m,)
+    """
+
+    def __init__(self, members, weights):
+        self.members = np.ascontiguousarray(members, dtype=np.intp)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+        self.size, self.total = len(members), weights.sum()
+        cumulative = cumulative_weights(weights)
+        self.uniform = cumulative is None
+        self.cumulative = np.empty(0) if self.uniform else cumulative
+        self.heights, self.masses = np.empty(self.size), np.empty(self.size)
+        self.centre, self.reach = 0.0, INFINITY
+
+    cdef void scan(self, const double *c) noexcept nogil:
+        """Sum up below the window, gather and sort inside it."""
+        cdef:
+            Py_ssize_t k, count = 0, above = 0
+            double low = self.centre - self.reach, high = self.centre + self.reach, mass = 0.0, total = 0.0, height
+        if self.reach == INFINITY:
+            low, high = -INFINITY, INFINITY
+        for k in range(self.size):
+            height = c[self.members[k]]
+            if height < low:
+                mass += self.weights[k]
+                total += self.weights[k] * height
+            elif height <= high:
+                self.heights[count] = height
+                self.masses[count] = self.weights[k]
+                count += 1
+            else:
+                above += 1
+        self.below_mass, self.below_sum, self.count, self.above = mass, total, count, above
+        _sort_pairs(&self.heights[0], &self.masses[0], count)
+
+    cdef void settle(self, double mass) noexcept nogil:
+        """Set the edge of the covered mass and the share of it, and move the window there.
+
+        `mass` ends inside the window or at its upper end.
+        """
+        cdef:
+            double covered = self.below_mass, at_edge = 0.0, before
+            Py_ssize_t k = 0, l
+        while k < self.count - 1 and covered + self.masses[k] < mass * (1.0 - SAME_MASS):
+            covered += self.masses[k]
+            k += 1
+        self.edge = self.heights[k]
+        # Examples of the same height are treated alike, whether they came before or come after k.
+        l, before = k, covered
+        while l > 0 and self.heights[l - 1] == self.edge:
+            l -= 1
+            before -= self.masses[l]
+        while l < self.count and self.heights[l] == self.edge:
+            at_edge += self.masses[l]
+            l += 1
+        self.share = min((mass - before) / at_edge, 1.0)
+        if self.reach == INFINITY:
+            self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
+                             self.edge - self.heights[max(k - MANY // 2, 0)])
+        elif self.count > MANY:
+            self.reach *= 0.7
+        elif self.count < FEW:
+            self.reach *= 1.5
+        self.centre = self.edge
+
+    cdef void widen(self) noexcept nogil:
+        self.reach = self.reach * 4.0 if 0.0 < self.reach and self.count < self.size // 2 else INFINITY
+
+
+    cdef Py_ssize_t propose(self, double u) noexcept nogil:
+        cdef Py_ssize_t low = 0, high = self.size, middle
+        cdef double target
+        if self.uniform:
+            return min(<Py_ssize_t> (u * self.size), self.size - 1)
+        # As searchsorted(cumulative, target, side="right").
+        target = u * self.cumulative[self.size - 1]
+        while low < high:
+            middle = (low + high) // 2
+            if self.cumulative[middle] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        return min(low, self.size - 1)
+
+    cdef Py_ssize_t walk(self, const double *c, double mass, double rank, double tie) noexcept nogil:
+        """By rank among those below the edge, else by `tie` among those at it."""
+        cdef Py_ssize_t k, last = -1
+        cdef double target = rank * mass, covered = 0.0, at_edge = 0.0
+        for k in range(self.size):
+            if c[self.members[k]] < self.edge:
+                covered += self.weights[k]
+                if covered > target:
+                    return self.members[k]
+            elif c[self.members[k]] == self.edge:
+                at_edge += self.weights[k]
+        target, covered = tie * at_edge, 0.0
+        for k in range(self.size):
+            if c[self.members[k]] == self.edge:
+                covered += self.weights[k]
+                last = self.members[k]
+                if covered > target:
+                    break
+        return last
+
+
+cdef void _sort_pairs(double *keys, double *values, Py_ssize_t n) noexcept nogil:
+    """Shell sort of keys, ascending, carrying values along: windows are short and nearly in order."""
+    cdef Py_ssize_t gap = 1, i, j
+    cdef double key, value
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key, value, j = keys[i], values[i], i
+            while j >= gap and keys[j - gap] > key:
+                keys[j], values[j] = keys[j - gap], values[j - gap]
+                j -= gap
+            keys[j], values[j] = key, value
+        gap //= 3
+
+
+cdef class Water:
+    """The level over one basin, or over two with a free bias between them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels; two basins if `two`.
+    weights : ndarray of shape (n,)
+    two : bool
+    """
+
+    def __init__(self, y, weights, bint two):
+        self.two = two
+        basins = (y > 0, y < 0) if two else (np.ones(len(y), dtype=bool),)
+        parts = [np.flatnonzero(part & (weights > 0)) for part in basins]
+        self.first = Basin(parts[0], weights[parts[0]])
+        self.second = Basin(parts[len(parts) - 1], weights[parts[len(parts) - 1]])
+
+    cdef void level(self, const double *c, double volume) noexcept nogil:
+        """Set gamma, mass, and edge and share of each basin."""
+        cdef bint found = False
+        while not found:
+            self.first.scan(c)
+            if self.two:
+                self.second.scan(c)
+                found = _solve_two(self, self.first, self.second, volume)
+            else:
+                found = _solve_one(self, self.first, volume)
+            if not found:
+                self.first.widen()
+                self.second.widen()
+        self.first.settle(self.mass)
+        if self.two:
+            self.second.settle(self.mass)
+
+
+cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
+    """The level from the window of one basin; false when it lies outside."""
+    cdef double mass = basin.below_mass, total = volume + basin.below_sum
+    cdef Py_ssize_t k = 0
+    # Cover one more while it lies below the water that would stand on the others.
+    while k < basin.count and (mass == 0.0 or basin.heights[k] * mass < total):
+        mass += basin.masses[k]
+        total += basin.masses[k] * basin.heights[k]
+        k += 1
+    if k == 0 or (k == basin.count and basin.above > 0):
+        return False
+    self.mass, self.gamma = mass, total / mass
+    return True
+
+cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil:
+    """The level from the windows of two basins that are covered alike; false when it lies outside."""
+    cdef:
+        double mass = max(P.below_mass, N.below_mass), total = volume + P.below_sum + N.below_sum, part, pair
+        double left_p, left_n, limit = min(P.total, N.total)
+        Py_ssize_t p = 0, n = 0
+        bint covered_one = False
+    if P.count == 0 or N.count == 0:
+        return False
+    left_p, left_n = P.masses[0], N.masses[0]
+    # Bring the basin that has less below its window up to the other.
+    if not _cover(P, mass - P.below_mass, &p, &left_p, &total) or not _cover(N, mass - N.below_mass, &n, &left_n,
+                                                                             &total):
+        return False
+    while p < P.count and n < N.count and mass < limit * (1.0 - SAME_MASS):
+        pair = P.heights[p] + N.heights[n]
+        if mass > 0.0 and pair * mass >= total:
+            break
+        part = min(left_p, left_n)
+        mass += part
+        total += part * pair
+        left_p -= part
+        left_n -= part
+        covered_one = True
+        if left_p <= SAME_MASS * mass:
+            p += 1
+            left_p = P.masses[p] if p < P.count else 0.0
+        if left_n <= SAME_MASS * mass:
+            n += 1
+            left_n = N.masses[n] if n < N.count else 0.0
+    if not covered_one or (p == P.count and P.above > 0) or (n == N.count and N.above > 0):
+        return False
+    self.mass, self.gamma = mass, 0.5 * total / mass
+    return True
+
+
+cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *total) noexcept nogil:
+    """Cover `mass` more of the window of one basin; false when the window holds less."""
+    cdef double part
+    while mass > SAME_MASS * basin.total:
+        if k[0] == basin.count:
+            return False
+        part = min(mass, left[0])
+        total[0] += part * basin.heights[k[0]]
+        left[0] -= part
+        mass -= part
+        if left[0] <= SAME_MASS * basin.total:
+            k[0] += 1
+            left[0] = basin.masses[k[0]] if k[0] < basin.count else 0.0
+    return True
+
+
+def water_level(c, weights, volume, y=None):
+    """The level, covered mass and edges of given heights: the compiled pass, for tests.
+
+    Returns
+    -------
+    tuple (gamma, mass, edge of the first basin, edge of the second)
+    """
+    cdef double[::1] heights = np.ascontiguousarray(c, dtype=np.float64)
+    water = Water(np.ones(len(c)) if y is None else np.asarray(y), np.asarray(weights, dtype=np.float64), y is not None)
+    for _ in range(3):  # once over everything, then from warm windows
+        (<Water> water).level(&heights[0], volume)
+    second = (<Water> water).second if y is not None else (<Water> water).first
+    return (<Water> water).gamma, (<Water> water).mass, (<Water> water).first.edge, (<Basin> second).edge

@@ -1,0 +1,87 @@
+"""Small problems with known optima, and oracles that share no code with what they judge."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.svm import SVC
+
+from kernbench.kernels.functions import Gaussian, Precomputed
+from kernbench.reference.kernels import ReferenceRows
+
+
+def _problem(x, y, **known):
+    x = np.array(x, dtype=np.float64)
+    K = np.exp(-0.5 * (x[:, None] - x[None]) ** 2)
+    rows = ReferenceRows(x[:, None], Gaussian(1.0))
+    y = np.array(y, dtype=np.float64)
+    return SimpleNamespace(y=y, K=K, rows=rows, n=len(x), alpha=1 / len(x), **known)
+
+
+@pytest.fixture
+def six_points():
+    """No intercept, C = 1: the optimum u of (R) and its water level, to all printed digits."""
+    return _problem(
+        [-2, -1, -0.5, 0.5, 1, 2], [-1, -1, 1, -1, 1, 1],
+        dual=np.array([0.685524, 1, 1, 1, 1, 0.685524]),
+        heights=np.array([1, 0.714996, -0.356812, -0.356812, 0.714996, 1]),
+        norm=1.4447889663, loss=0.5472720865, optimum=0.7212233496, nu=0.3787903281, gamma=0.6921426058,
+    )
+
+
+@pytest.fixture
+def seven_points():
+    """With an intercept, C = 1."""
+    return _problem(
+        [-2, -1, -0.5, 0.5, 1, 2, 3], [-1, -1, 1, -1, 1, 1, 1],
+        dual=np.array([0.821566, 1, 1, 1, 1, 0.129715, 0.691851]),
+        intercept=0.136226, norm=1.5139059, optimum=0.6424537082, nu=0.3162321837, gamma=0.6605430318,
+    )
+
+
+@pytest.fixture
+def random_problem():
+    """A function from a seed to an overlapping, unbalanced problem with integer weights."""
+
+    def make(seed, n=30):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 2))
+        y = np.where(X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=n) > 0.3, 1.0, -1.0)
+        y[:2] = 1, -1
+        weights = rng.integers(0, 4, size=n).astype(np.float64)
+        weights[:2] = 1, 2
+        K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+        rows = ReferenceRows(K, Precomputed())
+        return SimpleNamespace(X=X, y=y, K=K, weights=weights, n=n, rows=rows, rng=rng)
+
+    return make
+
+
+@pytest.fixture
+def optimum():
+    """A function that solves (R): LIBSVM with an intercept, a box-constrained quasi-Newton dual without."""
+
+    def solve(K, y, alpha, weights=None, fit_intercept=True):
+        n = len(y)
+        w = np.ones(n) if weights is None else weights
+        if fit_intercept:
+            # SVC drops examples of weight 0 itself, and then loses count of a precomputed K.
+            used = np.flatnonzero(w)
+            svc = SVC(kernel="precomputed", C=1 / (alpha * n), tol=1e-9)
+            svc.fit(K[np.ix_(used, used)], y[used], sample_weight=w[used])
+            coef, b = np.zeros(n), svc.intercept_[0]
+            coef[used[svc.support_]] = svc.dual_coef_[0]
+        else:
+            Q = y[:, None] * K * y
+            result = minimize(
+                lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1), np.zeros(n), jac=True, method="L-BFGS-B",
+                bounds=[(0, w_i / (alpha * n)) for w_i in w],
+                options={"maxiter": 20000, "maxfun": 100000, "ftol": 0, "gtol": 1e-12},
+            )
+            coef, b = y * result.x, 0.0
+        f = K @ coef
+        value = 0.5 * alpha * coef @ f + w @ np.maximum(0, 1 - y * (f + b)) / n
+        return SimpleNamespace(coef=coef, intercept=b, objective=value)
+
+    return solve
