@@ -287,7 +287,7 @@ cdef class KernelRows:
 
     def diagonal(self):
         """Return k(x_i, x_i) for all rows, float64."""
-        return np.asarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
+        return np.ascontiguousarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
 
     def _checked(self, indices):
         indices = np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)

@@ -133,9 +133,8 @@ def _lowest(heights, masses, volume):
 
 def _pair(positives, negatives):
     common = min(positives.ends[-1], negatives.ends[-1])
-    ends = np.sort(np.concatenate([positives.ends, negatives.ends]))
+    ends = np.union1d(positives.ends, negatives.ends)
     ends = ends[ends <= common]
-    ends = ends[np.diff(ends, prepend=0.0) > SAME_MASS * ends]
     lengths = np.diff(ends, prepend=0.0)
     middles = ends - 0.5 * lengths  # safely inside a piece on which neither ground changes
     ground_p = positives.heights[np.searchsorted(positives.ends, middles)]

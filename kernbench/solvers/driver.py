@@ -153,8 +153,14 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                 bar.tick(solver.n_iter - start)
         except KeyboardInterrupt:
             status = "interrupted"
-        if trace.columns["n_iter"][-1:] != [solver.n_iter]:
-            record()
+        # Ctrl-C from here on still leaves what was reached.
+        try:
+            if status in ("max_iter", "max_seconds") and tol is not None and solver.check(tol):
+                status = "converged"
+            if trace.columns["n_iter"][-1:] != [solver.n_iter]:
+                record()
+        except KeyboardInterrupt:
+            status = "interrupted"
     with single_threaded_blas():
         objective, gap = solver.objective(), solver.gap()
     return FitResult(

@@ -6,6 +6,8 @@ Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`.
 from dataclasses import dataclass
 from importlib import import_module
 
+import numpy as np
+
 from kernbench._names import unknown_name
 
 
@@ -27,8 +29,10 @@ class SolverEntry:
         Cost in words; n examples, d features.
     stopping : str
         What ``tol`` is compared with.
-    default_epochs : float or None
-        Passes of n iterations after which a run gives up when ``max_iter=-1``; None runs until `tol` holds.
+    default_epochs : float
+        Passes of n iterations after which a run gives up, with a warning, when ``max_iter=-1``.
+    default_iterations : int
+        ... but not before this many.
     """
 
     name: str
@@ -38,7 +42,12 @@ class SolverEntry:
     paper: str
     complexity: str
     stopping: str
-    default_epochs: float | None = None
+    default_epochs: float
+    default_iterations: int = 0
+
+    def iteration_limit(self, n_samples):
+        """Iterations that ``max_iter=-1`` stands for."""
+        return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
         """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
@@ -55,6 +64,8 @@ SOLVERS = (
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per example that ever enters a working set",
         stopping="largest violation of the optimality (KKT) conditions",
+        default_epochs=100,
+        default_iterations=10_000_000,
     ),
     SolverEntry(
         name="pegasos",

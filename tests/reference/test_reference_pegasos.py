@@ -3,10 +3,15 @@ import pytest
 
 from kernbench.kernels.functions import Gaussian
 from kernbench.reference.kernel.pegasos import BATCH, Pegasos
-from kernbench.reference.kernel.scale import best_intercept
+from kernbench.losses.hinge import best_intercept
 from kernbench.reference.kernels import ReferenceRows
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
+
+
+def LastIterate(*args, **options):
+    """The paper's Pegasos, without the final rescaling."""
+    return Pegasos(*args, rescale=False, **options)
 
 
 def recursion(K, y, weights, alpha, seed, n_iter, project):
@@ -32,7 +37,7 @@ def test_closed_form_is_the_recursion(random_problem, weighted, project):
     for seed in range(3):
         p = random_problem(seed)
         weights = p.weights if weighted else np.ones(p.n)
-        solver = Pegasos(p.rows, p.y, alpha=0.02, weights=weights, fit_intercept=False, random_state=seed,
+        solver = LastIterate(p.rows, p.y, alpha=0.02, weights=weights, fit_intercept=False, random_state=seed,
                          project=project)
         assert solver.advance(700) == 700
         expected, violations = recursion(p.K, p.y, weights, 0.02, seed, 700, project)
@@ -45,7 +50,7 @@ def test_projection_binds_and_is_held(random_problem):
     p = random_problem(0)
     norms = {}
     for project in (False, True):
-        solver = Pegasos(p.rows, p.y, alpha=0.02, fit_intercept=False, random_state=0, project=project)
+        solver = LastIterate(p.rows, p.y, alpha=0.02, fit_intercept=False, random_state=0, project=project)
         norms[project] = []
         for _ in range(60):
             solver.advance(1)
@@ -62,7 +67,7 @@ def test_expected_suboptimality_of_heavy_regularisation(random_problem):
     for n_iter in (50, 200):
         objectives = []
         for seed in range(150):
-            solver = Pegasos(p.rows, p.y, alpha=1.0, fit_intercept=False, random_state=seed)
+            solver = LastIterate(p.rows, p.y, alpha=1.0, fit_intercept=False, random_state=seed)
             solver.advance(n_iter)
             objectives.append(solver.objective())
         excess = np.array(objectives) - (1 - squared / 2)
@@ -74,7 +79,7 @@ def test_expected_suboptimality_of_heavy_regularisation(random_problem):
 
 def test_six_points_without_intercept(six_points):
     p = six_points
-    solver = Pegasos(p.rows, p.y, alpha=p.alpha, fit_intercept=False, random_state=0)
+    solver = LastIterate(p.rows, p.y, alpha=p.alpha, fit_intercept=False, random_state=0)
     previous = np.inf
     for n_iter, accuracy in ((100, 0.1), (900, 0.02), (9000, 0.002)):
         solver.advance(n_iter)
@@ -88,7 +93,7 @@ def test_converges_to_the_optimum_with_intercept_and_weights(random_problem, opt
     for seed in range(3):
         p = random_problem(seed)
         best = optimum(p.K, p.y, 0.1, p.weights)
-        solver = Pegasos(p.rows, p.y, alpha=0.1, weights=p.weights, random_state=seed)
+        solver = LastIterate(p.rows, p.y, alpha=0.1, weights=p.weights, random_state=seed)
         solver.advance(40 * BATCH)
         assert best.objective <= solver.objective() + 1e-9 < best.objective * 1.02
         assert solver.gap() >= solver.objective() - best.objective - 1e-9
@@ -96,7 +101,7 @@ def test_converges_to_the_optimum_with_intercept_and_weights(random_problem, opt
 
 def test_intercept_is_frozen_within_a_batch_and_exact_in_solutions(random_problem):
     p = random_problem(1)
-    solver = Pegasos(p.rows, p.y, alpha=0.02, random_state=0)
+    solver = LastIterate(p.rows, p.y, alpha=0.02, random_state=0)
     frozen = []
     for n_iter in (BATCH - 1, 1, BATCH - 1, 1):
         solver.advance(n_iter)
@@ -113,13 +118,13 @@ def test_intercept_is_frozen_within_a_batch_and_exact_in_solutions(random_proble
 def test_resumed_is_one_long_run(random_problem, options, first):
     p = random_problem(2)
     common = dict(alpha=0.02, weights=p.weights, **options)
-    whole = Pegasos(p.rows, p.y, random_state=7, **common)
+    whole = LastIterate(p.rows, p.y, random_state=7, **common)
     whole.advance(900)
 
     rng = np.random.default_rng(7)
-    part = Pegasos(p.rows, p.y, random_state=rng, **common)
+    part = LastIterate(p.rows, p.y, random_state=rng, **common)
     part.advance(first)
-    rest = Pegasos(p.rows, p.y, random_state=rng, initial=part.solution(), **common)
+    rest = LastIterate(p.rows, p.y, random_state=rng, initial=part.solution(), **common)
     part.advance(0)
     rest.advance(900 - first)
     assert rest.n_iter == whole.n_iter == 900
@@ -131,7 +136,7 @@ def test_warm_start_keeps_the_function(random_problem, optimum):
     p = random_problem(3)
     best = optimum(p.K, p.y, 0.05)
     for project in (False, True):
-        solver = Pegasos(
+        solver = LastIterate(
             p.rows, p.y, alpha=0.05, fit_intercept=not project, project=project,
             initial=Solution(best.coef, best.intercept, n_iter=5000),
         )
@@ -148,8 +153,8 @@ def test_permutation_of_the_rows_permutes_the_coefficients(random_problem):
     p = random_problem(4)
     order = p.rng.permutation(p.n)
     position = np.argsort(order)
-    a = Pegasos(p.rows, p.y, alpha=0.02)
-    b = Pegasos(ReferenceRows(p.X[order], Gaussian(1.0)), p.y[order], alpha=0.02)
+    a = LastIterate(p.rows, p.y, alpha=0.02)
+    b = LastIterate(ReferenceRows(p.X[order], Gaussian(1.0)), p.y[order], alpha=0.02)
     for i in p.rng.integers(p.n, size=600):
         a._step(i)
         b._step(position[i])
@@ -159,7 +164,7 @@ def test_permutation_of_the_rows_permutes_the_coefficients(random_problem):
 
 def test_examples_of_weight_zero_are_never_drawn(random_problem):
     p = random_problem(0)
-    solver = Pegasos(p.rows, p.y, alpha=0.01, weights=p.weights, random_state=0)
+    solver = LastIterate(p.rows, p.y, alpha=0.01, weights=p.weights, random_state=0)
     solver.advance(2000)
     assert not solver.solution().coef[p.weights == 0].any()
     assert solver.solution().coef[p.weights > 0].any()
@@ -167,7 +172,7 @@ def test_examples_of_weight_zero_are_never_drawn(random_problem):
 
 def test_before_the_first_step(random_problem):
     p = random_problem(0)
-    solver = Pegasos(p.rows, p.y, alpha=0.1)
+    solver = LastIterate(p.rows, p.y, alpha=0.1)
     assert not solver.solution().coef.any()
     assert solver.objective() == pytest.approx(2 * min((p.y > 0).mean(), (p.y < 0).mean()))
     assert solver.gap() == solver.objective()
@@ -190,4 +195,17 @@ def test_bad_input_is_refused(random_problem, change, message):
     p = random_problem(0)
     options = dict(y=p.y, alpha=0.1) | change
     with pytest.raises(ValueError, match=message):
-        Pegasos(p.rows, options.pop("y"), **options)
+        LastIterate(p.rows, options.pop("y"), **options)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rescaling_lowers_the_objective_and_changes_no_step(random_problem, fit_intercept):
+    p = random_problem(2)
+    options = dict(alpha=0.001, weights=p.weights, fit_intercept=fit_intercept, random_state=0)
+    plain, rescaled = LastIterate(p.rows, p.y, **options), Pegasos(p.rows, p.y, **options)
+    plain.advance(40)
+    rescaled.advance(40)
+    assert rescaled.objective() < 0.9 * plain.objective()  # the first steps are far too long
+    assert 0 <= rescaled.gap() < plain.gap()
+    for key, value in plain.solution().state.items():
+        np.testing.assert_array_equal(value, rescaled.solution().state[key])

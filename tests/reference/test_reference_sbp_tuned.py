@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kernbench.reference.kernel.sbp import SBP, next_retune, tuned_volume
-from kernbench.reference.kernel.scale import best_scale
+from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
+from kernbench.reference.kernel.sbp import SBP
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -8,8 +8,8 @@ there is to store.
 
 import numpy as np
 
-from kernbench.reference.kernel.problem import HingeProblem, require_state
-from kernbench.reference.kernel.scale import best_intercept
+from kernbench.losses.hinge_problem import HingeProblem, require_state
+from kernbench.losses.slack_budget import best_scale
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
 
@@ -44,6 +44,10 @@ class Pegasos:
         Project on the ball ||f|| <= 1/sqrt(lambda), which holds the optimum, after each step.
         Only with ``fit_intercept=False``, the problem the paper projects for.
 
+    rescale : bool, default=True
+        `solution` is the last iterate times the number that makes the objective smallest (found exactly), which takes
+        away most of the noise of the first steps. False gives the paper's last iterate. The steps are the same.
+
     Raises
     ------
     ValueError
@@ -53,13 +57,13 @@ class Pegasos:
     granularity = BATCH
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, random_state=None, initial=None,
-                 project=False):
+                 project=False, rescale=True):  # fmt: skip
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: only that problem is projected")
         problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         if problem.alpha is None:
             raise ValueError("Pegasos needs alpha, a positive number")
-        self._problem, self._project = problem, project
+        self._problem, self._project, self._rescale = problem, project, rescale
         self._lambda = problem.alpha * problem.n / problem.total_weight
         self._diagonal = rows.diagonal()
         self._rng = as_generator(random_state)
@@ -88,7 +92,7 @@ class Pegasos:
         return self.converged
 
     def solution(self):
-        """Return the last iterate, with the best intercept for it."""
+        """Return the last iterate, with the best scale (if `rescale`) and intercept for it."""
         state = {
             "counts": self._counts.copy(),
             "responses": self._responses.copy(),
@@ -96,16 +100,17 @@ class Pegasos:
         }
         if self._project:
             state["squared_norm"] = np.array([self._squared_norm])
-        return Solution(self._coef(), self._best_intercept(), self.n_iter, state)
+        scale, intercept = self._scale_and_intercept()
+        return Solution(scale * self._coef(), intercept, self.n_iter, state)
 
     def objective(self):
         """Return the regularised hinge objective of `solution`."""
-        f = self._f()
-        return self._problem.objective(f, self._coef() @ f, self._best_intercept())
+        coef, f, intercept = self._scaled()
+        return self._problem.objective(f, coef @ f, intercept)
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum."""
-        return self._problem.gap(self._coef(), self._f(), self._best_intercept())
+        return self._problem.gap(*self._scaled())
 
     def _step(self, i):
         y = self._problem.y
@@ -139,9 +144,19 @@ class Pegasos:
         return self._problem.y * self._counts / (self._lambda * max(self.n_iter, 1))
 
     def _best_intercept(self):
-        if not self._problem.fit_intercept:
-            return 0.0
-        return best_intercept(self._f(), self._problem.y, self._problem.weights)
+        return self._problem.best_intercept(self._f())
+
+    def _scale_and_intercept(self):
+        """The multiple of the last iterate, and the intercept, that make the objective smallest."""
+        if not self._rescale or self.n_iter == 0:
+            return 1.0, self._best_intercept()
+        y, f = self._problem.y, self._f()
+        return best_scale(y * f, self._coef() @ f, y, self._problem.weights, alpha=self._problem.alpha,
+                          fit_intercept=self._problem.fit_intercept)  # fmt: skip
+
+    def _scaled(self):
+        scale, intercept = self._scale_and_intercept()
+        return scale * self._coef(), scale * self._f(), intercept
 
     def _start_from(self, initial):
         y, keys = self._problem.y, ["counts", "responses", "intercept"]

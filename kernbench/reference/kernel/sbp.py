@@ -9,14 +9,14 @@ margins of 1.
 
 import numpy as np
 
-from kernbench.reference.kernel.problem import HingeProblem, require_number, require_state
-from kernbench.reference.kernel.scale import best_scale
-from kernbench.reference.kernel.water_level import water_level
+from kernbench.losses.hinge_problem import HingeProblem, require_number, require_state
+from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
+from kernbench.losses.water_level import water_level
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator
+from kernbench.solvers.draws import as_generator, cumulative_weights, open_streams
 
 DRIFT_STEPS = 1000  # steps between two recomputations of ||f||^2
-FIRST_RETUNE = 32  # the first step after which the budget is set from the average; then every quarter further
+TRIES = 256  # refused proposals after which an exact walk decides
 
 
 class SBP:
@@ -42,13 +42,14 @@ class SBP:
     fit_intercept : bool, default=True
     burn_in : int, default=0
         Steps left out of the average; the paper's T0.
-    average_power : float, default=0.0
-        The iterate after step t enters the average with weight (t/1000)^average_power.
+    average_power : float, optional
+        The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu` (the
+        paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is small).
     random_state : None, int, RandomState or Generator
-        Three uniform numbers per step.
+        Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each basin.
     initial : Solution, optional
         Where to start. With the state of an SBP run (``dual``, ``responses``, ``average``,
-        ``average_responses``, ``scalars``) that run goes on; otherwise ``coef`` gives the first direction,
+        ``average_responses``, ``scalars``, ``streams``) that run goes on; otherwise ``coef`` gives the first direction,
         and ``n_iter`` the step sizes.
 
     Attributes
@@ -66,18 +67,20 @@ class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, burn_in=0,
-                 average_power=0.0, random_state=None, initial=None):
+                 average_power=None, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None
         self._burn_in = require_number("burn_in", burn_in)
+        if average_power is None:
+            average_power = 2.0 if self._tuned else 0.0
         self._power = require_number("average_power", average_power)
         self._diagonal = rows.diagonal()
         largest = self._diagonal[problem.weights > 0].max()
         self._first_rate = 1.0 / np.sqrt(largest) if largest > 0 else 1.0
-        self._rng = as_generator(random_state)
+        self._streams = open_streams(int(as_generator(random_state).integers(2**53)))
 
         self.n_iter = 0
         self.n_kernel_evaluations = 0
@@ -95,8 +98,8 @@ class SBP:
 
     def advance(self, n_iter):
         """Do `n_iter` steps; return `n_iter`."""
-        for uniforms in self._rng.random((n_iter, 3)):
-            self._step(uniforms)
+        for _ in range(n_iter):
+            self._step()
         return n_iter
 
     def check(self, tol):
@@ -118,6 +121,7 @@ class SBP:
             "average": self._average.copy(),
             "average_responses": self._average_heights.copy(),
             "scalars": np.array([self._squared_norm, self._average_weight, self._volume]),
+            "streams": np.array([self._streams[0].seed, *(s.position for s in self._streams)], dtype=np.float64),
         }
         return Solution(scale * self._problem.y * direction, intercept, self.n_iter, state)
 
@@ -144,10 +148,10 @@ class SBP:
     def separable(self):
         return self._tuned or self._level_of_average().gamma > 0
 
-    def _step(self, uniforms):
+    def _step(self):
         y, c = self._problem.y, self._heights
         level = water_level(c, self._problem.weights, self._volume, self._basins)
-        i = self._choose(level, uniforms)
+        i = self._choose(level)
 
         self.n_iter += 1
         rate = self._first_rate / np.sqrt(self.n_iter)
@@ -171,24 +175,44 @@ class SBP:
         if self._tuned and self.n_iter == next_retune(self.n_iter - 1):
             self._retune()
 
-    def _choose(self, level, uniforms):
-        """Draw an example from p*: the class by a fair coin (two basins), then by weight among the covered.
+    def _choose(self, level):
+        """Draw an example from p*: the class by a fair coin (two basins), then by weight among those under water.
 
-        The example at the water's edge may be covered in part, or be one of several of the same height: what
-        is left of the covered mass is shared among all at that height.
+        Examples of the class are proposed at random, by weight; the first that stands under water is taken. The ones
+        at the water's edge may be covered in part: they are taken with the probability of that part.
         """
-        coin, rank, tie = uniforms
-        candidates, edge = self._problem.weights > 0, level.positive
+        coins, *proposals = self._streams
+        members, edge, stream = self._problem.weights > 0, level.positive, proposals[0]
         if self._basins is not None:
-            sign, edge = (1, level.positive) if coin < 0.5 else (-1, level.negative)
-            candidates = candidates & (self._basins == sign)
-        below = np.flatnonzero(candidates & (self._heights < edge))
-        cumulative = np.cumsum(self._problem.weights[below])
-        r = rank * level.mass
+            heads = coins.next()[0] < 0.5
+            edge, stream = (level.positive, proposals[0]) if heads else (level.negative, proposals[1])
+            members &= self._basins == (1 if heads else -1)
+        members = np.flatnonzero(members)
+        weights, heights = self._problem.weights[members], self._heights[members]
+        at_edge = weights[heights == edge].sum()
+        share = min((level.mass - weights[heights < edge].sum()) / at_edge, 1.0)
+        cumulative = cumulative_weights(weights)
+        for _ in range(TRIES):
+            u, v = stream.next()
+            if cumulative is None:
+                k = int(u * len(members))
+            else:
+                k = np.searchsorted(cumulative, u * cumulative[-1], side="right")
+            k = min(k, len(members) - 1)
+            if heights[k] < edge or (heights[k] == edge and v < share):
+                return members[k]
+        return members[self._walk(heights, weights, edge, level.mass, *stream.next())]
+
+    @staticmethod
+    def _walk(heights, weights, edge, mass, rank, tie):
+        """The same draw without refusals: by `rank` among those below the edge, else by `tie` among those at it."""
+        below = np.flatnonzero(heights < edge)
+        cumulative = np.cumsum(weights[below])
+        r = rank * mass
         if len(below) and r < cumulative[-1]:
             return below[np.searchsorted(cumulative, r, side="right")]
-        at_edge = np.flatnonzero(candidates & (self._heights == edge))
-        cumulative = np.cumsum(self._problem.weights[at_edge])
+        at_edge = np.flatnonzero(heights == edge)
+        cumulative = np.cumsum(weights[at_edge])
         k = np.searchsorted(cumulative, tie * cumulative[-1], side="right")
         return at_edge[min(k, len(at_edge) - 1)]
 
@@ -223,7 +247,7 @@ class SBP:
         return (1.0, level.b) if level.gamma <= 0 else (1.0 / level.gamma, level.b / level.gamma)
 
     def _start_from(self, initial):
-        keys = ("dual", "responses", "average", "average_responses", "scalars")
+        keys = ("dual", "responses", "average", "average_responses", "scalars", "streams")
         state = require_state(initial, self._problem.n, keys)
         self.n_iter = initial.n_iter
         if state is not None:
@@ -232,6 +256,8 @@ class SBP:
             self._squared_norm, self._average_weight, volume = state["scalars"].tolist()
             if self._tuned:
                 self._volume = volume
+            seed, *positions = state["streams"].astype(int).tolist()
+            self._streams = open_streams(seed, positions)
             return
         y = self._problem.y
         dual = np.maximum(0.0, y * initial.coef)
@@ -241,51 +267,3 @@ class SBP:
             self._dual, self._heights, self._squared_norm = dual / norm, heights / norm, 1.0
             if self._tuned:
                 self._retune()
-
-
-def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
-    """Return the volume V = W nu at which (S) should have the minimiser of the regularised objective (R).
-
-    If u = s f minimises (R), where f = sum_i alpha_i y_i k(x_i, .) has norm r, two things hold:
-
-        V = sum_i w_i hinge_i / (s r)                       (Lemma 2.1, ||u|| = s r)
-        V = alpha n (sum_i alpha_i - s r^2) / r             (primal objective = dual objective)
-
-    The first alone is not enough. Examples on the margin make a kink, at which the best s stays while alpha
-    changes; then *every* V near the right one may satisfy it. There the second is V times alpha / alpha(V),
-    alpha(V) being the regularisation whose minimiser solves (S) at V: that points the right way, but noise in
-    the coefficients makes it a poor guide where alpha(V) is steep. Hence their geometric mean, and a bounded
-    say for the second.
-
-    Parameters
-    ----------
-    loss : float
-        sum_i w_i hinge_i of s f, at the best s and b.
-    scale : float
-        s > 0.
-    dual_sum : float
-        sum_i alpha_i of the direction f.
-    squared_norm : float
-        r^2 = ||f||^2, at most 1 (an average of functions of norm 1 is shorter).
-    regularisation : float
-        alpha n.
-
-    Returns
-    -------
-    float
-    """
-    primal = loss / scale
-    dual = regularisation * (dual_sum - scale * squared_norm)
-    if primal == 0:
-        volume = max(0.0, dual)  # a product could never leave 0 again
-    else:
-        volume = primal * np.sqrt(np.clip(dual / primal, 0.5, 2.0))
-    return float(volume / np.sqrt(squared_norm))
-
-
-def next_retune(t):
-    """Return the first retuning step after step t: 32, 40, 50, a quarter further each time."""
-    step = FIRST_RETUNE
-    while step <= t:
-        step += max(1, step // 4)
-    return step

@@ -267,7 +267,8 @@ class SMO:
                 self.active = ~settled
 
     def check(self, tol):
-        """The rule is watched by `advance`; return whether it held."""
+        """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
+        self.converged = self.converged or (self.classic and self.violation <= tol)
         return self.converged
 
     def _intercept(self):

@@ -16,6 +16,7 @@ import numpy as np
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.losses.hinge_problem import HingeProblem, require_state
+from kernbench.losses.slack_budget import best_scale
 
 BATCH = 256  # draws looked at together, and steps between two updates of the intercept
 
@@ -41,6 +42,9 @@ cdef class Pegasos:
     project : bool, default=False
         Project onto the ball ||f|| <= 1/sqrt(lambda) after each step; without intercept only.
 
+    rescale : bool, default=True
+        `solution` is the last iterate times the number that makes the objective smallest; False gives the paper's.
+
     References
     ----------
     Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011).
@@ -53,19 +57,19 @@ cdef class Pegasos:
     cdef KernelRows rows
     cdef object rng, cumulative
     cdef double lam, squared_norm, intercept
-    cdef bint project
+    cdef bint project, rescale
     cdef double[::1] y, counts, responses, diagonal
 
     granularity = BATCH
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, random_state=None, initial=None,
-                 project=False):
+                 project=False, rescale=True):
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
         problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         if problem.alpha is None:
             raise ValueError("Pegasos needs alpha, a positive number")
-        self.problem, self.rows, self.project = problem, rows, project
+        self.problem, self.rows, self.project, self.rescale = problem, rows, project, rescale
         self.lam = problem.alpha * problem.n / problem.total_weight
         self.rng = as_generator(random_state)
         self.cumulative = cumulative_weights(problem.weights)
@@ -168,27 +172,40 @@ cdef class Pegasos:
     def _best_intercept(self):
         return self.problem.best_intercept(self._f())
 
+    def _scale_and_intercept(self):
+        """The multiple of the last iterate, and the intercept, that make the objective smallest."""
+        if not self.rescale or self.n_iter == 0:
+            return 1.0, self._best_intercept()
+        y, f = self.problem.y, self._f()
+        return best_scale(y * f, self._coef() @ f, y, self.problem.weights, alpha=self.problem.alpha,
+                          fit_intercept=self.problem.fit_intercept)
+
+    def _scaled(self):
+        scale, intercept = self._scale_and_intercept()
+        return scale * self._coef(), scale * self._f(), intercept
+
     def check(self, tol):
         """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
         self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
         return self.converged
 
     def solution(self):
-        """The last iterate, with the best intercept for it."""
+        """The last iterate, with the best scale (if `rescale`) and intercept for it."""
+        scale, intercept = self._scale_and_intercept()
         state = {"counts": np.array(self.counts), "responses": np.array(self.responses),
                  "intercept": np.array([self.intercept])}
         if self.project:
             state["squared_norm"] = np.array([self.squared_norm])
-        return Solution(self._coef(), self._best_intercept(), self.n_iter, state)
+        return Solution(scale * self._coef(), intercept, self.n_iter, state)
 
     def objective(self):
         """The regularised hinge objective of `solution`."""
-        f = self._f()
-        return self.problem.objective(f, self._coef() @ f, self._best_intercept())
+        coef, f, intercept = self._scaled()
+        return self.problem.objective(f, coef @ f, intercept)
 
     def gap(self):
         """The objective of `solution` minus a lower bound on the optimum."""
-        return self.problem.gap(self._coef(), self._f(), self._best_intercept())
+        return self.problem.gap(*self._scaled())
 
     def _start_from(self, initial):
         keys = ["counts", "responses", "intercept"] + ["squared_norm"] * self.project

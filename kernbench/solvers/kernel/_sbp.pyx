@@ -50,8 +50,8 @@ cdef class SBP:
     fit_intercept : bool, default=True
     burn_in : int, default=0
         Steps left out of the average (the paper's T0).
-    average_power : float, default=0.0
-        Step t enters the average with weight (t/1000)^average_power.
+    average_power : float, optional
+        Step t enters the average with weight (t/1000)^average_power; by default 0 with `nu` and 2 with `alpha`.
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
 
@@ -65,11 +65,12 @@ cdef class SBP:
     cdef readonly object problem
     cdef readonly Py_ssize_t first_check
     cdef KernelRows rows
-    cdef Water water
+    cdef readonly Water water
     cdef object streams, basins
     cdef bint tuned
     cdef long long burn_in
-    cdef double power, first_rate, squared_norm, volume
+    cdef double power, first_rate, squared_norm
+    cdef readonly double volume
     cdef double[::1] y, c, average_c, diagonal
     # dual = scale * beta; sum of weighted duals = base + beta * paid - early
     cdef double[::1] beta, base, early
@@ -82,13 +83,15 @@ cdef class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, burn_in=0,
-                 average_power=0.0, random_state=None, initial=None):
+                 average_power=None, random_state=None, initial=None):
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None
         self.burn_in = int(require_number("burn_in", burn_in))
+        if average_power is None:
+            average_power = 2.0 if self.tuned else 0.0
         self.power = require_number("average_power", average_power)
         self.y, self.diagonal = problem.y, rows.diagonal()
         largest = np.asarray(self.diagonal)[problem.weights > 0].max()

@@ -358,7 +358,8 @@ cdef class SMO:
     # --- what it found -------------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """The rule is watched by `advance`; return whether it held."""
+        """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
+        self.converged = self.converged or (self.classic and self.loaded and self.violation <= tol)
         return self.converged
 
     def _intercept(self):

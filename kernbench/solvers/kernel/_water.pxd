@@ -8,6 +8,8 @@ cdef class Basin:
     cdef bint uniform
     cdef double[::1] heights, masses         # the window, ascending
     cdef double centre, reach                # the window is [centre - reach, centre + reach]
+    cdef double move                         # how far the edge went in the last steps, at most
+    cdef readonly long long scans            # passes so far
     cdef double below_mass, below_sum
     cdef Py_ssize_t count, above             # members in the window, and above it
     cdef double edge, share                  # highest ground under water; share of the mass at it that is covered

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from kernbench.reference.kernel.scale import best_intercept, best_scale
-from kernbench.reference.kernel.water_level import water_level
+from kernbench.losses.hinge import best_intercept
+from kernbench.losses.slack_budget import best_scale
+from kernbench.losses.water_level import water_level
 
 
 def hinge_sum(f, y, weights, b):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Precomputed
-from kernbench.reference.kernel.certificate import dual_bound, dual_variables
-from kernbench.reference.kernel.problem import HingeProblem
+from kernbench.losses.hinge import dual_bound, dual_variables
+from kernbench.losses.hinge_problem import HingeProblem
 from kernbench.reference.kernels import ReferenceRows
 
 

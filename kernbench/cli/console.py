@@ -1,0 +1,37 @@
+"""The terminal: one console for standard output, one for standard error."""
+
+from rich.console import Console
+from rich.table import Table
+
+
+def stdout():
+    """A console on standard output; asked for anew, since tests and pipes exchange the stream."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def stderr():
+    """A console on standard error: progress and notes, so that output can be piped."""
+    return Console(stderr=True, highlight=False)
+
+
+def table(title, headings, rows):
+    """A table without lines around it; the first column is set off. Fields are plain text, never markup."""
+    from rich.text import Text
+
+    drawn = Table(
+        title=title, title_justify="left", title_style="bold", box=None, header_style="bold", pad_edge=False
+    )
+    for i, heading in enumerate(headings):
+        drawn.add_column(heading, style="cyan" if i == 0 else None, no_wrap=i == 0, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(str(field)) for field in row))
+    return drawn
+
+
+def print_table(title, headings, rows):
+    """Print a table; a pipe gets lines as long as they need."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    console.print(table(title, headings, rows))
+    console.print()

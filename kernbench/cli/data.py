@@ -1,0 +1,114 @@
+"""``kernbench data``: the files of data sets."""
+
+import click
+
+from kernbench.cli.errors import Refusing
+
+
+@click.group("data", cls=Refusing, invoke_without_command=True)
+@click.pass_context
+def command(ctx):
+    """Data sets: list them, fetch their files, say where they are, verify them.
+
+    Real sets are looked for in the folder that the environment variable KERNBENCH_DATA names, then in the
+    cache folder, then downloaded. Generated and bundled sets need no file.
+
+    \b
+    Examples:
+      kernbench data                   the list
+      kernbench data fetch adult       download, or find what is here
+      kernbench data path              the folders looked in
+      kernbench data verify            hash every file and compare
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_command)
+
+
+@command.command("list")
+def list_command():
+    """List the data sets, and whether their files are here.
+
+    \b
+    Examples:
+      kernbench data list
+    """
+    from kernbench.cli.listing import datasets
+
+    datasets()
+
+
+@command.command("fetch")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+def fetch_command(names):
+    """Make sure that the files of a data set are here, downloading them if need be.
+
+    \b
+    Examples:
+      kernbench data fetch adult
+      kernbench data fetch adult mnist-8-vs-rest
+    """
+    from kernbench.cli.console import stderr
+    from kernbench.datasets import describe, fetch
+
+    for name in names:
+        describe(name)  # refuses a wrong name before anything is downloaded
+    for name in names:
+        with stderr().status(f"fetching {name}"):
+            paths = fetch(name)
+        for path in paths:
+            click.echo(f"{name}: {path}")
+        if not paths:
+            click.echo(f"{name}: needs no file ({describe(name).kind})")
+
+
+@command.command("path")
+def path_command():
+    """Print the folders in which files are looked for, in this order; downloads go to the last.
+
+    \b
+    Examples:
+      kernbench data path
+      KERNBENCH_DATA=~/datasets kernbench data path
+    """
+    from kernbench.datasets.folders import search_folders
+
+    for folder in search_folders():
+        click.echo(f"{folder}{'' if folder.is_dir() else '  (does not exist yet)'}")
+
+
+@command.command("verify")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def verify_command(ctx, names):
+    """Hash the files that are here and compare them with the published checksums.
+
+    Files that are not here are said to be missing, which is no failure; the exit code is 2 when a file is
+    damaged or not the published one.
+
+    \b
+    Examples:
+      kernbench data verify
+      kernbench data verify adult
+    """
+    from kernbench.cli.console import stderr
+    from kernbench.datasets import verify
+
+    with stderr().status("hashing files"):
+        statuses = [status for name in names or (None,) for status in verify(name)]
+    bad = 0
+    for status in statuses:
+        where = f"  {status.path}" if status.path is not None else ""
+        click.echo(f"{status.dataset:<18}{status.name:<26}{status.status}{where}")
+        if status.status not in ("ok", "missing"):
+            bad += 1
+            click.echo(
+                f"    SHA-256 expected {status.expected}\n    SHA-256 found    {status.found or 'none'}"
+            )
+    if not statuses:
+        click.echo("no files to verify: these data sets need none")
+    if bad:
+        click.echo(
+            f"kernbench: error: {bad} of {len(statuses)} files are not the published ones; fetch them again",
+            err=True,
+        )
+        ctx.exit(2)

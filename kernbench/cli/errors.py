@@ -1,0 +1,72 @@
+"""How the command line fails: one line on standard error and exit code 2, never a traceback."""
+
+import os
+import sys
+
+import click
+
+DEBUG_VARIABLE = "KERNBENCH_DEBUG_TRACEBACK"
+REFUSED, INTERRUPTED, INTERNAL = 2, 130, 1
+
+# What wrong input, missing files, full disks and small machines raise. Anything else is a mistake of ours.
+EXPECTED = (ValueError, OSError, MemoryError, ImportError)
+
+
+def one_line(error):
+    """The message of an exception on one line."""
+    if isinstance(error, click.UsageError):
+        text = error.format_message()
+        if error.ctx is not None:
+            text = f"{text.rstrip('.')} (see '{error.ctx.command_path} --help')"
+    elif isinstance(error, click.ClickException):
+        text = error.format_message()
+    elif isinstance(error, MemoryError):
+        text = f"not enough memory: {error}" if str(error) else "not enough memory"
+    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
+        text = f"{error.filename}: {error.strerror}"
+    else:
+        text = str(error) or type(error).__name__
+    return " ".join(text.split())
+
+
+def report_error(error):
+    """Print an exception as ``kernbench: error: …`` and return the exit code."""
+    if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, (click.ClickException, *EXPECTED)):
+        click.echo(f"kernbench: error: {one_line(error)}", err=True)
+        return REFUSED
+    click.echo(
+        f"kernbench: internal error: {type(error).__name__}: {one_line(error)} "
+        f"(please report it; {DEBUG_VARIABLE}=1 shows where)",
+        err=True,
+    )
+    return INTERNAL
+
+
+class Refusing(click.Group):
+    """A group whose commands fail by the rules of this module."""
+
+    def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
+        """Run a command; in standalone mode leave with its exit code."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        try:
+            code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
+        except click.Abort:
+            click.echo("kernbench: interrupted", err=True)
+            code = INTERRUPTED
+        except Exception as error:
+            code = report_error(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def resolve_command(self, ctx, args):
+        """Find the command; a name that does not exist is refused with the nearest."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            from kernbench._names import unknown_name
+
+            raise click.UsageError(unknown_name("command", name, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,82 @@
+"""``kernbench list``: what there is."""
+
+import click
+
+from kernbench.cli.console import print_table
+
+WHAT = ("solvers", "kernels", "datasets", "experiments")
+
+
+@click.command("list")
+@click.argument("what", required=False, metavar="[solvers|kernels|datasets|experiments]")
+def command(what):
+    """List solvers, kernels, data sets and experiments; all of them when none is named.
+
+    \b
+    Examples:
+      kernbench list                   everything
+      kernbench list solvers           algorithms, their papers and costs
+      kernbench list datasets          names for 'kernbench fit' and 'kernbench run --dataset'
+    """
+    if what is not None and what not in WHAT:
+        from kernbench._names import unknown_name
+
+        raise ValueError(unknown_name("list", what, WHAT))
+    for name in WHAT if what is None else (what,):
+        _LISTS[name]()
+
+
+def _solvers():
+    from kernbench.solvers.registry import SOLVERS
+
+    rows = [(entry.name, entry.problem, entry.complexity, entry.stopping, entry.paper) for entry in SOLVERS]
+    print_table("Solvers", ("name", "problem", "cost", "tol is compared with", "paper"), rows)
+
+
+def _kernels():
+    from dataclasses import fields
+
+    from kernbench import kernels
+    from kernbench.kernels.names import NAMES
+
+    rows = []
+    for name in kernels.__all__:
+        kernel = getattr(kernels, name)
+        if kernel is kernels.Kernel:
+            continue
+        parameters = ", ".join(field.name for field in fields(kernel)) or "–"
+        rows.append((name, parameters, (kernel.__doc__ or "").strip().splitlines()[0]))
+    print_table("Kernels (kernbench.kernels)", ("name", "parameters", "formula"), rows)
+    click.echo(f"Names for --set kernel=…: {', '.join(NAMES)}\n")
+
+
+def datasets():
+    """Print the table of data sets; ``kernbench data list`` prints it too."""
+    from kernbench.datasets import available, describe
+
+    here = set(available(offline=True))
+    rows = []
+    for name in available():
+        entry = describe(name)
+        sizes = f"{entry.n_train:,} + {entry.n_test:,}"
+        rows.append(
+            (name, entry.kind, sizes, f"{entry.n_features:,}", "yes" if name in here else "no", entry.summary)
+        )
+    print_table("Data sets", ("name", "kind", "train + test", "features", "here", "what it is"), rows)
+
+
+def _experiments():
+    from kernbench.experiments import registry
+
+    rows = []
+    for experiment in registry.EXPERIMENTS:
+        scales = "; ".join(
+            f"{name}: {', '.join(s.name + (' (by name only)' if s.optional else '') for s in scale.settings)}"
+            for name, scale in experiment.scales.items()
+        )
+        methods = ", ".join(method.name for method in experiment.methods)
+        rows.append((experiment.name, experiment.title, scales, methods, experiment.paper))
+    print_table("Experiments", ("name", "title", "data sets by scale", "methods", "paper"), rows)
+
+
+_LISTS = {"solvers": _solvers, "kernels": _kernels, "datasets": datasets, "experiments": _experiments}

@@ -1,0 +1,28 @@
+"""Refuse an output that cannot be written before hours of work, not after."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def check_writable_file(path):
+    """Raise the ValueError that says why `path` cannot be written; create nothing.
+
+    Parameters
+    ----------
+    path : str or Path
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder; name a file")
+    folder = path.parent
+    if not folder.is_dir():
+        raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ValueError(f"cannot write {path}: the file is write-protected")
+    try:
+        # The file will be replaced by a neighbour: what must be writable is the folder.
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:40]}."):
+            pass
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,49 @@
+"""``kernbench report``: records into one page."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of the records.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="reports", show_default=True, help="Folder to write to."
+)
+@click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
+def command(results, out, show):
+    """Write index.html (one page, works offline), summary.md, and every figure and table as SVG and CSV.
+
+    \b
+    Examples:
+      kernbench report
+      kernbench report --open
+      kernbench report --results results --out reports/2024-05
+    """
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
+    from kernbench.cli.console import stderr
+    from kernbench.report import build
+
+    console = stderr()
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task("reading records")
+        built = build(results, out, on_step=lambda step: progress.update(task, description=step))
+    for note in built.notes:
+        click.echo(f"kernbench: note: {note}", err=True)
+    click.echo(built.headline)
+    click.echo(f"{built.page}  ({built.n_records} records, {built.n_files} files in {out})")
+    if show:
+        click.launch(built.page.resolve().as_uri())

@@ -1,0 +1,174 @@
+"""``kernbench run``: experiments into records."""
+
+import os
+from pathlib import Path
+
+import click
+
+INTERRUPTED = 130
+SCALES = ("quick", "paper")
+
+
+@click.command("run")
+@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT]...")
+@click.option(
+    "--scale",
+    default="quick",
+    show_default=True,
+    metavar="quick|paper",
+    help="Small built-in data, or the paper's sizes.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits at a time.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads per fit. [default: what the experiment declares]"
+)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), help="Repeats with different seeds. [default: the scale's]"
+)
+@click.option(
+    "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated."
+)
+@click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Folder with files of real data sets. [default: $KERNBENCH_DATA]",
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of the records.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Per fit, loading and evaluation included.",
+)
+@click.option(
+    "--memory-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MB",
+    help="Per fit (1 MB = 2²⁰ bytes).",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it may take.")
+@click.pass_context
+def command(
+    ctx,
+    experiments,
+    scale,
+    jobs,
+    threads,
+    repeats,
+    datasets,
+    methods,
+    data,
+    results,
+    time_limit,
+    memory_limit,
+    dry_run,
+):
+    """Run experiments, all of them when none is named, and keep a record of every fit.
+
+    What has been measured already is not measured again: after Ctrl-C or a crash, the same command does the
+    rest. A fit that fails, takes too long or needs too much memory is a record too; the exit code is 1 when a
+    fit ended in an error.
+
+    \b
+    Examples:
+      kernbench run
+      kernbench run sbp-libsvm --dry-run
+      kernbench run sbp-libsvm --scale paper --data ~/datasets
+      kernbench run sbp-libsvm --scale paper --dataset covtype --repeats 1
+      kernbench run --method libsvm --method smo-converged --time-limit 60
+
+    Then: kernbench report
+    """
+    from kernbench._names import unknown_name
+    from kernbench.cli.progress import Narrator
+    from kernbench.experiments import registry, runner
+
+    if scale not in SCALES:
+        raise ValueError(unknown_name("scale", scale, SCALES))
+    if data is not None:
+        if not data.is_dir():
+            raise ValueError(f"--data {data}: there is no such folder")
+        os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
+    with Narrator(registry) as narrator:
+        try:
+            summary = runner.run(
+                list(experiments) or registry.names(),
+                scale=scale,
+                results=results,
+                repeats=repeats,
+                jobs=jobs,
+                threads=threads,
+                datasets=list(datasets) or None,
+                methods=list(methods) or None,
+                time_limit=time_limit,
+                memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
+                dry_run=dry_run,
+                on_event=narrator,
+            )
+        except KeyboardInterrupt as interrupt:
+            summary = None
+            message = (
+                str(interrupt)
+                or f"interrupted; finished fits are in {results}, the same command does the rest"
+            )
+    if summary is None:
+        click.echo(f"kernbench: {message}", err=True)
+        ctx.exit(INTERRUPTED)
+    if dry_run:
+        _print_plan(summary, results)
+        return
+    _print_summary(summary, results)
+    if any(record["status"] == "error" for record in summary.failed):
+        ctx.exit(1)
+
+
+def _print_plan(summary, results):
+    from kernbench.cli.console import print_table
+    from kernbench.report import text
+
+    rows = {}
+    for planned in summary.planned:
+        cell = planned.cell
+        row = rows.setdefault((cell.experiment, cell.dataset, cell.method), [0, 0, planned.expected_seconds])
+        row[0] += 1
+        row[1] += planned.stored
+    lines = [(*place, n, stored, text.seconds(seconds)) for place, (n, stored, seconds) in rows.items()]
+    print_table(
+        "What would run", ("experiment", "data set", "method", "fits", "stored", "expected, each"), lines
+    )
+    for gap in summary.gaps:
+        click.echo(f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
+    n_to_do = sum(not planned.stored for planned in summary.planned)
+    expected = summary.expected_seconds
+    if n_to_do == 0:
+        click.echo(f"Nothing is missing in {results}.")
+    elif expected is None:
+        click.echo(
+            f"{text.plural(n_to_do, 'fit')} to run; no earlier records in {results} tell how long they take."
+        )
+    else:
+        click.echo(
+            f"{text.plural(n_to_do, 'fit')} to run, about {text.duration(expected)} one after the other."
+        )
+
+
+def _print_summary(summary, results):
+    from kernbench.report import text
+
+    done = f"{text.plural(len(summary.records), 'fit')} run in {text.duration(summary.seconds)}"
+    if summary.n_skipped:
+        done += f", {summary.n_skipped} found in {results}"
+    click.echo(f"{done}; records in {results}")
+    if summary.failed:
+        statuses = [record["status"] for record in summary.failed]
+        counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+        click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
+    elsewhere = "" if str(results) == "results" else f" --results {results}"
+    click.echo(f"Next: kernbench report{elsewhere}")

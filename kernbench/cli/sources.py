@@ -1,0 +1,134 @@
+"""Where examples come from: a file, or the name of a data set."""
+
+import os
+from pathlib import Path
+
+
+def is_file(source):
+    """Whether `source` means a file: it exists, or it looks like a path.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it looks like a path and there is nothing.
+    """
+    path = Path(source)
+    if path.is_dir():
+        raise ValueError(f"{source} is a folder; name a data file or a data set")
+    if path.exists():
+        return True
+    if os.sep in source or path.suffix:
+        raise FileNotFoundError(f"there is no file {source}")
+    return False
+
+
+def label_column(text):
+    """``--label``: a position when it is a whole number, else the name of a column."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def load_named(name):
+    """The data set called `name`; an unknown name may also be a file that is not there."""
+    from kernbench.datasets import available, load
+
+    if name not in available():
+        from kernbench._names import unknown_name
+
+        raise ValueError(f"there is no file {name!r}, and {unknown_name('data set', name, available())}")
+    return load(name)
+
+
+def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0):
+    """Examples to fit and to test with.
+
+    Parameters
+    ----------
+    source : str
+        File or data set.
+    label : int or str
+        Label column of a table.
+    test : str, optional
+        File with test examples.
+    test_size : float, optional
+        Share of a file's examples to set aside, stratified by class.
+    seed : int
+        Draws that share.
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test
+        The last two are None without a test.
+    """
+    if test is not None and test_size is not None:
+        raise ValueError("give --test or --test-size, not both")
+    from kernbench.datasets import read_file
+
+    if is_file(source):
+        X, y = read_file(source, label=label)
+        X_test = y_test = None
+        if test_size is not None:
+            X, X_test, y, y_test = _split(X, y, test_size, seed)
+    else:
+        if test_size is not None:
+            raise ValueError(f"the data set {source!r} has a test part of its own; leave --test-size out")
+        data = load_named(source)
+        X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test
+    if test is not None:
+        if not is_file(test):
+            raise FileNotFoundError(f"there is no file {test}")
+        X_test, y_test = read_file(test, label=label, n_features=X.shape[1])
+        X_test = like(X_test, X)
+    return X, y, X_test, y_test
+
+
+def _split(X, y, test_size, seed):
+    from sklearn.model_selection import train_test_split
+
+    try:
+        return train_test_split(X, y, test_size=test_size, random_state=seed, stratify=y)
+    except ValueError as error:
+        raise ValueError(
+            f"--test-size {test_size:g} cannot be split off with every class in both parts: {error}"
+        ) from None
+
+
+def like(X, pattern):
+    """X as a sparse or dense matrix, whichever `pattern` is."""
+    from scipy import sparse
+
+    if sparse.issparse(X) == sparse.issparse(pattern):
+        return X
+    return X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+
+
+def rows_to_predict(source, model, *, label=-1):
+    """Examples for a fitted model, with labels where the source has some.
+
+    A table with as many columns as the model has features has no labels; with one more, it has.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+    y : ndarray or None
+    """
+    from kernbench.datasets import DataFileError, read_file
+
+    n_features = model.n_features_in_
+    if not is_file(source):
+        data = load_named(source)
+        if data.n_features != n_features:
+            raise ValueError(
+                f"the model was fitted with {n_features} features, {source} has {data.n_features}"
+            )
+        return like(data.X_test, model.support_vectors_), data.y_test
+    try:
+        X, y = read_file(source, label=label, n_features=n_features)
+    except DataFileError as refusal:
+        try:
+            X, y = read_file(source, label=None, n_features=n_features)
+        except DataFileError:
+            raise refusal from None
+    return like(X, model.support_vectors_), y

@@ -1,0 +1,133 @@
+"""Are the parameters sensible? Every refusal is a ValueError that says what would be."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+from kernbench._names import unknown_name
+from kernbench.kernels.functions import Precomputed
+from kernbench.kernels.names import NAMES, resolve_gamma
+from kernbench.solvers import registry
+from kernbench.solvers.draws import as_generator
+
+GAMMAS = ("scale", "auto", "median")
+DTYPES = ("auto", "float32", "float64")
+SHAPES = ("ovr", "ovo")
+AUTO_DOUBLE_ROWS = 2000  # dtype="auto": float64 for at most this many rows, where its price is not felt
+
+
+def check_kernel_svc(model):
+    """Check the parameters of a `KernelSVC` and return the registry's entry of its solver.
+
+    Raises
+    ------
+    ValueError
+        For the first parameter that is out of its range; for a wrong name, the message says the nearest.
+    """
+    entry = registry.get(model.solver, "kernel-svm")
+    _check_kernel(model)
+    _check_positive("C", model.C)
+    _check_positive("tol", model.tol)
+    _check_positive("cache_size", model.cache_size, unit=" of megabytes")
+    if model.max_seconds is not None:
+        _check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
+    if not _is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
+        raise ValueError(f"max_iter must be a positive integer, or -1 for no limit, got {model.max_iter!r}")
+    _check_name("dtype", model.dtype, DTYPES)
+    _check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    _check_class_weight(model.class_weight)
+    if model.solver_options is not None and not isinstance(model.solver_options, dict):
+        raise ValueError(f"solver_options must be a dict of options or None, got {model.solver_options!r}")
+    for callback in callbacks_of(model):
+        if not callable(callback):
+            raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
+    return entry
+
+
+def _check_kernel(model):
+    if isinstance(model.kernel, str):
+        _check_name("kernel", model.kernel, NAMES)
+    if isinstance(model.gamma, str):
+        _check_name("gamma", model.gamma, GAMMAS)
+    else:
+        resolve_gamma(model.gamma, None)
+    if model.kernel in ("poly", "polynomial"):
+        if not _is_integer(model.degree) or model.degree < 1:
+            raise ValueError(f"degree must be a positive integer, got {model.degree!r}")
+        if not (_is_number(model.coef0) and model.coef0 >= 0):
+            raise ValueError(
+                f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}"
+            )
+
+
+def _check_class_weight(class_weight):
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            f"class_weight must be None, 'balanced' or a dict of class to weight, got {class_weight!r}"
+        )
+    for label, weight in class_weight.items():
+        if not (_is_number(weight) and weight >= 0):
+            raise ValueError(f"class_weight of class {label!r} must be at least 0, got {weight!r}")
+
+
+def _check_positive(name, value, unit=""):
+    if not (_is_number(value) and value > 0):
+        raise ValueError(f"{name} must be a positive number{unit}, got {value!r}")
+
+
+def _check_name(what, value, known):
+    if not (isinstance(value, str) and value in known):
+        raise ValueError(unknown_name(what, value, known))
+
+
+def _is_number(value):
+    return isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def _is_integer(value):
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_precomputed(kernel):
+    """Whether X is the kernel matrix itself."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def callbacks_of(model):
+    """The parameter ``callback`` as a list of functions."""
+    if model.callback is None:
+        return []
+    return list(model.callback) if isinstance(model.callback, list | tuple) else [model.callback]
+
+
+def generator_of(random_state):
+    """Return the Generator that `random_state` means.
+
+    Raises
+    ------
+    ValueError
+        If it means none.
+    """
+    try:
+        return as_generator(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, an integer of at least 0, a numpy RandomState or a Generator, "
+            f"got {random_state!r}"
+        ) from None
+
+
+def precision(dtype, n_rows):
+    """The name of the precision of kernel values that ``dtype=`` means for `n_rows` training rows."""
+    if dtype != "auto":
+        return dtype
+    return "float64" if n_rows <= AUTO_DOUBLE_ROWS else "float32"
+
+
+def iteration_limit(model, entry, n_rows):
+    """Iterations that ``max_iter=`` allows a problem of `n_rows` rows, or None for no limit."""
+    if model.max_iter != -1:
+        return int(model.max_iter)
+    return entry.iteration_limit(n_rows)

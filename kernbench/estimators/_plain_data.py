@@ -1,0 +1,134 @@
+"""Plain data for model files: what JSON can say, with arrays put aside under a name.
+
+A value that JSON has no word for becomes an object with one key that starts with ``$``::
+
+    {"$array": "support_"}              an array of the archive
+    {"$csr": "support_vectors_", ...}   a sparse matrix, its three arrays in the archive
+    {"$kernel": "Gaussian", ...}        a kernel object with its parameters
+    {"$pairs": [[key, value], ...]}     a dict whose keys are not all strings (class weights)
+
+Nothing in it can run code when it is read.
+"""
+
+from dataclasses import asdict
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._names import unknown_name
+from kernbench.kernels.functions import Callable, Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+
+KERNELS = {kernel.__name__: kernel for kernel in (Gaussian, Laplacian, Linear, Polynomial, Precomputed)}
+PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
+
+
+class NotPlainData(ValueError):
+    """The value cannot be told in plain data."""
+
+
+def encode(value, name, arrays):
+    """Return `value` as something ``json.dumps`` takes; arrays in it are added to the dict `arrays`.
+
+    Parameters
+    ----------
+    value : object
+        None, bool, number, str, list, tuple, dict, ndarray, CSR matrix or kernel object.
+    name : str
+        What it is called, in `arrays` and in messages.
+    arrays : dict of str to ndarray
+        Grows by the arrays found.
+
+    Raises
+    ------
+    NotPlainData
+        For anything else.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [encode(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        return _encode_dict(value, name, arrays)
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, name, arrays)
+    if sparse.issparse(value):
+        return _encode_csr(value.tocsr(), name, arrays)
+    if isinstance(value, Kernel) and type(value).__name__ in KERNELS:
+        return {"$kernel": type(value).__name__, **encode(asdict(value), name, arrays)}
+    if callable(value) or isinstance(value, Callable):
+        raise NotPlainData(f"{name} is a Python function, which cannot be stored as data")
+    raise NotPlainData(f"{name} is a {type(value).__name__}, which cannot be stored as data")
+
+
+def _encode_dict(value, name, arrays):
+    if all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: encode(item, f"{name}.{key}", arrays) for key, item in value.items()}
+    return {
+        "$pairs": [[encode(key, name, arrays), encode(item, name, arrays)] for key, item in value.items()]
+    }
+
+
+def _encode_array(value, name, arrays):
+    entry = {"$array": name}
+    if value.dtype.kind in "OT":  # text held as Python objects (feature names, classes)
+        if not all(isinstance(item, str) for item in value.ravel()):
+            raise NotPlainData(f"{name} holds Python objects other than text, which cannot be stored as data")
+        entry["objects"] = value.dtype.kind == "O"
+        value = value.astype(np.str_)
+    if value.dtype.kind not in PLAIN_KINDS:
+        raise NotPlainData(f"{name} has dtype {value.dtype}, which cannot be stored as data")
+    arrays[name] = value
+    return entry
+
+
+def _encode_csr(value, name, arrays):
+    for part in ("data", "indices", "indptr"):
+        arrays[f"{name}.{part}"] = getattr(value, part)
+    return {"$csr": name, "shape": list(value.shape), "array": isinstance(value, sparse.sparray)}
+
+
+def decode(value, arrays):
+    """Return what `encode` was given.
+
+    Parameters
+    ----------
+    value : object
+        As read by ``json.loads``.
+    arrays : mapping of str to ndarray
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If it was not written by `encode`.
+    """
+    if isinstance(value, list):
+        return [decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$array" in value:
+        array = arrays[value["$array"]]
+        return array.astype(object) if value.get("objects") else array
+    if "$csr" in value:
+        return _decode_csr(value, arrays)
+    if "$pairs" in value:
+        return {decode(key, arrays): decode(item, arrays) for key, item in value["$pairs"]}
+    if "$kernel" in value:
+        if value["$kernel"] not in KERNELS:
+            raise ValueError(unknown_name("kernel", value["$kernel"], KERNELS))
+        return KERNELS[value["$kernel"]](**{k: decode(v, arrays) for k, v in value.items() if k != "$kernel"})
+    return {key: decode(item, arrays) for key, item in value.items()}
+
+
+def _decode_csr(value, arrays):
+    parts = tuple(arrays[f"{value['$csr']}.{part}"] for part in ("data", "indices", "indptr"))
+    make = sparse.csr_array if value["array"] else sparse.csr_matrix
+    matrix = make(parts, shape=tuple(value["shape"]))
+    matrix.check_format(full_check=True)  # an index out of bounds would be read by compiled code
+    return matrix

@@ -1,0 +1,215 @@
+"""Data as it comes from users: checked, converted, and refused with a sentence that says what to do."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d, validate_data
+
+from kernbench.estimators._parameters import is_precomputed
+from kernbench.kernels.functions import Linear
+from kernbench.kernels.names import resolve_kernel
+
+FLOATS = [np.float64, np.float32]  # kept as they come; everything else becomes float64
+
+
+def check_rows(model, X, y="no_validation", *, reset):
+    """Check X (and y) and return X as a C-ordered float array or a canonical CSR matrix.
+
+    Parameters
+    ----------
+    model : estimator
+        Gets (``reset=True``) or knows (``reset=False``) ``n_features_in_`` and ``feature_names_in_``.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+    reset : bool
+
+    Returns
+    -------
+    X, or (X, y) if y was given
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinity (named by column), text, complex numbers, wrong shapes.
+    """
+    settings = {
+        "dtype": FLOATS,
+        "order": "C",
+        "accept_sparse": False if is_precomputed(model.kernel) else "csr",
+    }
+    try:
+        checked = validate_data(model, X, y, reset=reset, **settings)
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            advice = "Encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder"
+            raise ValueError(f"X holds text: {error}. {advice}") from error
+        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
+            values = check_array(X, ensure_all_finite=False, **settings)
+            raise ValueError(_first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
+        raise
+    rows, *labels = checked if isinstance(checked, tuple) else (checked,)
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()  # the caller's matrix stays as it is
+        rows.sum_duplicates()
+    return (rows, *labels) if labels else rows
+
+
+def _first_not_finite(X, feature_names):
+    """Say which column of X holds NaN or infinity first."""
+    if sparse.issparse(X):
+        first = np.flatnonzero(~np.isfinite(X.data))[0]
+        row, column, value = (
+            np.searchsorted(X.indptr, first, side="right") - 1,
+            X.indices[first],
+            X.data[first],
+        )
+    else:
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        value = X[row, column]
+    name = column if feature_names is None else repr(str(feature_names[column]))
+    what = "NaN" if np.isnan(value) else "infinity"
+    return (
+        f"Input X contains {what}: column {name} holds {what}, first in row {row}. Remove such rows or fill "
+        "them in, for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def check_range(X, kernel, dtype):
+    """Refuse rows whose kernel values overflow: they would make a model of NaN.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+
+    Raises
+    ------
+    ValueError
+        If the largest kernel value, or the largest squared norm it is computed from, does not fit.
+    """
+    if kernel.form in ("precomputed", "callable") or X.shape[0] == 0:
+        return
+    limit = np.finfo(dtype).max / 4
+    largest = np.float64(max(abs(X.max()), abs(X.min())))
+    with np.errstate(over="ignore"):
+        bound = largest**2 * X.shape[1]
+        if kernel.form == "polynomial":
+            scale, c, degree = kernel.constants
+            bound = max(bound, (scale * bound + c) ** degree)
+        if not bound < limit:  # it is a rough bound: look at the rows themselves
+            bound = max(Linear().diag(X).max(), kernel.diag(X).max())
+    if bound < limit:
+        return
+    remedy = "scale the features, for example with sklearn.preprocessing.StandardScaler"
+    if dtype == "float32":
+        remedy += ", or use dtype='float64'"
+    raise ValueError(f"X holds values up to {largest:.3g}, too large for this kernel in {dtype}: {remedy}")
+
+
+def check_training_data(model, X, y, sample_weight):
+    """Check what ``fit`` was given; set ``classes_`` and ``class_weight_`` on the model.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    codes : ndarray of shape (n_samples,), intp
+        Index of each label in ``classes_``.
+    sample_weight : ndarray of shape (n_samples,), or None
+    weights : ndarray of shape (n_samples,), or None
+        `sample_weight` times the weight of the class; None if all are 1.
+    """
+    X, y = check_rows(model, X, y, reset=True)
+    if is_precomputed(model.kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+    if sample_weight is not None:
+        sample_weight = _checked_weights(sample_weight, X)
+    model.classes_ = classes
+    model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    weights = None
+    if sample_weight is not None or np.any(model.class_weight_ != 1):
+        weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+        _check_each_class_has_weight(classes, codes, weights)
+    return X, codes, sample_weight, weights
+
+
+def _checked_weights(sample_weight, X):
+    sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if np.any(sample_weight < 0):
+        raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
+    return sample_weight
+
+
+def _class_weights(class_weight, classes, y, codes, sample_weight):
+    if isinstance(class_weight, str):  # "balanced": as if an example of weight k stood there k times
+        mass = np.bincount(codes, weights=sample_weight, minlength=len(classes))
+        if np.any(mass == 0):
+            return np.ones(len(classes))  # refused in a moment, by name
+        return mass.sum() / (len(classes) * mass)
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
+
+
+def _check_each_class_has_weight(classes, codes, weights):
+    empty = np.bincount(codes, weights=weights, minlength=len(classes)) == 0
+    if empty.any():
+        name = repr(str(classes[empty][0]))
+        remedy = "leave the class out of y, or give it a positive weight"
+        raise ValueError(f"every example of class {name} has weight 0: {remedy}")
+
+
+def kernel_of(model, X, sample_weight, seed):
+    """Return the kernel object that the model's parameters mean for training rows X.
+
+    A row of weight k counts k times, and one of weight 0 not at all, so that weighting and repeating rows
+    give one and the same model.
+
+    Raises
+    ------
+    ValueError
+        If X is too large for the kernel, or a Python function is no kernel.
+    """
+    gamma = model.gamma
+    if isinstance(model.kernel, str) and model.kernel != "precomputed":
+        check_range(X, Linear(), model.dtype_)  # first: the variance of "scale" may overflow too
+        if sample_weight is not None and isinstance(gamma, str):
+            if gamma == "scale":
+                gamma = _weighted_scale(X, sample_weight)
+            elif np.any(sample_weight == 0):
+                X = X[sample_weight > 0]
+    kernel = resolve_kernel(
+        model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
+    )
+    check_range(X, kernel, model.dtype_)
+    if kernel.form == "callable":
+        _check_function(kernel.function, X)
+    return kernel
+
+
+def _check_function(function, X):
+    """Try a kernel function on a few rows."""
+    few, more = X[:2], X[:3]
+    shape = np.shape(function(few, more))
+    if shape != (few.shape[0], more.shape[0]):
+        raise ValueError(
+            "a kernel function must return the matrix of k(x, z) for all rows of its two arguments: expected "
+            f"shape {(few.shape[0], more.shape[0])}, got {shape}"
+        )
+
+
+def _weighted_scale(X, weights):
+    """Return 1 / (d · variance of X), entries of row i counting weights[i] times."""
+    n_entries = weights.sum() * X.shape[1]
+    if sparse.issparse(X):
+        wide = X.astype(np.float64)
+        mean = (weights @ wide).sum() / n_entries
+        variance = (weights @ wide.power(2)).sum() / n_entries - mean**2
+    else:
+        mean = (weights @ X).sum() / n_entries
+        variance = (weights @ np.square(X - mean)).sum() / n_entries
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

@@ -1,0 +1,93 @@
+"""What a fit leaves for the next one with ``warm_start=True``: solutions, and generators that go on."""
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.estimators._outcome import NOT_STARTED
+from kernbench.estimators._parameters import generator_of
+from kernbench.kernels.functions import Kernel
+
+
+@dataclass
+class Continuation:
+    """The state of a fit between two calls.
+
+    Attributes
+    ----------
+    solver : str
+    classes : ndarray
+    kernel : Kernel
+    data : str
+        Digest of the examples the solutions belong to.
+    solutions : list of Solution or None
+        One for each pair of classes; None where it was not begun.
+    generators : list of Generator
+        One for each pair, so that the split of the iterations over calls does not matter.
+    kernel_seed : int
+        For ``gamma="median"``, which has to mean the same number in every call.
+    """
+
+    solver: str
+    classes: np.ndarray
+    kernel: Kernel | None
+    data: str
+    solutions: list
+    generators: list
+    kernel_seed: int
+
+    def matches(self, solver, classes):
+        """Whether a fit of `classes` with `solver` can go on from here."""
+        return self.solver == solver and np.array_equal(self.classes, classes)
+
+    def initial(self, k, y, kernel, data):
+        """Return where the fit of pair `k` with labels `y` starts, or None for a cold start.
+
+        The coefficients serve as long as they fit the labels: one for each, of its sign. What a solver keeps
+        beside them (responses, averages) holds for the same examples and kernel only, and is left out
+        otherwise.
+        """
+        solution = self.solutions[k]
+        if solution is None or solution.coef.shape != y.shape or np.any(solution.coef * y < 0):
+            return None
+        return solution if (kernel, data) == (self.kernel, self.data) else replace(solution, state={})
+
+    def after(self, results, kernel, data):
+        """Return the continuation of the fit that ended with `results`; pairs not begun stay as they were."""
+        solutions = [
+            old if result.status == NOT_STARTED else result.solution
+            for old, result in zip(self.solutions, results, strict=True)
+        ]
+        return replace(self, kernel=kernel, data=data, solutions=solutions)
+
+
+def digest(X):
+    """Return a digest of X: equal data, equal digest."""
+    hasher = blake2b(digest_size=16)
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        hasher.update(f"{part.shape}{part.dtype}".encode())
+        hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+    return hasher.hexdigest()
+
+
+def cold_start(solver, classes, random_state, n_pairs, *, draws_kernel=False):
+    """Return the `Continuation` of no fit at all: fresh generators, no solutions.
+
+    Parameters
+    ----------
+    solver : str
+    classes : ndarray
+    random_state : None, int, RandomState or Generator
+    n_pairs : int
+    draws_kernel : bool, default=False
+        Whether a seed is needed for the kernel.
+    """
+    rng = generator_of(random_state)
+    kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
+    if n_pairs == 1:
+        generators = [rng]  # the very stream that a solver of kernbench.solvers would draw from
+    else:
+        generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_pairs)]
+    return Continuation(solver, classes, None, "", [None] * n_pairs, generators, kernel_seed)

@@ -1,0 +1,317 @@
+"""The support vector classifier: `KernelSVC`."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from kernbench.estimators import model_file
+from kernbench.estimators._expansion import ExpansionMixin
+from kernbench.estimators._fitted_state import check_kernel_svc_state
+from kernbench.estimators._fitting import fit_pairs
+from kernbench.estimators._outcome import INTERRUPTED, set_outcome, warn_unless_converged
+from kernbench.estimators._parameters import check_kernel_svc, is_precomputed, precision
+from kernbench.estimators._training_data import check_training_data, kernel_of
+from kernbench.estimators._warm_start import cold_start, digest
+from kernbench.estimators.multiclass import Pair, pairs_of
+
+
+class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
+    r"""Support vector classifier with a kernel: scikit-learn's ``SVC``, with a choice of solvers.
+
+    For two classes it minimises over functions :math:`f` of the kernel's space and intercepts :math:`b`
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2
+        + \frac{1}{n} \sum_{i=1}^{n} w_i \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr),
+        \qquad C = \frac{1}{\alpha n},
+
+    with :math:`y_i = +1` for ``classes_[1]`` and weights :math:`w_i` = sample weight × class weight. Times
+    :math:`n C` that is the problem of ``SVC`` (the same ``C`` means the same), whose solution is
+    :math:`f = \sum_i y_i a_i k(x_i, \cdot)` with :math:`0 \le a_i \le C w_i`. More than two classes are
+    handled one against one, as in ``SVC``.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
+        ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``poly`` (gamma <x, z> +
+        coef0)^degree; ``gaussian`` and ``polynomial`` are other names of ``rbf`` and ``poly``.
+        ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and K(test, train) afterwards. A
+        kernel object of ``kernbench.kernels`` brings its own parameters. A function is called as ``kernel(X,
+        Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)).
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
+        with s the median distance between at most 2,000 rows. A float is in units of 1 / x² (``laplacian``: 1
+        / x). Unlike in ``SVC``, the variance is that of the weighted data when there are sample weights.
+    degree : int, default=3
+        Degree of ``poly``, at least 1.
+    coef0 : float, default=0.0
+        Constant of ``poly``, at least 0.
+    C : float, default=1.0
+        Inverse strength of the regularisation, > 0; without a unit.
+    solver : {"smo", "pegasos", "sbp"}, default="smo"
+        ``smo`` is exact and the choice for a model; the stochastic solvers reach a rough solution with fewer
+        kernel evaluations. ``kernbench.solvers.registry`` tells what each costs and where it comes from.
+    fit_intercept : bool, default=True
+        False fixes b = 0.
+    tol : float, default=1e-3
+        Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
+        units of the decision function, as in ``SVC``. Stochastic solvers: certified duality gap divided by
+        the objective.
+    max_iter : int, default=-1
+        Iterations at the most, for each pair of classes. -1 means no limit for ``smo``, and as many passes
+        over the data as the registry says for a stochastic solver.
+    max_seconds : float, default=None
+        Time budget of ``fit`` in seconds, shared out over the pairs of classes; None means no limit.
+        Callbacks and traces are not charged.
+    cache_size : float, default=500
+        Memory for kernel rows in megabytes (2²⁰ bytes), > 0.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
+        where an example of sample weight k counts k times.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether ``decision_function`` gives one column per class or per pair of classes; does not matter for
+        two.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
+        most 2,000 training rows, float32 above.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
+        coefficients fit the labels; else start afresh. C, tol, limits, even the kernel may change in between.
+        Random generators go on, so that two fits of a and b iterations equal one of a + b (``pegasos``: if a
+        is a multiple of 256).
+    random_state : int, RandomState, Generator or None, default=None
+        Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
+        `KernelSVC` as of that moment (for more classes, that of the pair in work), which has all attributes
+        but those that sum up a run: ``status_``, ``objective_``, ``duality_gap_``, ``trace_``. A dict it
+        returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    support_ : ndarray of shape (n_SV,), int32
+        Indices of the support vectors in the training set, grouped by class.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Sparse if X was; of shape (0, 0) for a precomputed kernel.
+    n_support_ : ndarray of shape (n_classes,), int32
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Their coefficients, laid out and signed as in ``SVC``; always dense.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights of the features; linear kernel only. n_pairs = n_classes (n_classes - 1) / 2.
+    intercept_ : ndarray of shape (n_pairs,)
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    dtype_ : {"float32", "float64"}
+        Precision of kernel values.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether ``tol`` was reached, for every pair.
+    status_ : str, or list of str with more than two classes
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"interrupted"``, ``"not started"``.
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float, or ndarray of shape (n_pairs,) with more than two classes
+        The objective above, n being the number of examples with positive weight in the problem.
+    duality_gap_ : float or None, or ndarray of shape (n_pairs,) with more than two classes
+        Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none.
+    n_kernel_evaluations_ : int
+        Values k(x, z) computed in ``fit``, without those found in the cache.
+    trace_ : dict of lists, or list of dicts with more than two classes
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    sklearn.svm.SVC : The same model by LIBSVM.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
+    ``warm_start=True`` another ``fit`` goes on from there.
+
+    ``predict`` takes the largest ``"ovr"`` score, as ``SVC(break_ties=True)`` does, so it always agrees with
+    ``decision_function``.
+
+    Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
+    replaces ``SVC(probability=True)``.
+
+    References
+    ----------
+    .. [1] J. Platt, "Fast training of support vector machines using sequential minimal optimization", 1998.
+    .. [2] R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working set selection using second order information for
+       training support vector machines", JMLR 6, 2005.
+    .. [3] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter, "Pegasos: primal estimated sub-gradient solver
+       for SVM", Mathematical Programming 127, 2011.
+    .. [4] A. Cotter, S. Shalev-Shwartz, N. Srebro, "The kernelized stochastic batch perceptron", ICML 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import KernelSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), KernelSVC(C=10)).fit(X, y)
+    >>> print(model.predict(X[[0, 50, 100]]))
+    [0 1 2]
+
+    Watch the training error while a stochastic solver runs:
+
+    >>> X, y = X[50:], y[50:]
+    >>> watched = KernelSVC(solver="sbp", tol=0.3, random_state=0,
+    ...                     callback=lambda model: {"error": 1 - model.score(X, y)})
+    >>> watched = watched.fit(X, y)
+    >>> sorted(watched.trace_)
+    ['error', 'n_iter', 'n_kernel_evaluations', 'objective', 'seconds']
+    """
+
+    _twin = "compiled"  # "reference" in the tests and tables that compare the two
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        C=1.0,
+        solver="smo",
+        fit_intercept=True,
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        class_weight=None,
+        decision_function_shape="ovr",
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+            float32 and float64 are not copied to another precision for the sake of the check.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, at least 0; a weight of k is as good as k copies of the row, 0 as leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        entry = check_kernel_svc(self)
+        X, codes, sample_weight, weights = check_training_data(self, X, y, sample_weight)
+        pairs = pairs_of(codes, len(self.classes_), weights)
+        start = getattr(self, "_continuation", None) if self.warm_start else None
+        if start is None or not start.matches(self.solver, self.classes_):
+            draws_kernel = isinstance(self.gamma, str) and self.gamma == "median"
+            start = cold_start(
+                self.solver, self.classes_, self.random_state, len(pairs), draws_kernel=draws_kernel
+            )
+        self.dtype_ = precision(self.dtype, len(codes))
+        self.kernel_ = kernel_of(self, X, sample_weight, start.kernel_seed)
+        data = f"{digest(X)} {self.dtype_}" if self.warm_start else ""
+
+        def snapshot(pair, solver):
+            return self._snapshot(X, codes, pair, solver)
+
+        results = fit_pairs(self, entry, X, pairs, weights, start, data, snapshot)
+        self._set_expansion(X, codes, pairs, [result.solution for result in results])
+        set_outcome(self, results)
+        self._continuation = start.after(results, self.kernel_, data) if self.warm_start else None
+        if any(result.status == INTERRUPTED for result in results):
+            raise KeyboardInterrupt
+        warn_unless_converged(self, results)
+        return self
+
+    def _snapshot(self, X, codes, pair, solver):
+        """The fitted two-class model of `pair` as of now, for callbacks."""
+        model = type(self)(**self.get_params(deep=False))
+        for name in ("n_features_in_", "feature_names_in_", "kernel_", "dtype_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        two = [pair.negative, pair.positive]
+        model.classes_, model.class_weight_ = self.classes_[two], self.class_weight_[two]
+        own = Pair(0, 1, pair.rows, pair.y)
+        model._set_expansion(X, (codes == pair.positive).astype(np.intp), [own], [solver.solution()])
+        model.n_iter_ = np.array([solver.n_iter])
+        model.n_kernel_evaluations_ = solver.n_kernel_evaluations
+        model.converged_ = bool(solver.converged)
+        return model
+
+    def save(self, path):
+        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.npz``. Written whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is a Python function, which is not data.
+        """
+        model_file.save(self, path)
+
+    def _check_fitted_state(self):
+        check_kernel_svc_state(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags

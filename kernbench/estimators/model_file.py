@@ -1,0 +1,166 @@
+"""Models in files: arrays and plain data in one ``.npz``, read without pickle.
+
+The archive holds the arrays of the model and one string, ``header``, which is JSON::
+
+    {"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC",
+     "params": {...}, "attributes": {...}}
+
+Params that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
+they take their defaults in the loaded model.
+"""
+
+import json
+import warnings
+import zipfile
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench._files import written_whole
+from kernbench._names import unknown_name
+from kernbench._version import __version__
+from kernbench.estimators._plain_data import NotPlainData, decode, encode
+
+FORMAT, FORMAT_VERSION = "kernbench model", 1
+CLASSES = {"KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC"}
+DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
+
+
+def save(model, path):
+    """Write a fitted estimator to `path`, whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        One of `CLASSES`, fitted.
+    path : str or Path
+        Usually ends in ``.npz``; taken as it is.
+
+    Raises
+    ------
+    NotFittedError
+        Before ``fit``.
+    ValueError
+        If the model holds something that is not data, such as a kernel that is a Python function.
+    """
+    check_is_fitted(model)
+    name = type(model).__name__
+    if name not in CLASSES:
+        raise ValueError(unknown_name("model class", name, CLASSES))
+    arrays = {}
+    try:
+        params = _encoded_params(model, arrays)
+        attributes = _encoded_attributes(model, arrays)
+    except NotPlainData as reason:
+        raise ValueError(f"this {name} cannot be saved to {path}: {reason}") from None
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "kernbench": __version__,
+        "class": name,
+        "params": params,
+        "attributes": attributes,
+    }
+    with written_whole(path, "wb") as file:
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)
+
+
+def _encoded_params(model, arrays):
+    encoded = {}
+    for name, value in model.get_params(deep=False).items():
+        try:
+            encoded[name] = encode(value, f"params.{name}", arrays)
+        except NotPlainData:
+            if name not in DROPPED_PARAMS:
+                raise
+    return encoded
+
+
+def _encoded_attributes(model, arrays):
+    encoded = {}
+    for name, value in vars(model).items():
+        if not _is_fitted_attribute(name):
+            continue
+        own = {}
+        try:
+            encoded[name] = encode(value, name, own)
+            arrays.update(own)
+        except NotPlainData as reason:
+            if name != "trace_":
+                raise
+            warnings.warn(f"the trace is not saved: {reason}", stacklevel=4)
+    return encoded
+
+
+def _is_fitted_attribute(name):
+    return name.endswith("_") and not name.startswith("_")
+
+
+def load(path):
+    """Read a model written by ``.save(path)``; it predicts as the saved one did, bit for bit.
+
+    Nothing is unpickled: a model file cannot run code.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    estimator
+        Ready to predict.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not a model file, is damaged or cut short, or comes from a later version; the message names
+        the file.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no model file {path}")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is not a model file: not an .npz archive, or one cut short")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # damage shows as any of a dozen exceptions, by the byte it hits
+        raise ValueError(f"{path} is not a model file, or is damaged: {error}") from error
+    header = _checked_header(arrays.pop("header", None), path)
+    try:
+        return _rebuilt(header, arrays)
+    except Exception as error:  # as above
+        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _checked_header(text, path):
+    try:
+        header = json.loads(str(text))
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a model file: an .npz archive without a kernbench header")
+    if header.get("format_version") != FORMAT_VERSION:
+        raise ValueError(
+            f"{path} has model format {header.get('format_version')!r}, written by kernbench "
+            f"{header.get('kernbench')}; this is kernbench {__version__}, which reads format {FORMAT_VERSION}"
+        )
+    if header.get("class") not in CLASSES:
+        raise ValueError(f"{path}: {unknown_name('model class', header.get('class'), CLASSES)}")
+    return header
+
+
+def _rebuilt(header, arrays):
+    module, _, name = CLASSES[header["class"]].partition(":")
+    estimator = getattr(import_module(module), name)
+    model = estimator(**decode(header["params"], arrays))
+    for name, value in header["attributes"].items():
+        if not _is_fitted_attribute(name):
+            raise ValueError(f"{name!r} is not a fitted attribute")
+        setattr(model, name, decode(value, arrays))
+    model._check_fitted_state()
+    return model

@@ -1,0 +1,124 @@
+"""Where a measurement was made: versions, code, processor, threads. Cheap, and never a reason to fail."""
+
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from kernbench._version import __version__
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_PATIENCE = 5.0  # seconds a helper program may take
+
+
+def _output(*command):
+    """What a program prints, or None when it is absent, fails or dawdles."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, stdin=subprocess.DEVNULL, check=True
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def git_state(folder=PACKAGE):
+    """Commit of the checkout that `folder` belongs to, and whether `folder` differs from it.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a package. One that only happens to lie inside some other repository (an environment kept in a
+        project) is not tracked there and counts as no checkout.
+
+    Returns
+    -------
+    commit : str or None
+    dirty : bool or None
+    """
+    git = ("git", "-C", str(folder))
+    if not _output(*git, "ls-files", "--", "."):
+        return None, None
+    commit = _output(*git, "rev-parse", "HEAD")
+    if commit is None:
+        return None, None
+    changes = _output(*git, "status", "--porcelain", "--", ".")
+    return commit, None if changes is None else bool(changes)
+
+
+@cache
+def processor():
+    """The processor's model name, or the best the system tells."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    if platform.system() == "Darwin":
+        name = _output("sysctl", "-n", "machdep.cpu.brand_string")
+        if name:
+            return name
+    return platform.processor() or platform.machine() or "unknown"
+
+
+def n_cores():
+    """Cores this process may use: affinity and container limits count."""
+    from joblib import cpu_count
+
+    return cpu_count()
+
+
+@cache
+def blas():
+    """The BLAS that SciPy, and so the compiled solvers, call: name, version, architecture."""
+    try:
+        import scipy.linalg.cython_blas  # noqa: F401  its BLAS must be loaded before the look
+        from threadpoolctl import threadpool_info
+
+        found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+        # NumPy may bring a second copy; the one under SciPy's folder is the one that works here.
+        found.sort(key=lambda library: "scipy" not in Path(library["filepath"]).parent.name)
+        parts = [found[0].get(name) for name in ("internal_api", "version", "architecture")]
+        return " ".join(part for part in parts if part)
+    except Exception:  # whatever this system's libraries answer, a benchmark goes on without the name
+        return "unknown"
+
+
+def _version(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def collect(n_threads=None):
+    """Describe this machine and this code.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        Threads a cell is given; the number of cores by default.
+
+    Returns
+    -------
+    dict
+        The ``environment`` of a record; what cannot be found out is None.
+    """
+    commit, dirty = git_state()
+    cores = n_cores()
+    return {
+        "kernbench": __version__,
+        "git_commit": commit,
+        "git_dirty": dirty,
+        "python": platform.python_version(),
+        "numpy": _version("numpy"),
+        "scipy": _version("scipy"),
+        "scikit-learn": _version("scikit-learn"),
+        "processor": processor(),
+        "n_cores": cores,
+        "n_threads": cores if n_threads is None else n_threads,
+        "blas": blas(),
+        "platform": platform.platform(),
+    }

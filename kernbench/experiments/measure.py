@@ -1,0 +1,173 @@
+"""What happens in a cell: load, fit on the clock, predict on the clock, judge off the clock."""
+
+import math
+import platform
+import resource
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from kernbench.experiments.evaluation import error_rate
+
+TRACE = ("seconds", "n_iter", "n_kernel_evaluations", "objective", "test_error")
+
+
+def resolve(address):
+    """Import what ``"module:name"`` names."""
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
+
+
+def plain(value):
+    """Turn NumPy numbers and arrays into what JSON knows; infinities and NaN become None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def describe(data):
+    """The ``data`` of a record."""
+    return plain(
+        {
+            "name": data.name,
+            "kind": data.kind,
+            "n_train": data.X_train.shape[0],
+            "n_test": data.X_test.shape[0],
+            "n_features": data.X_train.shape[1],
+            "checksum": data.checksum,
+            "description": data.description,
+        }
+    )
+
+
+def peak_memory():
+    """The most memory this process has had resident so far, in bytes.
+
+    Linux's ``ru_maxrss`` survives ``exec`` and so includes the size of whoever started us; not so ``VmHWM``.
+    """
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    unit = 1 if platform.system() == "Darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+class ErrorTracer:
+    """A callback that follows the test error, and knows when it was first and last called."""
+
+    def __init__(self, data):
+        self.data = data
+        self.first = self.last = None
+
+    def __call__(self, model):
+        if self.first is None:
+            self.first = perf_counter()
+        error = error_rate(self.data.y_test, model.predict(self.data.X_test))
+        self.last = perf_counter()
+        return {"test_error": error}
+
+
+def fit_seconds(start, end, tracer, own_clock):
+    """Seconds a fit took without being traced.
+
+    Until the tracer is first called and after it was last called, everything counts (validation, set-up, the
+    final certificate); in between, the solver's own clock does, which stands still while a point is traced.
+
+    Parameters
+    ----------
+    start, end : float
+        Around ``fit``.
+    tracer : ErrorTracer
+    own_clock : float or None
+        What the solver's clock showed at the end; None where it has none.
+    """
+    if tracer.first is None or own_clock is None:
+        return end - start
+    return (tracer.first - start) + own_clock + (end - tracer.last)
+
+
+def _trace(model, metrics, seconds):
+    """The solver's trace, or the end point of one that kept none."""
+    kept = getattr(model, "trace_", None)
+    if kept:
+        return {column: list(kept[column]) for column in TRACE if column in kept}
+    return {
+        "seconds": [seconds],
+        "n_iter": [metrics.get("n_iter")],
+        "n_kernel_evaluations": [getattr(model, "n_kernel_evaluations_", None)],
+        "objective": [metrics.get("objective")],
+        "test_error": [metrics.get("test_error")],
+    }
+
+
+def _warm_up(cell, data):
+    """Fit a few rows of each class off the clock: a process's first fit also loads libraries."""
+    if cell.warm_up_rows == 0:
+        return
+    labels = np.unique(data.y_train)
+    each = -(-cell.warm_up_rows // len(labels))
+    rows = np.concatenate([np.flatnonzero(data.y_train == label)[:each] for label in labels])
+    with suppress(Exception):  # if something is wrong, the fit on the clock will say it
+        resolve(cell.estimator)(**cell.params).fit(data.X_train[rows], data.y_train[rows])
+
+
+def measure(cell):
+    """Run one cell here and now.
+
+    Parameters
+    ----------
+    cell : Cell
+        With its budget, if any, already among its params.
+
+    Returns
+    -------
+    dict
+        The record's ``metrics``, ``seconds``, ``peak_memory_bytes``, ``n_kernel_evaluations``, ``trace`` and
+        ``data``. ``seconds["fit"]`` is wall time without the tracing, see `fit_seconds`;
+        ``seconds["solver"]`` is where the solver's own clock ends, and with it the trace (None without one).
+    """
+    data = resolve(cell.loader)(**cell.arguments)
+    if cell.input_dtype is not None:
+        X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
+        data = replace(data, X_train=X_train, X_test=X_test)
+
+    _warm_up(cell, data)
+    tracer = ErrorTracer(data)
+    model = resolve(cell.estimator)(**cell.params, **({"callback": tracer} if cell.traced else {}))
+    start = perf_counter()
+    model.fit(data.X_train, data.y_train)
+    end = perf_counter()
+    own_clock = model.trace_["seconds"][-1] if getattr(model, "trace_", None) else None
+    seconds = {"fit": fit_seconds(start, end, tracer, own_clock)}
+    start = perf_counter()
+    predictions = model.predict(data.X_test)
+    seconds["predict"] = perf_counter() - start
+    seconds["solver"] = own_clock
+    memory = peak_memory()
+
+    metrics = resolve(cell.evaluate)(model, data, predictions)
+    return plain(
+        {
+            "metrics": metrics,
+            "seconds": seconds,
+            "peak_memory_bytes": memory,
+            "n_kernel_evaluations": getattr(model, "n_kernel_evaluations_", None),
+            "trace": _trace(model, metrics, seconds["fit"]),
+            "data": describe(data),
+        }
+    )

@@ -1,0 +1,25 @@
+"""Every experiment, listed once."""
+
+from kernbench._names import unknown_name
+from kernbench.experiments import sbp_libsvm
+
+EXPERIMENTS = (sbp_libsvm.EXPERIMENT,)
+
+
+def names():
+    """The names of all experiments."""
+    return [experiment.name for experiment in EXPERIMENTS]
+
+
+def get(name):
+    """The experiment called `name`.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message says the nearest name.
+    """
+    for experiment in EXPERIMENTS:
+        if experiment.name == name:
+            return experiment
+    raise ValueError(unknown_name("experiment", name, names()))

@@ -1,0 +1,84 @@
+"""One look per method, the same in every figure: Okabe–Ito colours, told apart without red against green.
+
+Okabe, Ito: Color Universal Design, 2008. Yellow is left out: on white it cannot be seen.
+"""
+
+from dataclasses import dataclass
+
+# Ink is replaced by the page's own text colour, so that figures are readable on light and on dark.
+INK = "#010203"
+GRID = "#a1a2a3"
+
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+
+KNOWN = {
+    "libsvm": INK,
+    "smo": BLUE,
+    "sbp": VERMILION,
+    "pegasos": GREEN,
+    "sdca": PURPLE,
+    "perceptron": ORANGE,
+    "norm-ball-sgd": SKY,
+}
+MARKERS = {
+    "libsvm": ("D", "d", "*"),
+    "smo": "o",
+    "sbp": "s",
+    "pegasos": "^",
+    "sdca": "v",
+    "perceptron": "P",
+    "norm-ball-sgd": "X",
+}
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and dash of one method."""
+
+    colour: str
+    marker: str
+    dash: object
+
+
+def family(method):
+    """The solver behind a method's name: ``"sbp"`` for ``"sbp-quarter"``; the name itself when unknown."""
+    fits = [
+        name for name in KNOWN if method == name or method.startswith((f"{name}-", f"{name} ", f"{name}/"))
+    ]
+    return max(fits, key=len, default=method)
+
+
+def looks(methods, budgeted=()):
+    """Give each method its look.
+
+    A known solver has its own colour in every figure and its variants share it, told apart by their dashes;
+    the colours of the others follow the alphabet.
+
+    Parameters
+    ----------
+    methods : iterable of str
+    budgeted : collection of str
+        Methods stopped by a time budget: of the variants of a solver, the free run gets the solid line.
+
+    Returns
+    -------
+    dict of str to Look
+    """
+    methods = sorted(set(methods), key=lambda name: (name in budgeted, len(name), name))
+    families = {method: family(method) for method in methods}
+    taken = {name for name in families.values() if name in KNOWN}
+    free = [colour for colour in PALETTE if colour not in {KNOWN[name] for name in taken}] or list(PALETTE)
+    others = sorted(set(families.values()) - taken)
+    colours = {name: KNOWN[name] for name in taken} | {
+        name: free[i % len(free)] for i, name in enumerate(others)
+    }
+    variants = {}
+    result = {}
+    for method in methods:
+        name = families[method]
+        nth = variants[name] = variants.get(name, -1) + 1
+        markers = MARKERS.get(name, "h")
+        result[method] = Look(colours[name], markers[nth % len(markers)], DASHES[nth % len(DASHES)])
+    return result

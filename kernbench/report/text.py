@@ -1,0 +1,108 @@
+"""Numbers as people read them. Every function takes None and gives a dash for it."""
+
+import re
+
+DASH = "–"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def significant(value, digits=3):
+    """`value` with `digits` significant digits and no exponent where none is needed."""
+    if value is None:
+        return DASH
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    if 1 <= abs(value) < 1e7:
+        return f"{float(text):,.0f}"
+    mantissa, exponent = text.split("e")
+    return f"{mantissa} × {power_of_ten(int(exponent))}"
+
+
+def power_of_ten(exponent):
+    """``10⁶`` for 6."""
+    return "10" + str(exponent).translate(_SUPERSCRIPT)
+
+
+def percent(fraction, error=None, digits=2):
+    """A fraction as percent, with its standard error when there is one."""
+    if fraction is None:
+        return DASH
+    text = f"{100 * fraction:.{digits}f}"
+    return text if error is None else f"{text} ± {100 * error:.{digits}f}"
+
+
+def points(difference, digits=2):
+    """A difference of two fractions in percentage points, with its sign."""
+    if difference is None:
+        return DASH
+    rounded = round(100 * difference, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
+
+
+def seconds(value):
+    """A duration with the unit that suits it."""
+    if value is None:
+        return DASH
+    if value < 1e-3:
+        return f"{1e6 * value:.0f} µs"
+    if value < 1:
+        return f"{significant(1e3 * value)} ms"
+    return f"{significant(value)} s" if value < 7200 else f"{significant(value / 3600)} h"
+
+
+def duration(value):
+    """A time to wait, in the units of a clock on the wall: 45 s, 12 min, 3.5 h."""
+    if value < 100:
+        return f"{value:.0f} s"
+    return f"{value / 60:.0f} min" if value < 6000 else f"{significant(value / 3600, 2)} h"
+
+
+def count(value):
+    """A count: whole up to a million, then in powers of ten."""
+    if value is None:
+        return DASH
+    if abs(value) < 1e6:
+        return f"{value:,.0f}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa} × {power_of_ten(int(exponent))}"
+
+
+def memory(n_bytes):
+    """Bytes as MB or GB (powers of ten)."""
+    if n_bytes is None:
+        return DASH
+    return f"{significant(n_bytes / 1e6)} MB" if n_bytes < 1e9 else f"{significant(n_bytes / 1e9)} GB"
+
+
+def times_as_fast(ratio):
+    """``2.9 times as fast`` for 2.9, ``0.62 times as fast`` for 0.62."""
+    if 0.95 <= ratio <= 1.05:
+        return "as fast"
+    return f"{significant(ratio, 2)} times as fast"
+
+
+def plural(number, noun):
+    """``1 repeat``, ``3 repeats``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def sentence(words):
+    """`words` with a capital letter and a full stop."""
+    return f"{words[0].upper()}{words[1:]}{'' if words.endswith(('.', '!', '?')) else '.'}"
+
+
+def listed(names):
+    """``a``, ``a and b``, ``a, b and c``."""
+    names = list(names)
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else ""
+
+
+def file_name(name):
+    """`name` with nothing in it that a file system or an address could take for something else."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-") or "unnamed"
+
+
+def printable(name):
+    """`name` without control characters, which SVG does not allow."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in str(name))

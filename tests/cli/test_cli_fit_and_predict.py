@@ -1,0 +1,224 @@
+"""``kernbench fit`` and ``kernbench predict``: from a file to a model and back, and what can go wrong."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from kernbench.cli.literals import parse_value
+from kernbench.datasets import load, write_svmlight
+from kernbench.estimators import KernelSVC
+from kernbench.estimators import load as load_model
+
+
+@pytest.fixture
+def moons(tmp_path):
+    """Training and test files of the same data: LIBSVM text, and a table with and without labels."""
+    data = load("moons", n_train=200, n_test=100, seed=3)
+    write_svmlight(tmp_path / "train.svm", data.X_train, data.y_train)
+    write_svmlight(tmp_path / "test.svm", data.X_test, data.y_test)
+    table = np.column_stack([data.X_train, data.y_train])
+    np.savetxt(tmp_path / "table.csv", table, delimiter=",", header="left,right,colour", comments="")
+    np.savetxt(tmp_path / "bare.csv", data.X_test, delimiter=",", header="left,right", comments="")
+    return data
+
+
+def outcome(result):
+    """The lines of ``fit`` as a dict."""
+    assert result.exit_code == 0, result.output
+    return {line[:20].strip(): line[20:] for line in result.stdout.splitlines() if len(line) > 20}
+
+
+def test_fit_save_predict_agree_with_the_library(kernbench, moons, tmp_path):
+    shown = outcome(
+        kernbench(
+            "fit", "train.svm", "--set", "C=10", "--set", "gamma=2", "--test", "test.svm", "--out", "m.npz"
+        )
+    )
+    model = load_model(tmp_path / "m.npz")
+    assert (model.C, model.gamma) == (10, 2)
+    error = np.mean(model.predict(moons.X_test) != moons.y_test)
+    assert shown["test error"] == f"{100 * error:.2f} %"
+    assert shown["support vectors"] == str(len(model.support_)) and shown["ended"] == "converged"
+    assert float(shown["duality gap"]) >= 0 and float(shown["objective"]) == pytest.approx(
+        model.objective_, rel=1e-4
+    )
+
+    result = kernbench("predict", "m.npz", "test.svm", "--out", "p.csv", "--decision")
+    assert result.exit_code == 0 and f"error {100 * error:.2f} %" in result.stdout
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    np.testing.assert_array_equal([int(row["prediction"]) for row in rows], model.predict(moons.X_test))
+    np.testing.assert_allclose(
+        [float(row["decision"]) for row in rows], model.decision_function(moons.X_test)
+    )
+
+
+def test_predictions_on_standard_output_are_csv_and_nothing_else(kernbench, moons):
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    result = kernbench("predict", "m.npz", "test.svm")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "prediction" and len(lines) == 101 and set(lines[1:]) <= {"-1", "1"}
+    assert result.stderr.startswith("error ")
+
+
+def test_a_table_without_labels_is_predicted_without_an_error(kernbench, moons):
+    assert kernbench("fit", "table.csv", "--label", "colour", "--out", "m.npz").exit_code == 0
+    result = kernbench("predict", "m.npz", "bare.csv")
+    assert result.exit_code == 0 and "no labels" in result.stderr
+
+
+def test_labels_unknown_to_the_model_give_no_error_rate(kernbench, moons, tmp_path):
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    write_svmlight(tmp_path / "dummy.svm", moons.X_test, np.zeros(100))
+    result = kernbench("predict", "m.npz", "dummy.svm")
+    assert result.exit_code == 0 and "not among the model's classes" in result.stderr
+
+
+def test_text_labels_and_three_classes(kernbench, tmp_path):
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    lines = [",".join([*map(str, row), name]) for row, name in zip(X, names, strict=True)]
+    (tmp_path / "iris.csv").write_text("\n".join(lines))
+    shown = outcome(kernbench("fit", "iris.csv", "--test-size", "0.2", "--out", "m.npz"))
+    assert "3 pairs of classes" in shown["objective"] and shown["examples"] == "120 × 4"
+    rows = kernbench("predict", "m.npz", "iris.csv", "--decision").stdout.splitlines()
+    assert rows[0] == "prediction,decision_setosa,decision_versicolor,decision_virginica"
+    assert rows[1].startswith("setosa,")
+
+
+def test_fit_of_a_named_set_uses_its_test_part(kernbench, refused):
+    assert outcome(kernbench("fit", "moons"))["examples"] == "2,000 × 2"
+    assert "test part of its own" in refused("fit", "moons", "--test-size", "0.2")
+
+
+def test_the_seed_decides_the_split(kernbench, moons):
+    arguments = ("fit", "table.csv", "--test-size", "0.3", "--seed")
+    first, again, other = (outcome(kernbench(*arguments, seed)) for seed in (1, 1, 2))
+    drop = ("time",)
+    assert {k: v for k, v in first.items() if k not in drop} == {
+        k: v for k, v in again.items() if k not in drop
+    }
+    assert first["objective"] != other["objective"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("10", 10),
+        ("1e-3", 1e-3),
+        ("none", None),
+        ("True", True),
+        ("rbf", "rbf"),
+        ("'1'", "1"),
+        ("[1, 2]", [1, 2]),
+        ("1 +", "1 +"),
+    ],
+)
+def test_values_are_read_as_python_writes_them(text, value):
+    assert parse_value(text) == value and type(parse_value(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("C", "name=value"),
+        ("=1", "name=value"),
+        ("C=", "name=value"),
+        ("C=-1", "positive"),
+        ("C=ten", "'ten'"),
+        ("kernel=precomputed", "from Python"),
+        ("verbose=1", "unknown KernelSVC parameter"),
+    ],
+)
+def test_a_bad_setting_is_refused(refused, moons, setting, words):
+    assert words in refused("fit", "train.svm", "--set", setting)
+
+
+def test_a_setting_given_twice_is_refused(refused, moons):
+    assert "given twice" in refused("fit", "train.svm", "--set", "C=1", "--set", "C=2")
+
+
+def test_settings_are_checked_before_the_data_are_read(refused, tmp_path):
+    (tmp_path / "broken.csv").write_text("1,2,x,y,,\n\n")
+    assert "C must be" in refused("fit", "broken.csv", "--set", "C=0")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("bad.csv", "1,2,1\n3,x,0\n", "line 2, column 2"),
+        ("bad.svm", "1 1:1\n-1 1:nan\n", "line 2, column 4"),
+        ("short.svm.gz", b"\x1f\x8b\x08\x00", "truncated"),
+        ("empty.csv", "", "empty"),
+        ("bad.npz", "PK\x03\x04", "archive"),
+    ],
+)
+def test_a_broken_file_is_refused_with_the_place(refused, tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    line = refused("fit", name)
+    assert name in line and words in line
+
+
+def test_missing_files_and_folders_are_refused(refused, tmp_path):
+    assert "there is no file nothing.csv" in refused("fit", "nothing.csv")
+    assert "is a folder" in refused("fit", tmp_path)
+    assert "nothing.npz" in refused("predict", "nothing.npz", "moons")
+
+
+def test_a_file_that_is_no_model_is_refused(refused, moons):
+    assert "not a model file" in refused("predict", "table.csv", "bare.csv")
+
+
+def test_examples_of_another_width_are_refused(kernbench, refused, moons, tmp_path):
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    (tmp_path / "wide.csv").write_text("1,2,3,4,5\n" * 3)
+    assert "expected 2" in refused("predict", "m.npz", "wide.csv")
+    assert "10" in refused("predict", "m.npz", "blobs")
+
+
+def test_one_class_and_impossible_splits_are_refused(refused, tmp_path):
+    (tmp_path / "one.csv").write_text("1,2,1\n3,4,1\n")
+    assert "class" in refused("fit", "one.csv")
+    assert "--test-size" in refused("fit", "one.csv", "--test-size", "0.5", "--set", "C=1", "--test", "x.csv")
+    (tmp_path / "three.csv").write_text("1,2,1\n3,4,1\n5,6,0\n")
+    assert "cannot be split off" in refused("fit", "three.csv", "--test-size", "0.5")
+
+
+@pytest.mark.parametrize("out", ["file/m.npz", "nowhere/m.npz", "."])
+def test_impossible_output_is_refused_before_the_data_are_read(refused, tmp_path, out):
+    (tmp_path / "file").write_text("in the way")
+    assert "cannot write" in refused("fit", "broken-and-never-read", "--out", out)
+    assert "cannot write" in refused("predict", "never-read.npz", "never-read.csv", "--out", out)
+
+
+def test_a_limit_that_ends_the_fit_is_a_warning_not_a_failure(kernbench, moons, tmp_path):
+    result = kernbench("fit", "train.svm", "--set", "max_iter=3", "--out", "m.npz")
+    assert outcome(result)["ended"] == "max_iter"
+    assert result.stderr.startswith("kernbench: warning: ") and (tmp_path / "m.npz").is_file()
+
+
+def test_ctrl_c_saves_the_model_as_of_then(kernbench, moons, tmp_path, monkeypatch):
+    fit = KernelSVC.fit
+
+    def interrupted(self, X, y):
+        fit(self, X, y)
+        if not isinstance(X, list):  # which the check of the parameters fits
+            raise KeyboardInterrupt
+        return self
+
+    monkeypatch.setattr(KernelSVC, "fit", interrupted)
+    result = kernbench("fit", "train.svm", "--out", "m.npz")
+    assert result.exit_code == 130 and "as of then" in result.stderr
+    assert load_model(tmp_path / "m.npz").predict(moons.X_test).shape == (100,)
+
+
+def test_ctrl_c_before_there_is_a_model_leaves_nothing(kernbench, moons, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernbench.cli.sources.train_and_test", interrupted)
+    result = kernbench("fit", "train.svm", "--out", "m.npz")
+    assert result.exit_code == 130 and result.stderr.strip() == "kernbench: interrupted"
+    assert not (tmp_path / "m.npz").exists()

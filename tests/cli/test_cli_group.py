@@ -1,0 +1,138 @@
+"""The command as a whole: help, names, errors, start-up."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from kernbench._version import __version__
+from kernbench.cli import errors, main
+from kernbench.cli.group import COMMANDS
+
+SUBCOMMANDS = [("data", name) for name in ("list", "fetch", "path", "verify")]
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *SUBCOMMANDS], ids=" ".join)
+def test_every_help_has_examples(kernbench, words, option):
+    result = kernbench(*words, option)
+    assert result.exit_code == 0
+    assert "Examples:\n" in result.stdout
+    assert f"kernbench {words[0] if words else 'run'}" in result.stdout.split("Examples:")[1]
+
+
+def test_overview_tells_what_each_command_is_for(kernbench):
+    overview = kernbench("--help").stdout
+    for name, (_, line) in COMMANDS.items():
+        assert name in overview and line in overview
+        assert main.get_command(None, name).name == name
+
+
+def test_version(kernbench):
+    assert kernbench("--version").stdout.strip() == f"kernbench {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["lst"], "'list'"),
+        (["list", "solver"], "'solvers'"),
+        (["run", "sbp-libsv"], "'sbp-libsvm'"),
+        (["run", "--scale", "papr"], "'paper'"),
+        (["run", "--dry-run", "--dataset", "checkerbord"], "'checkerboard'"),
+        (["run", "--dry-run", "--method", "libsv"], "'libsvm'"),
+        (["run", "--scal", "quick"], "'--scale'"),
+        (["data", "fetch", "adlt"], "'adult'"),
+        (["data", "verfy"], "'verify'"),
+        (["fit", "checkerbord"], "'checkerboard'"),
+        (["fit", "moons", "--estimator", "kernelsv"], "'kernelsvc'"),
+        (["fit", "moons", "--set", "solvr=smo"], "'solver'"),
+        (["fit", "moons", "--set", "solver=pegaso"], "'pegasos'"),
+        (["fit", "moons", "--set", "kernel=rfb"], "'rbf'"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_name_is_told_the_nearest(refused, arguments, hint):
+    line = refused(*arguments)
+    assert "did you mean" in line.lower() and hint in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "--jobs", "0"], ["run", "--repeats", "x"], ["predict"], ["data", "fetch"]],
+    ids=" ".join,
+)
+def test_usage_errors_point_to_the_help(refused, arguments):
+    assert f"see 'kernbench {arguments[0]}" in refused(*arguments)
+
+
+def a_command_that_raises(error):
+    group = errors.Refusing("kernbench")
+
+    @group.command("go")
+    def go():
+        raise error
+
+    return group
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("two\nlines"), "two lines"),
+        (MemoryError(), "not enough memory"),
+        (FileNotFoundError(2, "No such file or directory", "x.csv"), "x.csv: No such file or directory"),
+        (ModuleNotFoundError("No module named 'x'"), "No module named 'x'"),
+        (click.ClickException("bad"), "bad"),
+    ],
+)
+def test_expected_failures_are_one_line_and_exit_code_2(error, words, capsys):
+    with pytest.raises(SystemExit) as left:
+        a_command_that_raises(error).main(["go"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == f"kernbench: error: {words}\n"
+
+
+def test_our_own_mistakes_say_how_to_see_more(capsys, monkeypatch):
+    with pytest.raises(SystemExit) as left:
+        a_command_that_raises(KeyError("oops")).main(["go"])
+    assert left.value.code == 1
+    message = capsys.readouterr().err
+    assert (
+        "internal error: KeyError" in message
+        and errors.DEBUG_VARIABLE in message
+        and "Traceback" not in message
+    )
+    monkeypatch.setenv(errors.DEBUG_VARIABLE, "1")
+    with pytest.raises(SystemExit):
+        a_command_that_raises(KeyError("oops")).main(["go"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_exit_code_130(capsys):
+    with pytest.raises(SystemExit) as left:
+        a_command_that_raises(KeyboardInterrupt()).main(["go"])
+    assert left.value.code == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_python_dash_m_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("kernbench: error: unknown command 'lst'") and done.stdout == ""
+
+
+def test_help_does_not_wait_for_heavy_libraries():
+    code = (
+        "import sys, kernbench.cli as c\n"
+        "try: c.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('scipy', 'sklearn', 'matplotlib', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip().endswith("[]")

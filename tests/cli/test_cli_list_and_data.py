@@ -1,0 +1,48 @@
+"""``kernbench list`` and ``kernbench data``."""
+
+import gzip
+
+from kernbench.experiments import registry
+from kernbench.solvers.registry import SOLVERS
+
+
+def test_list_names_everything(kernbench):
+    result = kernbench("list")
+    assert result.exit_code == 0
+    for name in [entry.name for entry in SOLVERS] + registry.names() + ["Gaussian", "adult", "checkerboard"]:
+        assert name in result.stdout
+
+
+def test_list_of_one_kind_leaves_the_others_out(kernbench):
+    listed = kernbench("list", "solvers").stdout
+    assert "pegasos" in listed and "checkerboard" not in listed
+
+
+def test_data_alone_is_the_list(kernbench):
+    assert (
+        kernbench("data").stdout == kernbench("data", "list").stdout == kernbench("list", "datasets").stdout
+    )
+
+
+def test_data_path_names_the_chosen_folder_first(kernbench, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNBENCH_DATA", str(tmp_path))
+    first, second = kernbench("data", "path").stdout.splitlines()
+    assert first == str(tmp_path)
+    assert second.startswith(str(tmp_path / "cache")) and "does not exist" in second
+
+
+def test_data_fetch_of_a_generated_set_needs_nothing(kernbench):
+    result = kernbench("data", "fetch", "moons", "breast-cancer")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == "moons: needs no file (generated)"
+
+
+def test_data_verify_missing_is_no_failure_but_other_bytes_are(kernbench, tmp_path):
+    result = kernbench("data", "verify", "adult")
+    assert result.exit_code == 0 and result.stdout.count("missing") == 2
+    (tmp_path / "cache").mkdir()
+    with gzip.open(tmp_path / "cache" / "a9a.gz", "wb") as file:
+        file.write(b"+1 1:1\n")
+    result = kernbench("data", "verify", "adult")
+    assert result.exit_code == 2
+    assert "wrong checksum" in result.stdout and "1 of 2 files" in result.stderr

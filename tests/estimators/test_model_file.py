@@ -1,0 +1,266 @@
+"""Model files: what is saved comes back bit for bit, and what is no model file is refused by name."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from kernbench.estimators import KernelSVC, load
+from kernbench.kernels.functions import Gaussian
+
+X, Y = load_iris(return_X_y=True)
+B = (Y == 1).astype(int)
+SMALL = np.where(X > 2, X, 0)
+
+
+def resaved(path, *, change):
+    """Write the model file again with its arrays and header changed by ``change(arrays, header)``."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays.pop("header")))
+    change(arrays, header)
+    np.savez(path, header=np.array(json.dumps(header)), **arrays)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "y"),
+    [
+        (KernelSVC(), X, B),
+        (KernelSVC(decision_function_shape="ovo", class_weight={0: 2.0, 2: 0.5}), X, Y),
+        (KernelSVC(Gaussian(1.3), dtype="float32"), X.astype(np.float32), Y),
+        (KernelSVC("laplacian", gamma="median", random_state=np.random.RandomState(0)), X, Y),
+        (KernelSVC("poly", degree=2, coef0=1.0), X, Y),
+        (KernelSVC("linear", callback=print), X, B),
+        (KernelSVC("precomputed"), X @ X.T, Y),
+        (KernelSVC(), sparse.csr_matrix(SMALL), Y),
+        (KernelSVC(), sparse.csr_array(SMALL), B),
+        (KernelSVC(solver="sbp", tol=0.5, random_state=0, solver_options={"burn_in": 4}), X, B),
+    ],
+    ids=["two", "ovo", "single", "median", "poly", "linear", "precomputed", "csr_matrix", "csr_array", "sbp"],
+)
+def test_saved_model_comes_back(tmp_path, capsys, model, rows, y):
+    path = tmp_path / "model.npz"
+    model.fit(rows, y).save(path)
+    loaded = load(path)
+    np.testing.assert_array_equal(loaded.decision_function(rows), model.decision_function(rows))
+    np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    for name, value in vars(model).items():
+        if not name.endswith("_") or name.startswith("_"):
+            continue
+        found = getattr(loaded, name)
+        assert type(found) is type(value), name
+        if sparse.issparse(value):
+            assert (found != value).nnz == 0 and found.dtype == value.dtype
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(found, value)
+            assert found.dtype == value.dtype, name
+        else:
+            assert found == value, name
+    kept = {k: v for k, v in model.get_params().items() if k not in ("callback", "random_state")}
+    assert {k: loaded.get_params()[k] for k in kept} == kept
+    assert list(tmp_path.iterdir()) == [path]  # no temporary left
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([3, 5, 9]),
+        np.array([-1.0, 0.0, 2.0]),
+        np.array(["ash", "öak", "yew"]),
+        np.array(["ash", "öak", "yew"], dtype=object),
+        np.array([False, True]),
+    ],
+    ids=["int", "float", "str", "object", "bool"],
+)
+def test_labels_of_any_kind_come_back(tmp_path, classes):
+    y = classes[Y % len(classes)]
+    model = KernelSVC().fit(X, y)
+    model.save(tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.predict(X).dtype == model.predict(X).dtype == classes.dtype
+
+
+def test_feature_names_come_back(tmp_path):
+    model = KernelSVC().fit(X, Y)
+    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    model.save(tmp_path / "model.npz")
+    names = load(tmp_path / "model.npz").feature_names_in_
+    assert names.dtype == object and names.tolist() == ["a", "b", "c", "d"]
+
+
+def test_a_loaded_model_can_be_fitted_and_saved_again(tmp_path):
+    KernelSVC(C=3.0, warm_start=True).fit(X, Y).save(tmp_path / "one.npz")
+    again = load(tmp_path / "one.npz").fit(X, B)
+    again.save(tmp_path / "two.npz")
+    np.testing.assert_array_equal(load(tmp_path / "two.npz").decision_function(X), again.decision_function(X))
+
+
+def test_callback_snapshot_can_be_saved(tmp_path):
+    KernelSVC(callback=lambda model: model.save(tmp_path / "now.npz")).fit(X, B)
+    assert load(tmp_path / "now.npz").score(X, B) > 0.9
+
+
+def test_unfitted_model_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        KernelSVC().save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_python_function_as_kernel_is_not_saved(tmp_path):
+    model = KernelSVC(lambda A, B: A @ B.T).fit(X, Y)
+    with pytest.raises(ValueError, match="cannot be saved.*Python function"):
+        model.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_trace_of_strange_objects_is_left_out_with_a_warning(tmp_path):
+    model = KernelSVC(callback=lambda model: {"odd": object()}).fit(X, B)
+    with pytest.warns(UserWarning, match="the trace is not saved"):
+        model.save(tmp_path / "model.npz")
+    assert not hasattr(load(tmp_path / "model.npz"), "trace_")
+
+
+def test_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model.npz"
+    model = KernelSVC().fit(X, Y)
+    model.save(path)
+    before = path.read_bytes()
+
+    def full_disk(file, **arrays):
+        file.write(b"half a file")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        model.save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+# --- files that are no model files --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A good model file of sparse support vectors."""
+    KernelSVC().fit(sparse.csr_array(SMALL), Y).save(tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent.npz"):
+        load(tmp_path / "absent.npz")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY" + b"\0" * 50, b"PK\x03\x04" + b"\0" * 100])
+def test_file_of_another_kind(tmp_path, content):
+    (tmp_path / "model.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"model\.npz is not a model file"):
+        load(tmp_path / "model.npz")
+
+
+def test_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is not a model file"):
+        load(tmp_path)
+
+
+def test_npz_without_header(tmp_path):
+    np.savez(tmp_path / "model.npz", a=np.ones(3))
+    with pytest.raises(ValueError, match=r"model\.npz is not a model file: .* without a kernbench header"):
+        load(tmp_path / "model.npz")
+
+
+def test_pickled_content_is_never_executed(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "sprung"), "w"))
+
+    np.savez(tmp_path / "model.npz", header=np.array([Trap()], dtype=object))
+    with pytest.raises(ValueError, match=r"model\.npz"):
+        load(tmp_path / "model.npz")
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_truncated_file(path, share):
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ValueError, match=r"model\.npz is not a model file.*cut short"):
+        load(path)
+
+
+def test_flipped_bytes_are_noticed(path):
+    """Wherever a byte is flipped: an error that names the file, or (in its slack) the same model."""
+    content = path.read_bytes()
+    expected = load(path).decision_function(X)
+    n_refused = 0
+    for at in np.linspace(0, len(content) - 1, 150).astype(int):
+        damaged = bytearray(content)
+        damaged[at] ^= 0x55
+        path.write_bytes(bytes(damaged))
+        try:
+            model = load(path)
+        except ValueError as error:
+            assert "model.npz" in str(error)
+            n_refused += 1
+        else:
+            np.testing.assert_array_equal(model.decision_function(X), expected)
+    assert n_refused > 100
+
+
+def test_a_later_format_says_which_version_wrote_it(path):
+    resaved(path, change=lambda arrays, header: header.update(format_version=2, kernbench="9.1"))
+    with pytest.raises(ValueError, match=r"model\.npz has model format 2, written by kernbench 9\.1"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, header: header.update({"class": "os.system"}),
+        lambda arrays, header: header.pop("params"),
+        lambda arrays, header: header["params"].update(C=-1.0),
+        lambda arrays, header: header["params"].update(shrinking=True),
+        lambda arrays, header: header["attributes"].pop("dual_coef_"),
+        lambda arrays, header: header["attributes"].update(save=1),
+        lambda arrays, header: header["attributes"].update(__class__="x"),
+        lambda arrays, header: header["attributes"].update(n_features_in_=7),
+        lambda arrays, header: header["attributes"].update(kernel_="rbf"),
+        lambda arrays, header: header["attributes"]["kernel_"].update({"$kernel": "Callable"}),
+        lambda arrays, header: header["attributes"]["kernel_"].update(sigma=-1.0),
+        lambda arrays, header: header["attributes"].update(dtype_="float16"),
+        lambda arrays, header: arrays.pop("dual_coef_"),
+        lambda arrays, header: arrays.update(dual_coef_=arrays["dual_coef_"][:, 1:]),
+        lambda arrays, header: arrays.update(dual_coef_=arrays["dual_coef_"] * np.nan),
+        lambda arrays, header: arrays.update(dual_coef_=arrays["dual_coef_"].astype(str)),
+        lambda arrays, header: arrays.update(n_support_=arrays["n_support_"][::-1] - 100),
+        lambda arrays, header: arrays.update(classes_=arrays["classes_"][::-1]),
+        lambda arrays, header: arrays.update(intercept_=arrays["intercept_"][:2]),
+        lambda arrays, header: arrays.update(
+            {"support_vectors_.indices": arrays["support_vectors_.indices"] + 10**6}
+        ),
+        lambda arrays, header: arrays.update(
+            {"support_vectors_.indptr": arrays["support_vectors_.indptr"][::-1]}
+        ),
+        lambda arrays, header: arrays.update(
+            {"support_vectors_.data": arrays["support_vectors_.data"] + np.inf}
+        ),
+    ],
+)
+def test_inconsistent_content_is_refused(path, change):
+    resaved(path, change=change)
+    with pytest.raises(ValueError, match=r"model\.npz"):
+        load(path)
+
+
+def test_archive_member_that_claims_a_huge_shape(path):
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }"
+    header += b" " * (64 - (10 + len(header) + 1) % 64) + b"\n"
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("extra.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(ValueError, match=r"model\.npz"):
+        load(path)

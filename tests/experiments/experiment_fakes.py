@@ -1,0 +1,100 @@
+"""Methods that behave in all the ways a cell can end; imported by the child processes of the tests."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Data:
+    name: str
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    kind: str = "generated"
+    description: str = "a line with a step"
+    checksum: str = "abc"
+
+
+def load(n=20):
+    X = np.linspace(-1, 1, n)[:, None]
+    y = np.where(X[:, 0] > 0, 1, -1)
+    return Data("step", X, y, X, y, checksum=f"step-{n}")
+
+
+def load_nothing():
+    raise OSError("step.csv is not there; place it in the data folder")
+
+
+class Sign:
+    """Predicts the sign; leaves a line in a file for each fit, so that tests can count them."""
+
+    def __init__(self, log=None, seconds=0.0, max_seconds=None, **params):
+        self.log, self.seconds, self.max_seconds, self.params = log, seconds, max_seconds, params
+
+    def fit(self, X, y):
+        if self.log is not None:
+            with open(self.log, "a") as file:
+                file.write(f"{os.getpid()} {len(y)} {sorted(set(y.tolist()))}\n")
+        time.sleep(self.seconds)
+        self.before_end()
+        return self
+
+    def before_end(self):
+        pass
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 0, 1, -1)
+
+
+class Raises(Sign):
+    def before_end(self):
+        raise ArithmeticError("the step is\ntoo high")
+
+
+class Diverges(Sign):
+    def predict(self, X):
+        self.worst = np.float64("inf")
+        return super().predict(X)
+
+
+class Hangs(Sign):
+    def before_end(self):
+        time.sleep(600)
+
+
+class Hogs(Sign):
+    def before_end(self):
+        self.kept = []
+        for _ in range(400):
+            self.kept.append(np.ones(2**20))  # 8 MB, touched
+            time.sleep(0.01)
+
+
+class LacksMemory(Sign):
+    def before_end(self):
+        np.ones(2**55)
+
+
+class KillsItself(Sign):
+    def before_end(self):
+        print("about to go", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Leaves(Sign):
+    def before_end(self):
+        os._exit(7)
+
+
+def evaluate(model, data, predictions):
+    return {
+        "test_error": float(np.mean(predictions != data.y_test)),
+        "worst": getattr(model, "worst", None),
+        "threads": int(os.environ["OMP_NUM_THREADS"]),
+        "budget": model.max_seconds,
+    }

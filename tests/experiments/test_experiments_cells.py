@@ -1,0 +1,135 @@
+"""Declarations into cells: complete, in order, and identified by all that matters."""
+
+import json
+import pickle
+from dataclasses import asdict, replace
+
+import pytest
+
+from kernbench.experiments import Method, Metric, Scale, Setting
+from kernbench.experiments.cells import Cell, cell_key, plan, seed_of
+
+ENVIRONMENT = {
+    "kernbench": "0.1.0",
+    "git_commit": "abc",
+    "git_dirty": False,
+    "processor": "a processor",
+    "n_threads": 1,
+    "blas": "a blas 1.0",
+    "platform": "Linux",
+}
+
+
+def settings():
+    return (Setting("one", {}, {"C": 1.0}), Setting("two", {}), Setting("huge", {}, optional=True))
+
+
+def places(cells):
+    return [(cell.repeat, cell.dataset, cell.method) for cell in cells]
+
+
+def test_methods_vary_fastest_and_repeats_slowest(make_experiment, fake):
+    cells, _ = plan([make_experiment(fake("a"), fake("b"), settings=settings(), repeats=2)], "quick")
+    assert places(cells) == [(r, d, m) for r in (0, 1) for d in ("one", "two") for m in ("a", "b")]
+
+
+def test_dependency_comes_first_wherever_it_is_declared(make_experiment, fake):
+    late = fake("late", depends_on="middle", budget_fraction=0.5)
+    middle = fake("middle", depends_on="base", budget_fraction=0.5)
+    experiment = make_experiment(late, middle, fake("base"))
+    assert [cell.method for cell in plan([experiment], "quick")[0]] == ["base", "middle", "late"]
+    cells, _ = plan([experiment], "quick", methods=["middle"])
+    assert [cell.method for cell in cells] == ["base", "middle"]
+    assert cells[1].needs == cells[0].place
+
+
+def test_methods_that_wait_for_each_other_are_refused(make_experiment, fake):
+    one = fake("one", depends_on="two", budget_fraction=0.5)
+    two = fake("two", depends_on="one", budget_fraction=0.5)
+    with pytest.raises(ValueError, match="circle: one → two → one"):
+        plan([make_experiment(one, two)], "quick")
+
+
+def test_optional_settings_run_only_by_name(make_experiment, fake):
+    experiment = make_experiment(fake("a"), settings=settings())
+    assert {cell.dataset for cell in plan([experiment], "quick")[0]} == {"one", "two"}
+    assert {cell.dataset for cell in plan([experiment], "quick", datasets=["huge", "one"])[0]} == {
+        "huge",
+        "one",
+    }
+
+
+def test_a_filter_may_miss_one_of_several_experiments(make_experiment, fake):
+    first = make_experiment(fake("a"), settings=(Setting("one", {}),))
+    second = replace(make_experiment(fake("b"), settings=(Setting("two", {}),)), name="second")
+    cells, _ = plan([first, second], "quick", datasets=["two"])
+    assert [(cell.experiment, cell.dataset) for cell in cells] == [("second", "two")]
+
+
+def test_params_of_the_method_win_over_those_of_the_setting(make_experiment, fake):
+    own, common = fake("own", params={"C": 2.0, "tol": 0.1}), fake("common", seed_param="random_state")
+    cells, _ = plan([make_experiment(own, common, settings=settings())], "quick", datasets=["one"])
+    assert cells[0].params == {"C": 2.0, "tol": 0.1}
+    assert cells[1].params == {"C": 1.0, "random_state": cells[1].seed}
+
+
+def test_seed_is_shared_by_methods_and_differs_between_repeats_and_data(make_experiment, fake):
+    cells, _ = plan([make_experiment(fake("a"), fake("b"), settings=settings(), repeats=2)], "quick")
+    seeds = {(cell.dataset, cell.repeat): cell.seed for cell in cells}
+    assert all(cell.seed == seeds[cell.dataset, cell.repeat] for cell in cells)
+    assert len(set(seeds.values())) == len(seeds) == 4
+    assert seed_of("sbp-libsvm", "adult", 0) == 3904169703  # for ever: records of other machines rely on it
+
+
+def test_cell_survives_json_and_pickle(make_experiment, fake):
+    budgeted = fake("b", params={"tol": 0.1}, depends_on="a", budget_fraction=0.5)
+    for cell in plan([make_experiment(fake("a"), budgeted)], "quick")[0]:
+        assert Cell(**json.loads(json.dumps(asdict(cell)))) == cell
+        assert pickle.loads(pickle.dumps(cell)) == cell
+
+
+def test_key_changes_with_all_that_changes_a_measurement_and_nothing_else(make_experiment, fake):
+    (cell,), _ = plan([make_experiment(fake("a", params={"C": 1.0}))], "quick")
+    keys = [
+        cell_key(cell, "abc", ENVIRONMENT),
+        cell_key(cell, "abd", ENVIRONMENT),
+        cell_key(replace(cell, params={"C": 2.0}), "abc", ENVIRONMENT),
+        cell_key(replace(cell, repeat=1), "abc", ENVIRONMENT),
+        cell_key(replace(cell, seed=1), "abc", ENVIRONMENT),
+        cell_key(replace(cell, estimator="other:Class"), "abc", ENVIRONMENT),
+    ]
+    for name, value in [
+        ("git_commit", "x"),
+        ("git_dirty", True),
+        ("n_threads", 2),
+        ("blas", "x"),
+        ("processor", "x"),
+    ]:
+        keys.append(cell_key(cell, "abc", {**ENVIRONMENT, name: value}))
+    assert len(set(keys)) == len(keys)
+    assert cell_key(replace(cell), "abc", {**ENVIRONMENT, "platform": "other"}) == keys[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Method("a", "a", "m:C", depends_on="b"), "depends_on and budget_fraction go together"),
+        (lambda: Metric("m", "m", "downwards", ("m",)), "unknown direction 'downwards'"),
+        (lambda: Scale((Setting("s", {}), Setting("s", {})), 1, 1.0), "data set 's' is declared twice"),
+    ],
+)
+def test_contradictory_declarations_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_dependency_must_be_a_method(make_experiment, fake):
+    with pytest.raises(ValueError, match="unknown method 'bsae'; did you mean 'base'"):
+        make_experiment(fake("base"), fake("late", depends_on="bsae", budget_fraction=0.5))
+
+
+def test_metric_reads_records_and_their_gaps(make_record):
+    metric = Metric("test_error", "test error", "lower", ("metrics", "test_error"), "%", 100.0)
+    assert metric.of(make_record()) == 0.25
+    assert metric.of(make_record(metrics={})) is None
+    assert metric.of(make_record(metrics={"test_error": None})) is None

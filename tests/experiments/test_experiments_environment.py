@@ -1,0 +1,55 @@
+"""Provenance: complete, and never a reason to fail."""
+
+import json
+import subprocess
+
+import pytest
+
+from kernbench.experiments import environment
+
+
+def test_environment_is_complete_and_json():
+    found = environment.collect(1)
+    assert set(found) == {
+        "kernbench", "git_commit", "git_dirty", "python", "numpy", "scipy", "scikit-learn",
+        "processor", "n_cores", "n_threads", "blas", "platform",
+    }  # fmt: skip
+    assert json.loads(json.dumps(found)) == found
+    assert found["n_threads"] == 1 and found["n_cores"] >= 1
+    assert found["blas"] != "unknown" and found["processor"]
+
+
+def test_nothing_to_be_had_is_no_failure(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: 1 / 0)
+    environment.blas.cache_clear()
+    try:
+        found = environment.collect()
+    finally:
+        environment.blas.cache_clear()
+    assert found["git_commit"] is None and found["blas"] == "unknown"
+    assert found["n_threads"] == found["n_cores"]
+
+
+def test_git_state_follows_the_package_folder_only(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+
+    def git(*words):
+        identity = ("-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", "-C", tmp_path, *identity, *words], check=True, capture_output=True)
+
+    try:
+        git("init")
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs git")
+    (package / "a.py").write_text("a = 1\n")
+    assert environment.git_state(package) == (None, None)  # inside a checkout, but not of it
+    git("add", ".")
+    git("commit", "-m", "one")
+    commit, dirty = environment.git_state(package)
+    assert len(commit) == 40 and dirty is False
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    assert environment.git_state(package) == (commit, False)
+    (package / "a.py").write_text("a = 2\n")
+    assert environment.git_state(package) == (commit, True)

@@ -1,0 +1,182 @@
+"""The record store: nothing lost, nothing half written, nothing silently skipped."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kernbench.experiments.store import Store
+
+
+def lines(store):
+    return store.path("fake").read_text().splitlines()
+
+
+def test_what_is_appended_is_read_back_in_order(tmp_path, make_record):
+    store = Store(tmp_path / "new" / "results")
+    records = [make_record(repeat=repeat, error="Straße ≠ street\n") for repeat in range(3)]
+    for record in records:
+        store.append(record)
+    assert store.records("fake") == records
+    assert store.records() == records
+    assert store.experiments() == ["fake"]
+    assert len(lines(store)) == 3
+
+
+def test_absent_folder_and_absent_experiment_have_no_records(tmp_path):
+    assert Store(tmp_path / "none").records() == []
+    assert Store(tmp_path).records("fake") == []
+
+
+def test_torn_last_line_is_ignored_with_a_warning_and_repaired_by_the_next_append(tmp_path, make_record):
+    store = Store(tmp_path)
+    store.append(make_record(repeat=0))
+    with open(store.path("fake"), "a") as file:
+        file.write('{"key": "abc", "exp')
+    with pytest.warns(UserWarning, match=r"fake\.jsonl, line 2 is ignored: it ends in the middle"):
+        assert [record["repeat"] for record in store.records("fake")] == [0]
+
+    store.append(make_record(repeat=1))
+    with pytest.warns(UserWarning, match="line 2 is skipped"):
+        assert [record["repeat"] for record in store.records("fake")] == [0, 1]
+    assert lines(store)[1] == '{"key": "abc", "exp'
+
+
+def test_last_line_that_lacks_only_its_newline_counts(tmp_path, make_record):
+    store = Store(tmp_path)
+    store.path("fake").write_text(json.dumps(make_record(repeat=0)))
+    assert [record["repeat"] for record in store.records("fake")] == [0]
+    store.append(make_record(repeat=1))
+    assert [record["repeat"] for record in store.records("fake")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("no JSON at all", "not JSON"),
+        ("[1, 2]", "not a JSON object"),
+        ('{"key": "abc"}', "'experiment' should be text"),
+        (b"\xff\xfe", "not JSON"),
+    ],
+)
+def test_corrupt_middle_line_is_reported_by_number_and_skipped(tmp_path, make_record, line, problem):
+    store = Store(tmp_path)
+    store.append(make_record(repeat=0))
+    with open(store.path("fake"), "ab") as file:
+        file.write((line if isinstance(line, bytes) else line.encode()) + b"\n")
+    store.append(make_record(repeat=1))
+    with pytest.warns(UserWarning, match=f"line 2 is skipped: .*{problem}"):
+        assert [record["repeat"] for record in store.records("fake")] == [0, 1]
+    assert len(store.path("fake").read_bytes().splitlines()) == 3
+
+
+WRITER = """
+import sys
+sys.path[:] = {path!r}
+from kernbench.experiments.store import Store
+store, record = Store({folder!r}), {record!r}
+for repeat in range(200):
+    store.append({{**record, "method": sys.argv[1], "repeat": repeat}})
+"""
+
+
+def test_two_processes_append_without_mixing_lines(tmp_path, make_record):
+    record = make_record(error="x" * 10_000)  # longer than a pipe's or a page's atomic write
+    script = WRITER.format(path=sys.path, folder=str(tmp_path), record=record)
+    writers = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("one", "two")]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    found = [(record["method"], record["repeat"]) for record in Store(tmp_path).records("fake")]
+    assert sorted(found) == [(name, repeat) for name in ("one", "two") for repeat in range(200)]
+    assert [repeat for name, repeat in found if name == "one"] == list(range(200))
+
+
+def test_latest_takes_the_newest_of_each_key_and_keeps_a_success(tmp_path, make_record):
+    store = Store(tmp_path)
+    for key, status, seed in [
+        ("a", "error", 1),
+        ("a", "ok", 2),
+        ("b", "ok", 3),
+        ("b", "ok", 4),
+        ("b", "timeout", 5),
+    ]:
+        store.append(make_record(key=key, status=status, seed=seed))
+    assert {key: record["seed"] for key, record in store.latest("fake").items()} == {"a": 2, "b": 4}
+
+
+def test_merge_brings_over_what_is_missing_and_nothing_twice(tmp_path, make_record):
+    ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
+    shared = make_record(repeat=0)
+    ours.append(shared)
+    theirs.append(shared)
+    theirs.append(make_record(repeat=1))
+    theirs.append(make_record(repeat=0, experiment="other"))
+    assert ours.merge(theirs) == 2
+    assert ours.merge(theirs) == 0
+    assert [record["repeat"] for record in ours.records("fake")] == [0, 1]
+    assert ours.experiments() == ["fake", "other"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"status": "fine"}, "'status' should be one of ok, error, timeout, memory"),
+        ({"repeat": "0"}, "'repeat' should be a whole number"),
+        ({"metrics": None}, "'metrics' should be an object"),
+        ({"experiment": "../elsewhere"}, "plain file name"),
+        ({"metrics": {"objective": float("nan")}}, "JSON"),
+        ({"params": {"kernel": print}}, "JSON"),
+    ],
+)
+def test_malformed_record_is_refused_and_nothing_is_written(tmp_path, make_record, changes, problem):
+    store = Store(tmp_path)
+    with pytest.raises(ValueError, match=problem):
+        store.append(make_record(**changes))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_that_is_a_file_is_refused(tmp_path):
+    path = tmp_path / "results"
+    path.write_text("")
+    with pytest.raises(ValueError, match="is a file; name a folder"):
+        Store(path)
+
+
+def test_folder_inside_a_file_is_refused_when_written(tmp_path, make_record):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cannot write results"):
+        Store(tmp_path / "file" / "results").append(make_record())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind the superuser")
+def test_read_only_folder_is_refused(tmp_path, make_record):
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match="cannot write results.*Permission denied"):
+        Store(tmp_path).check_writable("fake")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody can write: /proc")
+def test_folder_nobody_can_write_is_refused():
+    with pytest.raises(ValueError, match="cannot write results to '/proc/self/results"):
+        Store("/proc/self/results").check_writable("fake")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device without space: /dev/full")
+def test_full_disk_is_reported(tmp_path, make_record):
+    store = Store(tmp_path)
+    store.path("fake").symlink_to("/dev/full")
+    with pytest.raises(ValueError, match="cannot write results.*No space left"):
+        store.append(make_record())
+
+
+def test_short_write_leaves_the_file_as_it_was(tmp_path, make_record, monkeypatch):
+    store = Store(tmp_path)
+    store.append(make_record(repeat=0))
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:10]))
+    with pytest.raises(ValueError, match="No space left|fitted on the disk"):
+        store.append(make_record(repeat=1))
+    monkeypatch.undo()
+    assert [record["repeat"] for record in store.records("fake")] == [0]
+    assert len(lines(store)) == 1
