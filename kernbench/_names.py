@@ -21,6 +21,7 @@ def unknown_name(what, given, known):
         For example ``unknown solver 'smoo'; did you mean 'smo'? Known: pegasos, sbp, smo.``
     """
     known = sorted(known)
-    near = get_close_matches(str(given), known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
+    spelled = {name.lower(): name for name in known}
+    near = get_close_matches(str(given).lower(), spelled, n=1, cutoff=0.5)
+    hint = f"; did you mean {spelled[near[0]]!r}?" if near else "."
     return f"unknown {what} {given!r}{hint} Known: {', '.join(known)}."

@@ -251,19 +251,29 @@ cdef class KernelRows:
         with single_threaded_blas():
             return fill_block(Engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
 
-    def product(self, rows, columns, a):
-        """Return k(X[rows], X[columns]) @ a in float64 without storing the block; counted as evaluations."""
-        rows, columns = np.asarray(self._checked(rows)), np.asarray(self._checked(columns))
-        self.n_evaluations += len(rows) * len(columns)
-        return self._product(rows, columns, np.asarray(a, dtype=np.float64))
+    def product(self, rows, columns, a, *, count=True):
+        """Return k(X[rows], X[columns]) @ a in float64 without storing the block.
+
+        Indices are those of all rows, also while restricted; the cache is neither read nor changed.
+
+        Parameters
+        ----------
+        rows, columns : array-like of int
+        a : array-like of shape (len(columns),)
+        count : bool, default=True
+            Count the values as evaluations; False for what serves only to report.
+        """
+        if count:
+            self.n_evaluations += len(rows) * len(columns)
+        return self._product(self.operand, np.asarray(rows), np.asarray(columns), np.asarray(a, dtype=np.float64))
 
     def matvec(self, a):
         """Return K @ a, float64, shape (n_rows,); K is not stored, zeros of `a` cost nothing, nothing is counted."""
         a = np.asarray(a, dtype=np.float64)
         used = np.flatnonzero(a)
-        return self._product(np.arange(self.n_rows), used, a[used])
+        return self._product(self.engine.X, np.arange(self.n_rows), used, a[used])
 
-    def _product(self, rows, columns, a):
+    def _product(self, Operand operand, rows, columns, a):
         out = np.zeros(len(rows))
         if len(columns) == 0 or len(rows) == 0:
             return out
@@ -272,16 +282,13 @@ cdef class KernelRows:
             for first in range(0, len(rows), height):
                 part = rows[first : first + height]
                 if self.in_place:
-                    values = np.asarray(self.engine.X.arrays[0])[np.ix_(part, columns)]
+                    values = np.asarray(operand.arrays[0])[np.ix_(part, columns)]
                 else:
-                    values = fill_block(Engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), part)
+                    values = fill_block(Engine(self.kernel, operand, operand.take(columns)), part)
                 out[first : first + height] = values.astype(np.float64) @ a
             return out
-        X, Z = self.engine.X, self.engine.Z
-        if len(rows) < self.n_rows:
-            X = X.take(rows)
-        if len(columns) < self.n_rows:
-            Z = Z.take(columns)
+        X = operand.take(rows) if len(rows) < operand.n_rows else operand
+        Z = operand.take(columns) if len(columns) < operand.n_rows else operand
         with single_threaded_blas():
             return multiply(Engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
 

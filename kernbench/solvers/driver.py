@@ -3,8 +3,11 @@
 No solver has a loop of its own for these; a solver is a state that advances (see :mod:`kernbench.solvers.base`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
+
+import numpy as np
 
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Solution
@@ -65,6 +68,29 @@ class _Trace:
             column.append(record.get(key))
 
 
+class _Clock:
+    """A stopwatch for `with`: `seconds` in all, `last` of the last turn; an interrupted turn counts."""
+
+    def __init__(self):
+        self.seconds = self.last = 0.0
+
+    def __enter__(self):
+        self._tick = perf_counter()
+
+    def __exit__(self, *exception):
+        self.last = perf_counter() - self._tick
+        self.seconds += self.last
+
+
+def _answer(said):
+    """What a callback said: whether to stop, and what to add to the trace."""
+    if said is None or isinstance(said, (bool, np.bool_)):
+        return bool(said), {}
+    if isinstance(said, Mapping):
+        return False, dict(said)
+    raise ValueError(f"a callback must return None, True to stop the run, or a mapping for the trace, got {said!r}")
+
+
 def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, progress=False):
     """Advance `solver` until it converges or a limit is reached.
 
@@ -88,75 +114,65 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
     FitResult
         Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays whole and usable.
     """
-    trace, start, status = _Trace(), solver.n_iter, None
-    seconds = 0.0
-    next_trace = 0.0
-    next_check = solver.first_check
+    trace, clock = _Trace(), _Clock()
+    start, status = solver.n_iter, None
     grain = max(1, solver.granularity)
-    chunk = grain
-
+    chunk, next_trace = grain, 0.0
+    # Tests of the rule come at multiples of the grain, so that they do not disturb the iterates.
+    next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
     # Dual methods follow their own objective at no cost; the primal one may cost them a pass over the kernel.
     followed = getattr(solver, "dual_objective", solver.objective)
 
     def record():
         row = {
             "n_iter": solver.n_iter,
-            "seconds": seconds,
+            "seconds": clock.seconds,
             "n_kernel_evaluations": solver.n_kernel_evaluations,
             "objective": followed(),
         }
-        extra = callback(solver) if callback is not None else None
-        if extra is not None and not isinstance(extra, bool):
-            row.update(extra)
-        trace.add(row)
+        stop, extra = _answer(callback(solver)) if callback is not None else (False, {})
+        trace.add({**row, **extra})
         bar.update(solver.n_iter - start, row["objective"])
-        return extra is True
+        return stop
 
     with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
         try:
-            while True:
-                if seconds >= next_trace:
-                    next_trace = max(seconds * TRACE_GROWTH, seconds + CHUNK_SECONDS)
+            while status is None:
+                done = solver.n_iter - start
+                if clock.seconds >= next_trace:
+                    next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + CHUNK_SECONDS)
                     if record():
                         status = "callback"
-                        break
                 if solver.converged:
                     status = "converged"
-                    break
-                done = solver.n_iter - start
-                if max_iter is not None and done >= max_iter:
+                elif max_iter is not None and done >= max_iter:
                     status = "max_iter"
-                    break
-                if max_seconds is not None and seconds >= max_seconds:
+                elif max_seconds is not None and clock.seconds >= max_seconds:
                     status = "max_seconds"
+                if status is not None:
                     break
 
                 step = chunk if max_iter is None else min(chunk, max_iter - done)
-                if tol is not None and next_check is not None:
-                    step = min(step, max(1, next_check - solver.n_iter))
-                tick = perf_counter()
-                advanced = solver.advance(step)
-                spent = perf_counter() - tick
-                seconds += spent
-                if tol is not None and next_check is not None and solver.n_iter >= next_check:
-                    tick = perf_counter()
-                    solver.check(tol)
-                    seconds += perf_counter() - tick
-                    # A multiple of the grain, so that the checks do not disturb the iterates.
-                    next_check = -(-int(next_check * CHECK_GROWTH) // grain) * grain
+                if next_check is not None:
+                    step = min(step, next_check - done)
+                with clock:
+                    advanced = solver.advance(step)
+                if next_check is not None and solver.n_iter - start >= next_check:
+                    with clock:
+                        solver.check(tol)
+                    next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
                 if advanced == 0 and not solver.converged:
                     status = "stalled"
-                    break
-                if advanced >= step:
-                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
+                elif advanced >= step:
+                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(clock.last, 1e-9)))
                     chunk = max(grain, int(step * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
+            if status in ("max_iter", "max_seconds") and tol is not None and solver.check(tol):
+                status = "converged"
         except KeyboardInterrupt:
             status = "interrupted"
         # Ctrl-C from here on still leaves what was reached.
         try:
-            if status in ("max_iter", "max_seconds") and tol is not None and solver.check(tol):
-                status = "converged"
             if trace.columns["n_iter"][-1:] != [solver.n_iter]:
                 record()
         except KeyboardInterrupt:
@@ -167,7 +183,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
         solution=solver.solution(),
         status=status,
         n_iter=solver.n_iter - start,
-        seconds=seconds,
+        seconds=clock.seconds,
         n_kernel_evaluations=solver.n_kernel_evaluations,
         objective=objective,
         gap=gap,

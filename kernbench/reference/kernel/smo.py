@@ -81,6 +81,7 @@ class SMO:
         self.members = np.empty(0, dtype=np.intp)
         self.last_look = 0
         self.extra_steps = -1
+        self.kernel = None  # all of it, for the classic method
         self.known = np.zeros(n, dtype=bool)  # whose row was computed before
 
     def advance(self, n_iter):
@@ -116,13 +117,19 @@ class SMO:
         """One working set."""
         while True:
             members = self._choose()
-            if self.violation > self.tol:
+            if self.violation <= self.tol:
+                if self.active.all():
+                    self.converged = True
+                    return 0
+                self._restore()
+                continue
+            goal = max(0.5 * self.tol, self.INNER_ACCURACY * self.violation)
+            steps, _ = self._solve(members, goal, 100 * self.set_size)
+            if steps:
                 break
-            if self.active.all():
-                self.converged = True
+            if not self.n_kept:
                 return 0
-            self._restore()
-        steps, _ = self._solve(members, max(0.5 * self.tol, self.INNER_ACCURACY * self.violation), 100 * self.set_size)
+            self.members = np.empty(0, dtype=np.intp)  # try violators alone
         self.rounds += 1
         if self.shrinking and self.rounds - self.last_look >= self.SHRINK_EVERY:
             self.last_look = self.rounds
@@ -132,7 +139,9 @@ class SMO:
     def _solve(self, members, goal, budget):
         """Steps inside the working set, then the gradient of all; return the steps and the violation left inside."""
         n = self.problem.n
-        kernel = np.asarray(self.rows.batch(members), dtype=np.float64)
+        if self.classic and self.kernel is None:
+            self.kernel = np.asarray(self.rows.batch(members), dtype=np.float64)
+        kernel = self.kernel if self.classic else np.asarray(self.rows.batch(members), dtype=np.float64)
         self.n_kernel_evaluations += n * int(np.sum(~self.known[members]))
         self.known[members] = True
         block = kernel[:, members]
@@ -202,17 +211,18 @@ class SMO:
     def _choose(self):
         """The next working set: the newest half of the last one, and the worst violators; `violation` on the way."""
         beta, e, active = self.beta, self.e, self.active
+        slack = 0.5 * self.tol  # what violates the conditions by less is not worth a kernel row
         can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
         if self.problem.fit_intercept:
             top = e.max(where=can_grow, initial=-np.inf)
             bottom = e.min(where=can_shrink, initial=np.inf)
             self.violation = max(top - bottom, 0.0)
-            sides = [np.flatnonzero(can_grow & (e > bottom)), np.flatnonzero(can_shrink & (e < top))]
+            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
             urgency = [e[sides[0]], -e[sides[1]]]
         else:
             wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
             self.violation = np.abs(e).max(where=wrong, initial=0.0)
-            side = np.flatnonzero(wrong)
+            side = np.flatnonzero(wrong & (np.abs(e) > slack))
             curvature = np.maximum(self.diagonal[side], TINY)
             s = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
             sides = [side, side]
@@ -221,6 +231,7 @@ class SMO:
         kept = (self.members[len(self.members) // 2 :] if full else self.members)[: self.set_size // 2]
         taken = np.zeros(self.problem.n, dtype=bool)
         taken[kept] = True
+        self.n_kept = len(kept)
         chosen, room = [kept], self.set_size - len(kept)
         for number, (side, need) in enumerate(zip(sides, urgency)):
             share = room // (len(sides) - number)

@@ -86,7 +86,8 @@ cdef class SMO:
     cdef double dual                    # sum beta y - 1/2 beta' K beta, kept up step by step
     cdef readonly Py_ssize_t rounds
     cdef Py_ssize_t last_look, extra_steps
-    cdef bint refreshed
+    cdef bint exact                     # the gradient was computed anew since the last step
+    cdef Py_ssize_t n_kept              # members that the last set took over from the one before
 
     granularity = 1
     first_check = None
@@ -172,18 +173,20 @@ cdef class SMO:
         cdef Py_ssize_t steps
         while True:
             members = self._choose()
-            if self.violation > self.tol:
+            if self.violation <= self.tol:
+                if self.active is None:
+                    self.converged = True
+                    return 0
+                self._restore()
+                continue
+            self._load(members)
+            goal = max(0.5 * self.tol, INNER_ACCURACY * self.violation)
+            steps = self._solve(goal, 100 * self.set_size)
+            if steps:
                 break
-            if self.active is None:
-                self.converged = True
+            if not self._freshen():
                 return 0
-            self._restore()
-        self._load(members)
-        goal = max(0.5 * self.tol, INNER_ACCURACY * self.violation)
-        steps = self._solve(goal, 100 * self.set_size)
-        if steps == 0:
-            return self._stagnated()
-        self.refreshed = False
+        self.exact = False
         self._move(members)
         self.rounds += 1
         if self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
@@ -191,36 +194,44 @@ cdef class SMO:
             self._shrink()
         return steps
 
-    cdef Py_ssize_t _stagnated(self) except -1:
-        """No step is possible although the conditions are violated: rounding has gathered in the gradient.
+    def _freshen(self):
+        """No step was possible inside the set although the conditions are violated; return whether to try again.
 
-        Recompute it exactly, once, and go on; if that does not help, report that nothing can be done.
+        First the set is filled with violators alone. If that does not help, rounding has gathered in the gradient: it
+        is computed anew, once, from the coefficients.
         """
-        if self.refreshed:
-            return 0
-        self.refreshed = True
+        if self.n_kept:
+            self.members = np.empty(0, dtype=np.intp)
+            return True
+        if self.exact:
+            return False
         self._restore()
-        beta, e = self.full[0], self.full[1]
-        e[:] = self.problem.y - self.rows.matvec(beta)
+        used = np.flatnonzero(self.full[0])
+        products = self.rows.product(np.arange(self.problem.n), used, self.full[0][used])
+        self.full[1][:] = self.problem.y - products
+        if self.active is not None:
+            self.e = self.full[1][self.active]
         self.members = np.empty(0, dtype=np.intp)
-        return 1
+        self.exact = True
+        return True
 
     # --- the working set -----------------------------------------------------------------------------------------------
 
     def _choose(self):
         """The next working set (ascending); `violation` is set on the way."""
         beta, e = self.beta, self.e
+        slack = 0.5 * self.tol  # what violates the conditions by less is not worth a kernel row
         can_grow, can_shrink = beta < self.upper, beta > self.lower
         if self.with_bias:
             top = e.max(where=can_grow, initial=-np.inf)
             bottom = e.min(where=can_shrink, initial=np.inf)
             self.violation = max(top - bottom, 0.0)
-            sides = [np.flatnonzero(can_grow & (e > bottom)), np.flatnonzero(can_shrink & (e < top))]
+            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
             urgency = [e[sides[0]], -e[sides[1]]]
         else:
             wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
             self.violation = np.abs(e).max(where=wrong, initial=0.0)
-            side = np.flatnonzero(wrong)
+            side = np.flatnonzero(wrong & (np.abs(e) > slack))
             curvature = np.maximum(self.diagonal[side], 1e-12)
             step = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
             # Half by what a step would gain, half by the violation, which is what has to go in the end.
@@ -230,6 +241,7 @@ cdef class SMO:
         kept = kept[: self.set_size // 2]
         taken = np.zeros(len(beta), dtype=bool)
         taken[kept] = True
+        self.n_kept = len(kept)
         fresh = []
         room = self.set_size - len(kept)
         for number, (side, need) in enumerate(zip(sides, urgency)):
@@ -331,12 +343,9 @@ cdef class SMO:
         """Bring all coordinates back, with their gradient; then leave out again those that satisfy the conditions."""
         if self.active is None:
             return
-        self._write_back()
+        beta = self.full[0]
+        self.full[1][:] = self._full_gradient(count=True)
         self.rows.release()
-        beta, e = self.full[0], self.full[1]
-        for coordinates, then in self.dropped:
-            changed = np.flatnonzero(beta != then)
-            e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed])
         was_active = np.zeros(len(beta), dtype=bool)
         was_active[self.active] = True
         self.members = self.active[self.members]
@@ -348,6 +357,15 @@ cdef class SMO:
             if settled.sum() >= SHRINK_SHARE * len(settled):
                 settled[self.members] = False
                 self._leave_out(settled)
+
+    def _full_gradient(self, count):
+        """The gradient of all coordinates; of those left out from the coefficients that changed since."""
+        self._write_back()
+        beta, e = self.full[0], self.full[1].copy()
+        for coordinates, then in self.dropped:
+            changed = np.flatnonzero(beta != then)
+            e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed], count=count)
+        return e
 
     def _choose_nothing(self):
         """Set `violation` without disturbing the working set."""
@@ -383,9 +401,8 @@ cdef class SMO:
         return self.problem.alpha * self.dual
 
     def objective(self):
-        """The primal objective; after shrinking this costs a reconstruction of the gradient."""
-        self._restore()
-        scores = self.problem.y - self.full[1]
+        """The primal objective; while coordinates are left out this costs their gradient."""
+        scores = self.problem.y - self._full_gradient(count=False)
         return self.problem.objective(scores, float(self.full[0] @ scores), self._intercept())
 
     def gap(self):

@@ -1,0 +1,142 @@
+"""The problems that the benchmarks share, drawn from fixed seeds.
+
+They are built here and not by ``kernbench.datasets``, so that every commit is measured on the same numbers.
+For the same reason they must not change: a new problem gets a new name.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.svm import SVC
+
+from kernbench.kernels import Gaussian, Laplacian, Polynomial
+from kernbench.kernels.threads import single_threaded_blas
+
+N_POINTS = 1024  # rows on either side of a block
+N_FETCHED = 256  # rows a solver asks for together
+N_TRAIN, N_TEST = 1024, 2000  # of the problem for solvers; above 1,000, SMO does no more than it is asked to
+N_FIT, N_PREDICT = 3000, 3000  # of the problem for estimators; above 2,000, KernelSVC computes in float32
+
+LAYOUTS = ("dense64", "dense256", "sparse256")
+DTYPES = ("float32", "float64")
+KERNELS = {
+    "gaussian": Gaussian(sigma=16.0),
+    "laplacian": Laplacian(sigma=256.0),
+    "polynomial": Polynomial(degree=3, c=1.0, scale=1 / 256),
+}
+TWINS = ("compiled", "reference")
+
+
+def prepare_process():
+    """Pay before the first call what a process pays once: the scan of its libraries for BLAS, some 10 ms."""
+    with single_threaded_blas():
+        pass
+
+
+def solver_names(problem):
+    """The solvers for `problem`, read from the registry file beside this suite.
+
+    asv addresses parameters by position. Were they taken from the commit that is measured, an older commit
+    with fewer solvers would report one solver's numbers under another's name.
+    """
+    path = Path(__file__).parents[2] / "kernbench" / "solvers" / "registry.py"
+    spec = spec_from_file_location("kernbench_registry_of_the_suite", path)
+    registry = module_from_spec(spec)
+    spec.loader.exec_module(registry)
+    return registry.names(problem)
+
+
+def points(layout, dtype, n, seed):
+    """Rows of standard normal numbers: ``"dense64"`` has 64 columns, ``"sparse256"`` 256 with 10% filled."""
+    rng = np.random.default_rng(seed)
+    if layout.startswith("dense"):
+        return rng.standard_normal((n, int(layout.removeprefix("dense")))).astype(dtype)
+    shape = (n, int(layout.removeprefix("sparse")))
+    return sparse.csr_matrix(np.where(rng.random(shape) < 0.1, rng.standard_normal(shape), 0.0).astype(dtype))
+
+
+@dataclass(frozen=True)
+class HingeProblem:
+    """A two-class problem, with an account of solutions that asks no solver.
+
+    The objective is ``alpha/2 ||f||^2 + mean hinge(y (f(x) + b))`` with ``alpha = 1 / (C n)``.
+
+    Attributes
+    ----------
+    X, X_test : ndarray of shapes (n, d) and (m, d)
+    y, y_test : ndarray of shapes (n,) and (m,)
+        -1 and +1.
+    kernel : Gaussian
+    C : float
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    kernel: Gaussian = Gaussian(sigma=2.0)
+    C: float = 1.0
+
+    @property
+    def alpha(self):
+        return 1.0 / (self.C * len(self.y))
+
+    @cached_property
+    def _K(self):
+        return self._values(self.X)
+
+    def _values(self, Z):
+        distances = (Z**2).sum(axis=1)[:, None] + (self.X**2).sum(axis=1) - 2 * Z @ self.X.T
+        return np.exp(-distances / (2 * self.kernel.sigma**2))
+
+    @cached_property
+    def optimum(self):
+        """The dual objective of LIBSVM's solution: a lower bound of the optimum, tight to eight digits."""
+        model = SVC(C=self.C, kernel="precomputed", tol=1e-9).fit(self._K, self.y)
+        coef = np.zeros(len(self.y))
+        coef[model.support_] = model.dual_coef_[0]
+        return self.alpha * (coef @ self.y - 0.5 * coef @ self._K @ coef)
+
+    def relative_gap(self, solution):
+        """(objective - optimum) / optimum; never less than 1e-12, so that it has a logarithm."""
+        values = self._K @ solution.coef
+        hinge = np.maximum(0.0, 1.0 - self.y * (values + solution.intercept)).mean()
+        objective = 0.5 * self.alpha * solution.coef @ values + hinge
+        return max(objective / self.optimum - 1.0, 1e-12)
+
+    def test_error(self, solution):
+        """Share of the test rows on the wrong side."""
+        values = self._values(self.X_test) @ solution.coef + solution.intercept
+        return float(np.mean(np.where(values > 0, 1, -1) != self.y_test))
+
+
+def hinge_problem():
+    """The problem of the solvers: a curved boundary in 6 dimensions, 3% of the labels flipped."""
+    X, y = _curved(N_TRAIN + N_TEST, n_features=6, seed=1)
+    return HingeProblem(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+
+
+def training_and_test(layout):
+    """The problem of the estimators, ``"dense"`` or ``"sparse"``, as (X, y, X_test, y_test)."""
+    n = N_FIT + N_PREDICT
+    if layout == "dense":
+        X, y = _curved(n, n_features=16, seed=2)
+    else:
+        X = points("sparse256", "float64", n, seed=3)
+        y = _labels(X @ np.random.default_rng(4).standard_normal(256), np.random.default_rng(5))
+    return X[:N_FIT], y[:N_FIT], X[N_FIT:], y[N_FIT:]
+
+
+def _curved(n, *, n_features, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, n_features))
+    return X, _labels(X[:, 0] * X[:, 1] + X[:, 2], rng)
+
+
+def _labels(scores, rng, flipped=0.03):
+    y = np.where(scores > 0, 1.0, -1.0)
+    return np.where(rng.random(len(y)) < flipped, -y, y)

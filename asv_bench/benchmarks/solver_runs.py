@@ -1,0 +1,56 @@
+"""A run of a registered solver, compiled or reference, on the problem they all share."""
+
+from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.threads import single_threaded_blas
+from kernbench.reference.kernels import ReferenceRows
+from kernbench.solvers import registry
+
+from . import problems
+
+ROWS = {"compiled": KernelRows, "reference": ReferenceRows}
+PASSES = 2  # iterations of a run, in passes over the training rows
+GAP = 0.1  # "to a gap" means this far above the optimum, relative to it
+STRETCH = 256  # iterations between two looks at the gap; a multiple of every solver's granularity
+LAST_PASS = 100  # a solver that has not come to the gap by then has failed
+
+
+class SolverRuns:
+    """Every registered kernel SVM solver and both its twins, with the default settings."""
+
+    param_names = ("solver", "twin")
+    params = (tuple(problems.solver_names("kernel-svm")), problems.TWINS)
+    timeout = 120
+
+    def setup(self, solver, twin):
+        if solver not in registry.names():
+            raise NotImplementedError(f"this commit has no {solver}")  # asv leaves the cell out
+        self.solver_class = registry.get(solver).load(twin)
+        self.problem = problems.hinge_problem()
+        problems.prepare_process()
+
+    def new_solver(self, twin):
+        rows = ROWS[twin](self.problem.X, self.problem.kernel, dtype="float64")
+        return self.solver_class(rows, self.problem.y, alpha=self.problem.alpha, random_state=0)
+
+    def run(self, twin):
+        """The solver after `PASSES`, or converged before.
+
+        In one call: the driver's chunks follow the clock, and the reference of SMO computes its kernel rows
+        anew for each of them.
+        """
+        solver = self.new_solver(twin)
+        with single_threaded_blas():  # as the driver does
+            solver.advance(PASSES * len(self.problem.y))
+        return solver
+
+    def run_to_gap(self, twin):
+        """The solver at the first multiple of `STRETCH` where its gap is at most `GAP`."""
+        solver = self.new_solver(twin)
+        with single_threaded_blas():
+            while solver.n_iter < LAST_PASS * len(self.problem.y):
+                advanced = solver.advance(STRETCH)
+                if self.problem.relative_gap(solver.solution()) <= GAP:
+                    return solver
+                if advanced == 0:
+                    break
+        raise RuntimeError(f"stopped after {solver.n_iter} iterations with a gap above {GAP:g}")

@@ -1,0 +1,136 @@
+"""The asv suite: every benchmark runs, every solver is in it, and what it tracks is worth tracking.
+
+Sizes are cut down, so that all parameters can be tried.
+"""
+
+import inspect
+import math
+import re
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernbench.solvers import registry
+
+SUITE = Path(__file__).parents[2] / "asv_bench" / "benchmarks"
+PACKAGE = "kernbench_asv_benchmarks"  # a name of its own: other projects have "benchmarks" too
+KIND = re.compile("(time|peakmem|track)_")
+
+
+def load_suite():
+    """Import the suite as asv does, as a package; return its modules by name."""
+    spec = spec_from_file_location(PACKAGE, SUITE / "__init__.py", submodule_search_locations=[str(SUITE)])
+    package = sys.modules[PACKAGE] = module_from_spec(spec)
+    spec.loader.exec_module(package)
+    names = sorted(path.stem for path in SUITE.glob("*.py") if path.stem != "__init__")
+    return {"__init__": package, **{name: import_module(f"{PACKAGE}.{name}") for name in names}}
+
+
+MODULES = load_suite()
+problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
+
+
+def benchmark_classes():
+    """The classes asv finds: public, with a method it knows, each counted where it is defined."""
+    return [
+        owner
+        for module in MODULES.values()
+        for name, owner in inspect.getmembers(module, inspect.isclass)
+        if owner.__module__ == module.__name__ and not name.startswith("_") and methods_of(owner)
+    ]
+
+
+def methods_of(owner):
+    return [name for name, _ in inspect.getmembers(owner, inspect.isfunction) if KIND.match(name)]
+
+
+CLASSES = benchmark_classes()
+METHODS = [(owner, name) for owner in CLASSES for name in methods_of(owner)]
+TRACKED = [(owner, name) for owner, name in METHODS if name.startswith("track_")]
+RUNS = [(owner, name, values) for owner, name in METHODS for values in product(*owner.params)]
+
+
+def label(item):
+    return item.__name__ if inspect.isclass(item) else "-".join(item) if isinstance(item, tuple) else item
+
+
+@pytest.fixture(autouse=True)
+def small_problems(monkeypatch):
+    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_FIT": 120, "N_PREDICT": 60}
+    for name, size in sizes.items():
+        monkeypatch.setattr(problems, name, size)
+
+
+def run_once(owner, name, values):
+    """What asv does with one benchmark: cache, setup, method."""
+    benchmark = owner()
+    if hasattr(benchmark, "setup_cache"):
+        values = (benchmark.setup_cache(), *values)
+    benchmark.setup(*values)
+    return getattr(benchmark, name)(*values)
+
+
+@pytest.mark.parametrize("owner, name, values", RUNS, ids=label)
+def test_every_benchmark_runs_with_all_its_parameters(owner, name, values):
+    tracked = run_once(owner, name, values)
+    if name.startswith("track_"):
+        assert math.isfinite(tracked)
+
+
+@pytest.mark.parametrize("name", methods_of(MODULES["solvers_quality"].AfterTwoPasses))
+@pytest.mark.parametrize("solver", registry.names("kernel-svm"))
+@pytest.mark.parametrize("twin", problems.TWINS)
+def test_accuracy_is_the_same_on_every_run(name, solver, twin):
+    owner = MODULES["solvers_quality"].AfterTwoPasses
+    assert run_once(owner, name, (solver, twin)) == run_once(owner, name, (solver, twin))
+
+
+@pytest.mark.parametrize(
+    "kind", ["time", "peakmem", "track_log10_gap", "track_test_error", "track_kernel_evaluations"]
+)
+def test_every_registered_solver_and_twin_is_measured(kind):
+    of_solvers = [run for run in RUNS if issubclass(run[0], solver_runs.SolverRuns)]
+    covered = {values for _, name, values in of_solvers if name.startswith(kind)}
+    assert covered == set(product(registry.names(), ("compiled", "reference")))
+
+
+def test_every_solver_of_the_estimator_is_fitted():
+    fitted, _ = MODULES["estimators"].Fit.params
+    assert set(registry.names("kernel-svm")) < set(fitted)
+
+
+@pytest.mark.parametrize("owner, name", TRACKED, ids=label)
+def test_a_tracked_number_says_its_unit_and_that_lower_is_better(owner, name):
+    method = getattr(owner, name)
+    assert method.unit
+    # asv takes every rise for a regression.
+    assert re.search(r"lower\s+is\s+better", method.__doc__)
+
+
+def test_the_suite_and_its_readme_say_that_lower_is_better():
+    for text in (MODULES["__init__"].__doc__, (SUITE.parent / "README.md").read_text(encoding="utf-8")):
+        assert re.search(r"lower\s+is\s+better", text, re.IGNORECASE)
+
+
+def test_a_solver_the_measured_commit_lacks_is_left_out():
+    with pytest.raises(NotImplementedError, match="no such-solver"):
+        solver_runs.SolverRuns().setup("such-solver", "compiled")
+
+
+def test_the_gap_is_measured_from_the_optimum():
+    problem = problems.hinge_problem()
+    solver = registry.get("smo").load("reference")(
+        solver_runs.ReferenceRows(problem.X, problem.kernel), problem.y, alpha=problem.alpha, tol=1e-9
+    )
+    while solver.advance(10_000):
+        pass
+    exact = solver.solution()
+    assert problem.optimum == pytest.approx(solver.objective(), rel=1e-7)
+    assert 0 < problem.relative_gap(exact) < 1e-7
+    nothing = type(exact)(np.zeros_like(exact.coef))
+    assert problem.relative_gap(nothing) == pytest.approx(1 / problem.optimum - 1)  # every hinge is 1

@@ -1,0 +1,144 @@
+"""Kernels that are the user's own functions: shown batches, believed only after a look, forgotten when they fail."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench.kernels import Callable
+from kernbench.kernels.blocks import block, matmul
+from kernbench.kernels.rows import KernelRows
+
+
+class Moody:
+    """A kernel function that answers what it is told to, once told; it remembers how many rows it was shown."""
+
+    def __init__(self):
+        self.mood, self.shown = None, []
+
+    def __call__(self, X, Z):
+        self.shown.append((X.shape[0], Z.shape[0]))
+        values = np.asarray((X @ Z.T).todense() if sparse.issparse(X) else X @ Z.T)
+        return values if self.mood is None else self.mood(values)
+
+
+def raises(values):
+    raise KeyError("not today")
+
+
+def interrupts(values):
+    raise KeyboardInterrupt
+
+
+BAD_ANSWERS = {
+    "one column": (lambda values: values[:, :1], r"returned shape \(2, 1\) for 2 rows against 30; it must"),
+    "turned": (lambda values: values.T, r"returned shape \(30, 2\)"),
+    "one number": (lambda values: 1.0, r"returned shape \(\)"),
+    "nothing": (lambda values: None, r"returned shape \(\)"),
+    "NaN": (lambda values: values * np.nan, "NaN or infinity"),
+    "infinity": (lambda values: values * np.inf, "NaN or infinity"),
+    "too large for float32": (lambda values: values * 1e300, "NaN or infinity"),
+    "words": (lambda values: values.astype(str).astype(object) + "!", "kernel function returned"),
+    "complex": (lambda values: values * 1j, "kernel function returned"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize("mood, message", BAD_ANSWERS.values(), ids=BAD_ANSWERS)
+def test_bad_answers_are_refused(X, mood, message):
+    function = Moody()
+    rows = KernelRows(X, Callable(function))
+    function.mood = mood
+    with pytest.raises(ValueError, match=message):
+        rows.batch([1, 2])
+    for compute in (
+        lambda: block(Callable(function), X[:2], X, dtype=np.float32),
+        lambda: matmul(Callable(function), X[:2], X, np.ones(30), dtype=np.float32),
+        lambda: rows.block([1, 2], [3, 4, 5]),
+        lambda: rows.product([1, 2], [3, 4, 5], np.ones(3)),
+    ):
+        with pytest.raises(ValueError, match="kernel function returned"):
+            compute()
+
+
+@pytest.mark.parametrize("failure", [raises, interrupts, lambda values: values * np.nan], ids=["raises", "Ctrl-C", "NaN"])
+@pytest.mark.parametrize("then", ["ask again", "restrict", "release"])
+def test_rows_that_were_not_computed_are_never_served(X, failure, then):
+    """The cache had given them room already when the function failed."""
+    function = Moody()
+    rows = KernelRows(X, Callable(function), dtype=np.float64)
+    rows.batch([4, 7])
+    function.mood = failure
+    with pytest.raises((KeyError, KeyboardInterrupt, ValueError)):
+        rows.batch([4, 5, 6])
+    function.mood = None
+    K, active = X @ X.T, np.arange(30)
+    if then != "ask again":
+        active = active[3:]
+        rows.restrict(np.arange(3, 30))
+    if then == "release":
+        active = np.arange(30)
+        rows.release()
+    for _ in range(2):
+        wanted = np.searchsorted(active, [5, 6, 4, 7])
+        np.testing.assert_allclose(rows.batch(wanted), K[[5, 6, 4, 7]][:, active], rtol=0, atol=1e-12)
+
+
+def test_errors_of_the_function_come_through(X):
+    function = Moody()
+    function.mood = raises
+    for compute in (
+        lambda: KernelRows(X, Callable(function)).row(0),
+        lambda: block(Callable(function), X, X),
+        lambda: matmul(Callable(function), X, X, np.ones(30)),
+    ):
+        with pytest.raises(KeyError, match="not today"):
+            compute()
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_the_function_is_shown_batches_of_rows_as_they_were_given(X, storage):
+    function = Moody()
+    rows = KernelRows(storage(X), Callable(function), dtype=np.float64)
+    np.testing.assert_allclose(rows.batch([3, 1, 4, 1]), (X @ X.T)[[3, 1, 4, 1]], rtol=0, atol=1e-12)
+    assert function.shown == [(3, 30)]
+    rows.batch([3, 4])
+    assert function.shown == [(3, 30)]  # from the cache
+    rows.batch([3, 5])
+    assert function.shown == [(3, 30), (1, 30)]
+    np.testing.assert_allclose(rows.block([0, 2], [5, 6, 7]), (X @ X.T)[np.ix_([0, 2], [5, 6, 7])], atol=1e-12)
+    assert function.shown[2:] == [(2, 3)]
+    np.testing.assert_allclose(rows.matvec(np.ones(30)), (X @ X.T).sum(axis=1), atol=1e-12)
+    assert function.shown[3:] == [(30, 30)]
+
+
+def test_the_function_is_never_shown_nothing(X):
+    """scikit-learn's pairwise kernels raise for no rows, and so may anybody's."""
+    function = Moody()
+    rows = KernelRows(X, Callable(function))
+    rows.batch([1, 2])
+    rows.batch([2, 1])
+    rows.batch([])
+    rows.block([], [1])
+    rows.product([1], [], [])
+    rows.matvec(np.zeros(30))
+    block(Callable(function), X[:0], X)
+    block(Callable(function), X, X[:0])
+    matmul(Callable(function), X, X[:0], np.zeros(0))
+    assert 0 not in np.array(function.shown)
+
+
+def test_answers_of_other_types_are_converted(X):
+    for convert in (np.asfortranarray, np.float32, lambda values: values.tolist(), np.matrix):
+        function = Moody()
+        function.mood = convert
+        K = Callable(function)(X)
+        assert K.dtype == np.float64 and K.flags.c_contiguous
+        np.testing.assert_allclose(K, X @ X.T, rtol=0, atol=1e-5)
+
+
+def test_diagonal_with_bad_values_is_refused(X):
+    for mood, _ in (BAD_ANSWERS[name] for name in ("NaN", "nothing", "words")):
+        function = Moody()
+        function.mood = mood
+        with pytest.raises(ValueError, match="kernel function returned"):
+            Callable(function).diag(X)

@@ -1,0 +1,109 @@
+"""Where numbers end: exponentials, huge and tiny distances, rows far from the origin, values out of range."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench.kernels import Gaussian, Laplacian, Linear, Polynomial
+from kernbench.kernels.blocks import matmul
+from kernbench.kernels.rows import KernelRows
+from kernbench.reference.kernels import evaluate
+
+RADIAL = {"gaussian": Gaussian(1.7), "laplacian": Laplacian(2.5)}
+radial = pytest.mark.parametrize("radial", RADIAL.values(), ids=RADIAL)
+storage = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+
+
+@pytest.mark.parametrize("dtype, low, error", [(np.float32, 87.2, 2e-7), (np.float64, 707.9, 1e-15)])
+def test_exponential_is_accurate_down_to_its_end(dtype, low, error):
+    t = np.concatenate([np.geomspace(1e-30, 1, 500), np.linspace(0, low, 5001)]).astype(dtype)
+    values = Laplacian(1.0)(np.zeros((1, 1)), t[:, None], dtype=dtype)[0]
+    np.testing.assert_allclose(values.astype(np.float64), np.exp(-t.astype(np.float64)), rtol=error, atol=0)
+
+
+@pytest.mark.parametrize("dtype, limit, end", [(np.float32, 87.5, 2e-38), (np.float64, 709, 1e-307)])
+def test_beyond_the_end_values_are_tiny_and_never_negative(dtype, limit, end):
+    origin = np.zeros((1, 1))
+    for t in limit * np.array([1, 1.01, 1.1, 2, 10, 1e6, 1e15]):
+        assert 0 <= Laplacian(1.0)(origin, [[t]], dtype=dtype).item() <= end
+        assert 0 <= Gaussian(1.0)(origin, [[np.sqrt(2 * t)]], dtype=dtype).item() <= end
+
+
+@radial
+@storage
+@pytest.mark.parametrize("dtype, size", [(np.float32, 1e17), (np.float64, 1e150)])
+def test_huge_distances_give_tiny_values(radial, storage, dtype, size):
+    X = storage(np.diag(size * np.array([1.0, 2.0, -3.0, 1.0, 5.0, 1.0, 1.0, 1.0, 1.0, 1.0])))
+    K = radial(X, dtype=dtype)
+    apart = K[~np.eye(10, dtype=bool)]
+    assert np.all((apart >= 0) & (apart <= 2e-38))
+    # What 1 becomes on the diagonal is the business of test_float32_error_grows_with_the_squared_norm_only.
+    assert np.all((np.diag(K) >= 0) & (np.diag(K) <= 1))
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@radial
+@pytest.mark.parametrize("density", [0.1, 1.0], ids=["swept sparse", "multiplied dense"])
+def test_distances_out_of_range_are_tiny_or_refused(radial, density, dtype, thin_rows):
+    """Squares that overflow must not come out as NaN: every sum over the rows would pass it on silently."""
+    X = thin_rows(10, 12, density=density)
+    X[:, 0] = 1
+    X *= np.geomspace(1e19, 1e300, 10)[:, None]
+    try:
+        K = radial(X, dtype=dtype)
+    except ValueError as refused:
+        assert "too large" in str(refused)
+    else:
+        apart = K[~np.eye(10, dtype=bool)]
+        assert np.all((apart >= 0) & (apart <= 2e-38))
+
+
+@radial
+@storage
+@pytest.mark.parametrize("offset", [1e3, 1e5])
+def test_rows_far_from_the_origin_keep_their_digits(radial, storage, offset):
+    """Distances do not depend on the origin: float64 data lose nothing when kernels are computed in float32."""
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(40, 5)) + offset, rng.normal(size=(60, 5)) + offset
+    K = evaluate(radial, X, Z)
+    X, Z = storage(X), storage(Z)
+    a = rng.normal(size=60)
+    np.testing.assert_allclose(radial(X, Z, dtype=np.float32), K, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(matmul(radial, X, Z, a, dtype=np.float32), K @ a, rtol=0, atol=1e-4)
+    rows = KernelRows(Z, radial, dtype=np.float32)
+    np.testing.assert_allclose(rows.batch(np.arange(60)), evaluate(radial, Z), rtol=0, atol=1e-5)
+
+
+@radial
+@storage
+def test_one_column_far_away_does_not_drown_the_others(radial, storage):
+    """A year next to a one-hot code: mostly zeros, so swept sparse, and the year's square dwarfs the distances."""
+    rng = np.random.default_rng(1)
+    X = np.zeros((50, 20))
+    X[np.arange(50), rng.integers(0, 19, 50)] = 1
+    X[:, 19] = 2000 + rng.integers(0, 5, 50)
+    np.testing.assert_allclose(radial(storage(X), dtype=np.float32), evaluate(radial, X), rtol=0, atol=1e-5)
+
+
+@storage
+@pytest.mark.parametrize("unit", [1e-30, 1e-12, 1e12, 1e25])
+@pytest.mark.parametrize("make", [Gaussian, Laplacian])
+def test_the_unit_of_the_data_does_not_matter(make, storage, unit, dtype, assert_close):
+    X = np.random.default_rng(2).normal(size=(40, 5))
+    assert_close(make(2.0 * unit)(storage(unit * X), dtype=dtype), evaluate(make(2.0), X), dtype)
+
+
+def test_float32_error_grows_with_the_squared_norm_only():
+    """|x|^2 + |z|^2 - 2 <x, z> cancels: the error is a few roundings of gamma |x|^2, x taken from the mean."""
+    X = np.random.default_rng(3).normal(size=(200, 20))
+    for sigma in (10.0, 3.0, 1.0, 0.3):
+        bound = 8 * np.finfo(np.float32).eps * (1 + 0.5 / sigma**2 * np.square(X - X.mean(0)).sum(1).max())
+        np.testing.assert_allclose(Gaussian(sigma)(X, dtype=np.float32), evaluate(Gaussian(sigma), X), 0, bound)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5, 16])
+def test_powers_are_exact_where_they_can_be(degree, dtype):
+    x = np.array([[2.0]])
+    assert Polynomial(degree, 0.0, 1.0)(x, dtype=dtype).item() == 4.0**degree
+    assert Polynomial(degree, 1.0, 0.5)(x, -x, dtype=dtype).item() == (-1.0) ** degree
+    assert Linear()(x, -x, dtype=dtype).item() == -4.0

@@ -1,0 +1,355 @@
+"""The one loop, moved by a clock of our own: limits, stopping rules, what is counted and what is not, Ctrl-C."""
+
+import signal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
+from kernbench.solvers.driver import run
+
+
+class Clock:
+    """Time passes when somebody says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Countdown:
+    """A solver whose objective is 1/(1 + n_iter); an iteration takes `cost` seconds, a check `check_cost`."""
+
+    def __init__(self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None):
+        self.clock, self.cost, self.check_cost = clock, cost, check_cost
+        self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
+        self.ends_at = ends_at  # where `check` says yes
+        self.converged, self.n_kernel_evaluations = False, 0
+        self.steps, self.checks, self.n_objectives = [], [], 0
+
+    def advance(self, n_iter):
+        self.steps.append(n_iter)
+        self.n_iter += n_iter
+        self.n_kernel_evaluations += 10 * n_iter
+        self.clock.now += n_iter * self.cost
+        return n_iter
+
+    def check(self, tol):
+        self.checks.append((self.n_iter, tol))
+        self.clock.now += self.check_cost
+        self.converged = self.ends_at is not None and self.n_iter >= self.ends_at
+        return self.converged
+
+    def solution(self):
+        return Solution(np.full(3, float(self.n_iter)), n_iter=self.n_iter)
+
+    def objective(self):
+        self.n_objectives += 1
+        return 1 / (1 + self.n_iter)
+
+    def gap(self):
+        return 0.5 / (1 + self.n_iter)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(driver, "perf_counter", clock)
+    return clock
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 7, 100, 12345])
+@pytest.mark.parametrize("granularity", [1, 4, 256])
+def test_max_iter_is_met_exactly(clock, max_iter, granularity):
+    solver = Countdown(clock, granularity=granularity, n_iter=1024)
+    result = run(solver, max_iter=max_iter)
+    assert result.n_iter == max_iter and solver.n_iter == 1024 + max_iter
+    assert result.status == "max_iter" and not result.converged
+
+
+def test_result_is_the_state_at_the_end(clock):
+    result = run(Countdown(clock), max_iter=99)
+    assert result.objective == 0.01 and result.gap == 0.005
+    assert result.n_kernel_evaluations == 990
+    assert result.seconds == pytest.approx(0.099)
+    assert result.solution.coef.tolist() == [99.0] * 3 and result.solution.n_iter == 99
+
+
+@pytest.mark.parametrize("cost", [1e-5, 1e-3, 0.04, 3.0])
+def test_time_budget_is_overdrawn_by_one_chunk_at_most(clock, cost):
+    result = run(Countdown(clock, cost=cost), max_seconds=10.0)
+    assert result.status == "max_seconds"
+    assert 10.0 <= result.seconds + 1e-9 < 10.0 + max(2 * driver.CHUNK_SECONDS, cost)
+
+
+def test_no_time_means_no_iteration(clock):
+    solver = Countdown(clock)
+    assert run(solver, max_seconds=0).status == "max_seconds"
+    assert solver.steps == []
+
+
+@pytest.mark.parametrize("cost", [1e-6, 1e-3, 0.03])
+def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
+    """So Ctrl-C is answered soon, and the loop costs nothing."""
+    solver = Countdown(clock, cost=cost)
+    run(solver, max_seconds=5.0)
+    settled = np.array(solver.steps[12:-1]) * cost
+    assert settled.max() <= 2 * driver.CHUNK_SECONDS and settled.min() >= driver.CHUNK_SECONDS / 2
+
+
+def test_a_slow_grain_is_not_split(clock):
+    solver = Countdown(clock, cost=1.0, granularity=8)
+    run(solver, max_iter=80)
+    assert solver.steps == [8] * 10
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(
+    granularity=st.sampled_from([1, 3, 10, 256]),
+    first_check=st.integers(1, 12),
+    started=st.integers(0, 40),
+    cost=st.sampled_from([1e-6, 1e-4, 0.01, 0.2]),
+    max_iter=st.integers(1, 20000),
+)
+def test_steps_are_whole_grains_and_checks_thin_out(granularity, first_check, started, cost, max_iter):
+    """Checks must not disturb the iterates nor cost more than a share of the run, warm or cold."""
+    solver = Countdown(
+        Clock(), cost=cost, granularity=granularity, first_check=first_check * granularity,
+        n_iter=started * granularity,
+    )  # fmt: skip
+    run(solver, max_iter=max_iter, tol=0.1)
+    assert all(step % granularity == 0 for step in solver.steps[:-1])
+    assert sum(solver.steps) == max_iter
+    asked = [n_iter for n_iter, _ in solver.checks[:-1]]  # the last one is at the end of the run
+    assert all(later >= earlier + granularity for earlier, later in zip(asked, asked[1:], strict=False))
+    assert len(asked) <= 3 + np.log(1 + max_iter / granularity) / np.log(1.25)
+
+
+def test_the_rule_is_tested_with_the_users_tol_and_only_then(clock):
+    solver = Countdown(clock, first_check=10)
+    run(solver, max_iter=100, tol=0.25)
+    assert solver.checks[0][0] == 10 and {tol for _, tol in solver.checks} == {0.25}
+    solver = Countdown(clock, first_check=10)
+    run(solver, max_iter=100)
+    assert solver.checks == []
+
+
+def test_run_ends_when_the_rule_holds(clock):
+    solver = Countdown(clock, first_check=8, ends_at=1000)
+    result = run(solver, tol=0.1, max_iter=10**6)
+    assert result.status == "converged" and result.converged
+    assert 1000 <= result.n_iter <= 1000 * driver.CHECK_GROWTH
+    assert result.n_iter == solver.checks[-1][0]
+
+
+def test_the_rule_is_tested_at_the_limit_too(clock):
+    """Who reaches the goal with the last iteration is told so."""
+    for limit in ({"max_iter": 1000}, {"max_seconds": 1.0}):
+        assert run(Countdown(clock, first_check=900, ends_at=901), tol=0.1, **limit).status == "converged"
+
+
+def test_testing_is_on_the_clock(clock):
+    solver = Countdown(clock, cost=1e-3, first_check=10, check_cost=0.5)
+    result = run(solver, tol=0.1, max_seconds=2.2)
+    in_the_loop = [n_iter for n_iter, _ in solver.checks if n_iter < result.n_iter]
+    assert result.seconds >= 0.5 * len(in_the_loop) and len(in_the_loop) >= 3
+
+
+def test_a_solver_that_watches_itself_ends_the_run(clock):
+    class Watchful(Countdown):
+        def advance(self, n_iter):
+            n_iter = min(n_iter, 500 - self.n_iter)
+            self.converged = self.n_iter + n_iter == 500
+            return super().advance(n_iter)
+
+    result = run(Watchful(clock), tol=0.1, max_iter=10**6)
+    assert result.status == "converged" and result.n_iter == 500
+
+
+def test_a_solver_with_nothing_left_to_do_ends_the_run(clock):
+    class Stuck(Countdown):
+        def advance(self, n_iter):
+            return super().advance(max(0, min(n_iter, 300 - self.n_iter)))
+
+    result = run(Stuck(clock), tol=0.1)
+    assert result.status == "stalled" and not result.converged and result.n_iter == 300
+
+
+def test_a_solver_already_converged_does_nothing(clock):
+    solver = Countdown(clock)
+    solver.converged = True
+    assert run(solver, max_iter=10).status == "converged" and solver.steps == []
+
+
+def test_two_runs_are_one_long_run(clock):
+    solver = Countdown(clock, granularity=4, first_check=8)
+    first, second = run(solver, max_iter=400, tol=0.1), run(solver, max_iter=800, tol=0.1)
+    assert (first.n_iter, second.n_iter, solver.n_iter) == (400, 800, 1200)
+    assert second.trace["n_iter"][0] == 400 and second.trace["seconds"][0] == 0
+    assert all(step % 4 == 0 for step in solver.steps)
+
+
+# --- the trace ---------------------------------------------------------------------------------------------------
+
+
+def test_trace_tells_the_run_from_first_to_last(clock):
+    result = run(Countdown(clock), max_iter=5000)
+    trace = {name: np.array(column) for name, column in result.trace.items()}
+    assert set(trace) == {"n_iter", "seconds", "n_kernel_evaluations", "objective"}
+    assert len({len(column) for column in trace.values()}) == 1
+    assert trace["n_iter"][0] == 0 and trace["seconds"][0] == 0
+    assert trace["n_iter"][-1] == 5000 and trace["seconds"][-1] == pytest.approx(result.seconds)
+    assert np.all(np.diff(trace["n_iter"]) > 0) and np.all(np.diff(trace["seconds"]) > 0)
+    np.testing.assert_array_equal(trace["n_kernel_evaluations"], 10 * trace["n_iter"])
+    np.testing.assert_array_equal(trace["objective"], 1 / (1 + trace["n_iter"]))
+
+
+@pytest.mark.parametrize("seconds, points", [(1.0, 30), (100.0, 70), (10000.0, 100)])
+def test_trace_of_a_long_run_stays_short(clock, seconds, points):
+    trace = run(Countdown(clock), max_seconds=seconds).trace
+    assert points / 4 <= len(trace["seconds"]) <= points
+
+
+def test_trace_of_a_dual_method_follows_its_own_objective(clock):
+    class Dual(Countdown):
+        def dual_objective(self):
+            return -1 / (1 + self.n_iter)
+
+    solver = Dual(clock)
+    result = run(solver, max_iter=2000)
+    assert result.trace["objective"] == [-1 / (1 + n_iter) for n_iter in result.trace["n_iter"]]
+    assert result.objective == 1 / 2001
+    assert solver.n_objectives == 1  # it may cost a pass over the kernel
+
+
+# --- callbacks -----------------------------------------------------------------------------------------------------
+
+
+def test_callback_sees_every_point_of_the_trace_and_adds_to_it(clock):
+    seen = []
+
+    def callback(solver):
+        seen.append(solver.n_iter)
+        return {"error": 2.0 * solver.n_iter} | ({"late": 1} if solver.n_iter >= 1000 else {})
+
+    result = run(Countdown(clock), max_iter=3000, callback=callback)
+    assert result.trace["n_iter"] == seen
+    assert result.trace["error"] == [2.0 * n_iter for n_iter in seen]
+    assert result.trace["late"] == [1 if n_iter >= 1000 else None for n_iter in seen]
+
+
+@pytest.mark.parametrize("answer", [True, np.True_], ids=["True", "NumPy's True"])
+def test_callback_that_returns_true_stops_the_run(clock, answer):
+    result = run(Countdown(clock), max_iter=10**6, callback=lambda solver: answer if solver.n_iter >= 500 else None)
+    assert result.status == "callback" and not result.converged
+    assert 500 <= result.n_iter < 1000
+    assert result.trace["n_iter"][-1] == result.n_iter
+
+
+@pytest.mark.parametrize("answer", [False, np.False_, None, {}], ids=repr)
+def test_callback_that_says_nothing_lets_the_run_go_on(clock, answer):
+    result = run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
+    assert result.status == "max_iter"
+    assert set(result.trace) == {"n_iter", "seconds", "n_kernel_evaluations", "objective"}
+
+
+@pytest.mark.parametrize("answer", [1.5, 0, "stop", [1]], ids=repr)
+def test_callback_that_returns_anything_else_is_refused(clock, answer):
+    with pytest.raises(ValueError, match="callback"):
+        run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
+
+
+def test_callbacks_and_objectives_are_off_the_clock(clock):
+    class Dear(Countdown):
+        def objective(self):
+            self.clock.now += 100.0
+            return 1.0
+
+    def callback(solver):
+        clock.now += 1000.0
+
+    result = run(Dear(clock), max_iter=400, max_seconds=1.0, callback=callback)
+    assert result.status == "max_iter"
+    assert result.seconds == pytest.approx(0.4) == result.trace["seconds"][-1]
+    assert clock.now > 2000
+
+
+def test_errors_of_a_callback_come_through(clock):
+    with pytest.raises(ZeroDivisionError):
+        run(Countdown(clock), max_iter=10, callback=lambda solver: 1 / 0)
+
+
+# --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+def press_ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+class Interrupted(Countdown):
+    """Ctrl-C comes once, in the method named, when `at` iterations are done."""
+
+    def __init__(self, clock, where, at=200, **settings):
+        super().__init__(clock, **settings)
+        self.where, self.at = where, at
+
+    def _once(self, where):
+        if self.where == where and self.n_iter >= self.at:
+            self.where = None
+            press_ctrl_c()
+
+    def advance(self, n_iter):
+        done = super().advance(n_iter)
+        self._once("advance")
+        return done
+
+    def check(self, tol):
+        self._once("check")
+        return super().check(tol)
+
+    def objective(self):
+        self._once("objective")
+        return super().objective()
+
+
+@pytest.mark.parametrize("where", ["advance", "check", "objective"])
+def test_ctrl_c_leaves_a_usable_state(clock, where):
+    solver = Interrupted(clock, where, first_check=10)
+    result = run(solver, max_iter=10**6, tol=0.1)
+    assert result.status == "interrupted" and not result.converged
+    assert 200 <= result.n_iter == solver.n_iter < 2000
+    assert result.solution.n_iter == result.trace["n_iter"][-1] == result.n_iter
+    assert result.objective == 1 / (1 + result.n_iter)
+    assert len({len(column) for column in result.trace.values()}) == 1
+    assert run(solver, max_iter=100).status == "max_iter"  # it goes on from there
+
+
+def test_time_spent_before_ctrl_c_counts(clock):
+    result = run(Interrupted(clock, "advance", cost=2.0, at=3), max_iter=100)
+    assert result.n_iter == 3 and result.seconds == pytest.approx(6.0) == result.trace["seconds"][-1]
+
+
+def test_ctrl_c_in_a_callback_is_ctrl_c(clock):
+    calls = []
+
+    def callback(solver):
+        calls.append(solver.n_iter)
+        if len(calls) == 3:
+            press_ctrl_c()
+        return {"call": len(calls)}
+
+    result = run(Countdown(clock), max_iter=10**6, callback=callback)
+    assert result.status == "interrupted"
+    assert result.trace["n_iter"][-1] == result.n_iter == calls[-1]
+    assert len(result.trace["call"]) == len(result.trace["n_iter"])
+
+
+def test_ctrl_c_at_the_last_look_keeps_what_was_reached(clock):
+    result = run(Interrupted(clock, "check", at=1000, first_check=10**6), max_iter=1000, tol=0.1)
+    assert result.status == "interrupted" and result.n_iter == 1000
+    assert result.solution.n_iter == 1000

@@ -1,0 +1,206 @@
+"""Every algorithm is listed once, and both its twins keep the contract."""
+
+import ast
+import inspect
+import re
+from importlib import import_module
+from pkgutil import iter_modules
+
+import numpy as np
+import pytest
+
+from kernbench.kernels import Gaussian
+from kernbench.kernels.rows import KernelRows
+from kernbench.reference.kernels import ReferenceRows
+from kernbench.solvers import registry
+from kernbench.solvers.base import Solution, Solver
+from kernbench.solvers.registry import SOLVERS
+
+TWINS = ("compiled", "reference")
+REQUIRED = "no default"
+every_solver = pytest.mark.parametrize("entry", SOLVERS, ids=lambda entry: entry.name)
+either_twin = pytest.mark.parametrize("twin", TWINS)
+
+
+def parameters_of(solver_class):
+    """Names and defaults of the constructor, in order; REQUIRED where there is none."""
+    try:
+        found = inspect.signature(solver_class).parameters.values()
+    except ValueError:
+        line = solver_class.__doc__.partition("\n")[0]
+        return read_signature(line, vars(import_module(solver_class.__module__)))
+    return {p.name: REQUIRED if p.default is p.empty else p.default for p in found}
+
+
+def read_signature(line, constants):
+    """The same from the text of a signature, where defaults may be constants of the module.
+
+    A Cython class has no signature that `inspect` reads, but its docstring begins with one. It shows keywords without
+    a default as positional: whether they are takes a call to tell.
+    """
+    arguments = ast.parse(f"def {line}: pass").body[0].args
+    names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
+    values = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+
+    def value(node):
+        if node is None:
+            return REQUIRED
+        return constants[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+    return dict(zip(names, map(value, values), strict=True))
+
+
+def test_signatures_are_read():
+    expected = {"x": REQUIRED, "a": None, "b": 1e-3, "c": 7, "d": REQUIRED}
+    assert read_signature("F(x, a=None, *, b=1e-3, c=LIMIT, d)", {"LIMIT": 7}) == expected
+    assert parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None})) == expected
+
+
+@pytest.fixture(params=TWINS)
+def make(request):
+    """A function from an entry to a solver of this twin on 40 points, and the rows it works on."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
+
+    def build(entry, *arguments, **options):
+        rows = (KernelRows if request.param == "compiled" else ReferenceRows)(X, Gaussian(1.0), dtype=np.float64)
+        settings = {"alpha": 0.025, "random_state": 0} | options
+        return entry.load(request.param)(rows, y, *arguments, **settings)
+
+    return build
+
+
+@every_solver
+@either_twin
+def test_each_entry_loads_both_twins(entry, twin):
+    solver_class = entry.load(twin)
+    assert inspect.isclass(solver_class)
+    home = {"compiled": "kernbench.solvers.", "reference": "kernbench.reference."}[twin]
+    assert solver_class.__module__.startswith(home)
+
+
+@every_solver
+def test_twins_have_the_same_name_and_constructor(entry):
+    compiled, reference = entry.load("compiled"), entry.load("reference")
+    assert compiled.__name__ == reference.__name__
+    ours, theirs = parameters_of(compiled), parameters_of(reference)
+    assert list(ours) == list(theirs)
+    assert ours == theirs
+    assert {"rows", "y", "alpha", "weights", "fit_intercept", "random_state", "initial"} <= set(ours)
+
+
+@every_solver
+@either_twin
+def test_every_parameter_is_documented(entry, twin):
+    solver_class = entry.load(twin)
+    described = re.findall(r"(?m)^\s*(\w+(?:, \w+)*) : ", solver_class.__doc__)
+    assert set(parameters_of(solver_class)) <= set(", ".join(described).split(", "))
+
+
+@every_solver
+def test_parameters_but_rows_and_labels_go_by_name(entry, make):
+    with pytest.raises(TypeError, match="positional"):
+        make(entry, 0.025)
+    with pytest.raises(TypeError, match="no_such_option"):
+        make(entry, no_such_option=1)
+
+
+@every_solver
+def test_twins_keep_the_contract(entry, make):
+    solver = make(entry)
+    promised = set(Solver.__annotations__) | {name for name in vars(Solver) if not name.startswith("_")}
+    assert {"n_iter", "converged", "advance", "check", "solution", "objective", "gap"} <= promised
+    assert [name for name in sorted(promised) if not hasattr(solver, name)] == []
+    assert solver.n_iter == 0 and solver.converged in (False, 0)
+    assert isinstance(solver.granularity, int) and solver.granularity >= 1
+    assert solver.first_check is None or solver.first_check % solver.granularity == 0
+
+    done = solver.advance(solver.granularity)
+    assert isinstance(done, int) and done == solver.n_iter >= 1
+    assert isinstance(solver.n_kernel_evaluations, int) and solver.n_kernel_evaluations > 0
+    assert isinstance(solver.objective(), float)
+    gap = solver.gap()
+    assert gap is None or (isinstance(gap, float) and gap >= 0)
+    assert bool(solver.check(1e9)) is True and solver.converged
+
+    solution = solver.solution()
+    assert isinstance(solution, Solution) and solution.n_iter == solver.n_iter
+    assert solution.coef.shape == (40,) and solution.coef.dtype == np.float64
+    assert isinstance(solution.intercept, float)
+    assert all(isinstance(value, np.ndarray) for value in solution.state.values())
+
+
+@every_solver
+def test_a_solution_is_a_copy(entry, make):
+    solver = make(entry)
+    solver.advance(solver.granularity)
+    before = solver.solution()
+    for part in (before.coef, *before.state.values()):
+        part += 7
+    after = solver.solution()
+    assert np.abs(after.coef - (before.coef - 7)).max() < 1e-12
+    for name, value in after.state.items():
+        np.testing.assert_array_equal(value + 7, before.state[name], err_msg=name)
+
+
+@every_solver
+def test_twins_agree_on_what_the_driver_asks(entry):
+    compiled, reference = entry.load("compiled"), entry.load("reference")
+    assert compiled.granularity == reference.granularity
+    assert hasattr(compiled, "dual_objective") == hasattr(reference, "dual_objective")
+
+
+@every_solver
+def test_entries_say_what_they_promise(entry):
+    assert entry.name == entry.name.lower().strip() and " " not in entry.name
+    for words in (entry.paper, entry.complexity, entry.stopping, entry.problem):
+        assert words and words == words.strip()
+    assert entry.iteration_limit(1) >= 1
+    assert entry.iteration_limit(10**6) >= entry.default_epochs * 10**6
+    assert isinstance(entry.iteration_limit(1001), int)
+
+
+def test_iteration_limit_is_epochs_but_not_too_few():
+    words = dict.fromkeys(("name", "problem", "compiled", "reference", "paper", "complexity", "stopping"), "")
+    entry = registry.SolverEntry(**words, default_epochs=1.5, default_iterations=100)
+    assert [entry.iteration_limit(n) for n in (1, 66, 67, 101, 1000)] == [100, 100, 101, 152, 1500]
+
+
+def test_names_are_unique():
+    assert len({entry.name for entry in SOLVERS}) == len(SOLVERS)
+    assert registry.names() == [entry.name for entry in SOLVERS]
+
+
+def test_names_by_problem_divide_the_names():
+    problems = {entry.problem for entry in SOLVERS}
+    assert sorted(name for problem in problems for name in registry.names(problem)) == sorted(registry.names())
+    assert "smo" in registry.names("kernel-svm")
+    assert registry.names("no such problem") == []
+
+
+@every_solver
+def test_get_finds_each_by_its_name(entry):
+    assert registry.get(entry.name) is entry
+    assert registry.get(entry.name, entry.problem) is entry
+    with pytest.raises(ValueError, match=f"unknown solver '{entry.name}'"):
+        registry.get(entry.name, "no such problem")
+
+
+@pytest.mark.parametrize("typed, meant", [("smoo", "smo"), ("pegassos", "pegasos"), ("spb", "sbp"), ("SMO", "smo")])
+def test_unknown_name_says_the_nearest(typed, meant):
+    with pytest.raises(ValueError, match=f"unknown solver '{typed}'; did you mean '{meant}'"):
+        registry.get(typed)
+
+
+def test_every_reference_solver_is_listed():
+    """A solver that is not in the registry does not exist: so there is none."""
+    package = import_module("kernbench.reference.kernel")
+    modules = [import_module(f"{package.__name__}.{info.name}") for info in iter_modules(package.__path__)]
+    written = {
+        f"{module.__name__}:{name}"
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "advance")
+    }
+    assert written == {entry.reference for entry in SOLVERS if entry.problem == "kernel-svm"}

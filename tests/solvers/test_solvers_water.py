@@ -1,0 +1,41 @@
+"""The one-pass water level of the compiled perceptron against the closed form by sorting."""
+
+import numpy as np
+import pytest
+
+from kernbench.losses.water_level import water_level
+from kernbench.solvers.kernel._water import water_level as one_pass
+
+
+def instances(count, seed):
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        n = int(rng.integers(2, 60))
+        y = np.where(rng.random(n) < rng.random(), 1.0, -1.0)
+        y[:2] = 1.0, -1.0
+        ties = k % 3 == 0
+        c = rng.integers(0, 4, size=n).astype(float) if ties else rng.normal(size=n)
+        weights = np.ones(n)
+        if k % 2:
+            weights = rng.integers(0, 3, size=n) + (rng.random(n) if k % 4 == 1 else 0.0)
+            weights[:2] = 1.0
+        yield c, weights, float(rng.choice([0.0, 0.1, 1.0, 10.0, 1000.0])), y, ties
+
+
+@pytest.mark.parametrize("two_basins", [False, True])
+def test_level_is_the_closed_form(two_basins):
+    for c, weights, volume, y, ties in instances(1500, seed=int(two_basins)):
+        labels = y if two_basins else None
+        expected = water_level(c, weights, volume, labels)
+        gamma, mass, first, second = one_pass(c, weights, volume, labels)
+        assert gamma == pytest.approx(expected.gamma, rel=1e-11, abs=1e-11)
+        if not ties:  # under ties several masses give the same level
+            assert (first, second) == (expected.positive, expected.negative)
+            assert mass == pytest.approx(expected.mass)
+
+
+def test_two_basins_of_the_worked_example():
+    c, y = np.array([0.2, -0.4, 0.9, 0.1, -0.3]), np.array([1.0, 1, 1, -1, -1])
+    for volume, gamma, k in ((0, -0.35, 1), (0.2, -0.25, 1), (0.6, -0.05, 1), (2, 0.4, 2)):
+        level, mass, _, _ = one_pass(c, np.ones(5), volume, y)
+        assert (level, mass) == (pytest.approx(gamma), k)

@@ -1,0 +1,188 @@
+"""Imports run downwards only: cli -> report -> experiments -> estimators -> solvers -> losses -> kernels.
+
+Beside that stack stand ``datasets`` (on nothing) and ``reference`` (which nobody imports). Imports inside functions
+count too, and so do modules that are named in strings, which is how a registry refers to them.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import kernbench
+
+ROOT = Path(kernbench.__file__).parent
+
+GROUND = {"_names", "_files", "_version"}
+KERNELS = GROUND | {"kernels"}
+PROBLEMS = KERNELS | {"losses", "ranking", "features"}
+SOLVERS = PROBLEMS | {"solvers"}
+ESTIMATORS = SOLVERS | {"estimators", "metrics"}
+EXPERIMENTS = ESTIMATORS | {"experiments", "datasets"}
+
+# What the files of a folder (or a module of the package itself) may import; longer paths open a part of a folder only.
+MAY_IMPORT = {
+    "_names": set(),
+    "_files": set(),
+    "_version": set(),
+    "kernels": KERNELS,
+    "features": KERNELS | {"features"},
+    "losses": KERNELS | {"losses"},
+    "ranking": KERNELS | {"ranking"},
+    "metrics": KERNELS | {"ranking"},
+    "solvers": SOLVERS,
+    "estimators": ESTIMATORS,
+    "experiments": EXPERIMENTS,
+    "report": ESTIMATORS | {"report", "datasets", "experiments.base", "experiments.registry", "experiments.store"},
+    "cli": EXPERIMENTS | {"report", "cli"},
+    "__main__": {"cli"},
+    "datasets": {"_names", "_files", "datasets"},
+    "reference": GROUND | {"reference", "kernels.functions", "losses", "ranking", "solvers.base", "solvers.draws"},
+}
+# Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
+NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/_binary.py"}
+
+MODULE_IN_STRING = re.compile(r"kernbench(?:\.\w+)*(?::\w+)?")
+CYTHON_FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n#]+)", re.MULTILINE)
+CYTHON_IMPORT = re.compile(r"^[ \t]*c?import[ \t]+([\w., \t]+)", re.MULTILINE)
+
+
+def imports_of(path, root=ROOT):
+    """Yield (line, dotted name, whether it is in a string) of whatever a file imports or names."""
+    text = path.read_text(encoding="utf-8")
+    package = (root.name, *path.relative_to(root).parts[:-1])
+    if path.suffix == ".py":
+        yield from _python_imports(ast.parse(text), package)
+        return
+    for match in CYTHON_FROM.finditer(text):
+        names = re.sub(r"#[^\n]*", "", match[2]).strip("() \n").split(",")
+        line = text.count("\n", 0, match.start()) + 1
+        for name in names:
+            if name.strip():
+                yield line, f"{_absolute(match[1], package)}.{name.split()[0]}", False
+    for match in CYTHON_IMPORT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        for name in match[1].split(","):
+            yield line, name.split()[0], False
+
+
+def _python_imports(tree, package):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, False
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute("." * node.level + (node.module or ""), package)
+            for alias in node.names:
+                yield node.lineno, f"{module}.{alias.name}", False
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value != "kernbench" and MODULE_IN_STRING.fullmatch(node.value):
+                yield node.lineno, node.value.replace(":", "."), True
+
+
+def _absolute(module, package):
+    """The full name of a module that may be written relative to its package."""
+    level = len(module) - len(module.lstrip("."))
+    if not level:
+        return module
+    return ".".join([*package[: len(package) - level + 1], *filter(None, [module.lstrip(".")])])
+
+
+def place_of(name):
+    """Where in the package a dotted name lives, without the package's own name; None for other packages."""
+    head, _, rest = name.partition(".")
+    if head != "kernbench":
+        return None
+    # Public names of the package are shown there and live elsewhere.
+    home = kernbench._HOMES.get(rest)
+    return home.partition(".")[2] if home else rest
+
+
+def offences(root=ROOT):
+    """One line, file:line and what is wrong, for each import that does not run downwards."""
+    found = []
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".py", ".pyx", ".pxd", ".pxi")):
+        file = path.relative_to(root).as_posix()
+        floor = file.partition("/")[0].partition(".")[0]
+        if file == "__init__.py":
+            continue  # shows what lives elsewhere, by name
+        if floor not in MAY_IMPORT:
+            found.append(f"{file}:1 belongs to no floor that this test knows")
+            continue
+        for line, name, in_string in imports_of(path, root):
+            place = place_of(name)
+            if place is None or (in_string and place.startswith("reference.") and file in NAMES_THE_REFERENCE):
+                continue
+            if not any(f"{place}.".startswith(f"{allowed}.") for allowed in MAY_IMPORT[floor]):
+                found.append(f"{file}:{line} imports {name}")
+    return found
+
+
+def test_imports_run_downwards_only():
+    found = offences()
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_the_package_itself_imports_nothing_when_it_is_imported():
+    imported = [name for _, name, in_string in imports_of(ROOT / "__init__.py") if not in_string]
+    assert {place_of(name) for name in imported} - {None} == {"_version.__version__"}
+
+
+def test_every_floor_is_looked_at():
+    """A test that reads no files, or misses the compiled ones, would pass for ever."""
+    names = {place_of(name) for path in ROOT.rglob("*.pyx") for _, name, _ in imports_of(path)}
+    assert {"kernels._operand.Operand", "kernels._rows.KernelRows", "losses.hinge_problem.HingeProblem"} <= names
+    strings = {name for _, name, in_string in imports_of(ROOT / "solvers" / "registry.py") if in_string}
+    assert "kernbench.reference.kernel.smo.SMO" in strings
+
+
+@pytest.mark.parametrize(
+    "file, text, offence",
+    [
+        ("kernels/rows.py", "def late():\n    from kernbench.solvers import driver\n", "2 imports kernbench.solvers.driver"),
+        ("kernels/rows.py", "import kernbench.losses.hinge as h\n", "1 imports kernbench.losses.hinge"),
+        ("kernels/rows.py", "from kernbench import KernelSVC\n", "1 imports kernbench.KernelSVC"),
+        ("kernels/rows.py", "from kernbench import losses\n", "1 imports kernbench.losses"),
+        ("kernels/rows.py", "from ..solvers import base\n", "1 imports kernbench.solvers.base"),
+        ("kernels/rows.py", "x = import_module('kernbench.estimators')\n", "1 imports kernbench.estimators"),
+        ("kernels/_rows.pyx", "\nfrom kernbench.solvers.kernel._water cimport (\n    Water,\n)\n",
+         "2 imports kernbench.solvers.kernel._water.Water"),
+        ("kernels/_rows.pxd", "cimport kernbench.solvers.kernel._smo as s\n", "1 imports kernbench.solvers.kernel._smo"),
+        ("losses/hinge.py", "from kernbench.solvers.draws import as_generator\n",
+         "1 imports kernbench.solvers.draws.as_generator"),
+        ("solvers/driver.py", "import kernbench.reference.kernels\n", "1 imports kernbench.reference.kernels"),
+        ("solvers/driver.py", "X = 'kernbench.reference.kernels:Y'\n", "1 imports kernbench.reference.kernels.Y"),
+        ("solvers/registry.py", "from kernbench.reference import kernels\n", "1 imports kernbench.reference.kernels"),
+        ("reference/kernels.py", "from kernbench.kernels.blocks import block\n", "1 imports kernbench.kernels.blocks.block"),
+        ("reference/kernels.py", "from kernbench.solvers.driver import run\n", "1 imports kernbench.solvers.driver.run"),
+        ("estimators/a.py", "from kernbench.experiments import base\n", "1 imports kernbench.experiments.base"),
+        ("experiments/a.py", "from kernbench.report import text\n", "1 imports kernbench.report.text"),
+        ("report/a.py", "from kernbench.experiments.runner import run\n", "1 imports kernbench.experiments.runner.run"),
+        ("datasets/a.py", "from kernbench.kernels import Linear\n", "1 imports kernbench.kernels.Linear"),
+        ("cellar/a.py", "", "1 belongs to no floor that this test knows"),
+    ],
+)  # fmt: skip
+def test_an_import_that_runs_upwards_is_listed(tmp_path, file, text, offence):
+    path = tmp_path / "kernbench" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert offences(tmp_path / "kernbench") == [f"{file}:{offence}"]
+
+
+@pytest.mark.parametrize(
+    "file, text",
+    [
+        ("cli/a.py", "from kernbench.report import build\nfrom kernbench import KernelSVC, kernels\n"),
+        ("solvers/registry.py", "X = 'kernbench.reference.kernel.smo:SMO'\n"),
+        ("solvers/kernel/_smo.pyx", "from kernbench.kernels._rows cimport KernelRows\nimport numpy as np\n"),
+        ("reference/a.py", "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n"),
+        ("datasets/a.py", "from kernbench._names import unknown_name\nfrom .b import c\n"),
+        ("kernels/a.py", '"""kernbench.solvers is above."""\nimport scipy.kernbench\n'),
+    ],
+)
+def test_an_import_that_runs_downwards_is_not(tmp_path, file, text):
+    path = tmp_path / "kernbench" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert offences(tmp_path / "kernbench") == []

@@ -1,0 +1,153 @@
+"""The two helpers everybody uses: names that were nearly typed right, and files written whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from kernbench._files import written_whole
+from kernbench._names import unknown_name
+
+# --- unknown_name ----------------------------------------------------------------------------------------------------
+
+
+def test_sentence_says_what_was_typed_what_was_meant_and_what_there_is():
+    assert unknown_name("solver", "smoo", {"smo", "sbp", "pegasos"}) == (
+        "unknown solver 'smoo'; did you mean 'smo'? Known: pegasos, sbp, smo."
+    )
+
+
+def test_nothing_near_is_not_guessed_at():
+    assert unknown_name("solver", "zzz", ["smo", "sbp"]) == "unknown solver 'zzz'. Known: sbp, smo."
+
+
+@pytest.mark.parametrize("typed", ["RBF", "Rbf", "rBf"])
+def test_capitals_do_not_hide_what_was_meant(typed):
+    assert f"unknown kernel {typed!r}; did you mean 'rbf'?" in unknown_name("kernel", typed, ["rbf", "linear"])
+
+
+@pytest.mark.parametrize("given", [None, 3, 1.5, ["smo"], b"smo"])
+def test_anything_can_be_typed(given):
+    assert unknown_name("solver", given, ["smo"]).startswith(f"unknown solver {given!r}")
+
+
+def test_known_names_may_come_from_anywhere():
+    for known in ({"a": 1, "b": 2}, {"a", "b"}, iter("ba"), ("b", "a")):
+        assert unknown_name("thing", "zzz", known).endswith("Known: a, b.")
+
+
+# --- written_whole -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "results.txt"
+
+
+def test_text_is_utf8_and_bytes_are_bytes(target):
+    with written_whole(target) as file:
+        file.write("α = 1\n")
+    assert target.read_bytes() == "α = 1\n".encode()
+    with written_whole(str(target), "wb") as file:
+        file.write(b"\x00\xff\r\n")
+    assert target.read_bytes() == b"\x00\xff\r\n"
+
+
+def test_nothing_is_seen_before_the_end(target):
+    target.write_text("old")
+    with written_whole(target) as file:
+        file.write("new" * 10_000)
+        file.flush()
+        assert target.read_text() == "old"
+    assert target.read_text() == "new" * 10_000
+    assert os.listdir(target.parent) == [target.name]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, MemoryError, SystemExit])
+@pytest.mark.parametrize("old", ["old", None], ids=["over a file", "new file"])
+def test_a_failure_leaves_what_was_there(target, failure, old):
+    if old is not None:
+        target.write_text(old)
+    with pytest.raises(failure), written_whole(target) as file:
+        file.write("half of the new")
+        file.flush()
+        raise failure
+    assert os.listdir(target.parent) == ([target.name] if old else [])
+    assert old is None or target.read_text() == old
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+def test_a_full_disk_leaves_what_was_there(target, monkeypatch, call):
+    def fail(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    target.write_text("old")
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OSError, match="No space left"), written_whole(target) as file:
+        file.write("new")
+    assert os.listdir(target.parent) == [target.name] and target.read_text() == "old"
+
+
+def test_text_that_cannot_be_encoded_leaves_what_was_there(target):
+    target.write_text("old")
+    with pytest.raises(UnicodeEncodeError), written_whole(target) as file:
+        file.write("\udc80")
+    assert os.listdir(target.parent) == [target.name] and target.read_text() == "old"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("umask, mode", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_gets_the_permissions_open_would_give(target, umask, mode):
+    before = os.umask(umask)
+    try:
+        with written_whole(target) as file:
+            file.write("x")
+        assert os.umask(umask) == umask  # and the process keeps its own
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_an_old_file_keeps_its_permissions(target, mode):
+    """Who made a file private does not find it readable by all after the next run."""
+    target.write_text("old")
+    target.chmod(mode)
+    with written_whole(target) as file:
+        file.write("new")
+    assert stat.S_IMODE(target.stat().st_mode) == mode and target.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
+def test_a_link_is_written_through(target, tmp_path):
+    """A results file that was moved to a larger disk and linked back stays there."""
+    elsewhere = tmp_path / "large disk"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("old")
+    target.symlink_to(elsewhere / "file")
+    with written_whole(target) as file:
+        file.write("new")
+    assert target.is_symlink() and (elsewhere / "file").read_text() == "new"
+    assert os.listdir(elsewhere) == ["file"]
+
+
+def test_a_missing_folder_is_named(target):
+    missing = target.parent / "no such folder" / "results.txt"
+    with pytest.raises(FileNotFoundError, match="no such folder"), written_whole(missing):
+        pytest.fail("there is nowhere to write to")
+
+
+def test_a_folder_is_not_overwritten(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    with pytest.raises(OSError), written_whole(folder) as file:
+        file.write("x")
+    assert folder.is_dir() and os.listdir(tmp_path) == ["results"]
+
+
+def test_a_bare_name_goes_to_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with written_whole("bare.txt") as file:
+        file.write("x")
+    assert (tmp_path / "bare.txt").read_text() == "x"
