@@ -7,6 +7,8 @@ cdef class Basin:
     cdef double[::1] weights, cumulative     # of the members
     cdef bint uniform
     cdef double[::1] heights, masses         # the window, ascending
+    cdef Py_ssize_t[::1] owners              # whose heights these are
+    cdef Py_ssize_t landmark                 # the example at the edge of the last level
     cdef double centre, reach                # the window is [centre - reach, centre + reach]
     cdef double move                         # how far the edge went in the last steps, at most
     cdef readonly long long scans            # passes so far

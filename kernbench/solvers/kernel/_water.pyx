@@ -1,9 +1,10 @@
 """The water level of the stochastic batch perceptron, in one pass over the heights.
 
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
-(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). Between two steps
-of the perceptron the level moves little. So one pass adds up what lies below a narrow window around the last level
-and gathers what lies inside it; only the window is sorted. If the new level is not inside, the window is widened
+(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
+the perceptron moves all heights, but neighbours alike: the new level is near the example that stood at its edge before.
+So one pass adds up what lies below a narrow window around that example and gathers what lies inside it; only the window
+is sorted. If the new level is not inside, the window is widened
 and the pass repeated, in the end over everything: always exact, and linear when it matters.
 """
 
@@ -38,15 +39,17 @@ cdef class Basin:
         self.uniform = cumulative is None
         self.cumulative = np.empty(0) if self.uniform else cumulative
         self.heights, self.masses = np.empty(self.size), np.empty(self.size)
-        self.centre, self.reach = 0.0, INFINITY
+        self.owners = np.empty(self.size, dtype=np.intp)
+        self.landmark, self.reach = members[0], INFINITY
 
     cdef void scan(self, const double *c) noexcept nogil:
         """Sum up below the window, gather and sort inside it."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
-            double low = self.centre - self.reach, high = self.centre + self.reach, mass = 0.0, total = 0.0
-            double height, weight
+            double low, high, mass = 0.0, total = 0.0, height, weight
             bint below, inside
+        self.centre = c[self.landmark]
+        low, high = self.centre - self.reach, self.centre + self.reach
         if self.reach == INFINITY:
             low, high = -INFINITY, INFINITY
         # No branches: which side an example is on cannot be foreseen, and a wrong guess costs as much as ten of them.
@@ -59,11 +62,12 @@ cdef class Basin:
             total += weight * height * below
             self.heights[count] = height
             self.masses[count] = weight
+            self.owners[count] = self.members[k]
             count += inside
         self.below_mass, self.below_sum, self.count = mass, total, count
         self.above = self.size - n_below - count
         self.scans += 1
-        _sort_pairs(&self.heights[0], &self.masses[0], count)
+        _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
 
     cdef void settle(self, double mass) noexcept nogil:
         """Set the edge of the covered mass and the share of it, and move the window there.
@@ -76,7 +80,7 @@ cdef class Basin:
         while k < self.count - 1 and covered + self.masses[k] < mass * (1.0 - SAME_MASS):
             covered += self.masses[k]
             k += 1
-        self.edge = self.heights[k]
+        self.edge, self.landmark = self.heights[k], self.owners[k]
         # Examples of the same height are treated alike, whether they came before or come after k.
         l, before = k, covered
         while l > 0 and self.heights[l - 1] == self.edge:
@@ -96,7 +100,6 @@ cdef class Basin:
             self.reach *= 1.5
         self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
         self.reach = max(self.reach, 1.5 * self.move)
-        self.centre = self.edge
 
     cdef void widen(self) noexcept nogil:
         self.reach = self.reach * 4.0 if 0.0 < self.reach and self.count < self.size // 2 else INFINITY
@@ -138,19 +141,19 @@ cdef class Basin:
         return last
 
 
-cdef void _sort_pairs(double *keys, double *values, Py_ssize_t n) noexcept nogil:
-    """Shell sort of keys, ascending, carrying values along: windows are short and nearly in order."""
-    cdef Py_ssize_t gap = 1, i, j
-    cdef double key, value
+cdef void _sort_window(double *heights, double *masses, Py_ssize_t *owners, Py_ssize_t n) noexcept nogil:
+    """Shell sort by height, ascending, carrying masses and owners along: windows are short."""
+    cdef Py_ssize_t gap = 1, i, j, owner
+    cdef double height, mass
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            key, value, j = keys[i], values[i], i
-            while j >= gap and keys[j - gap] > key:
-                keys[j], values[j] = keys[j - gap], values[j - gap]
+            height, mass, owner, j = heights[i], masses[i], owners[i], i
+            while j >= gap and heights[j - gap] > height:
+                heights[j], masses[j], owners[j] = heights[j - gap], masses[j - gap], owners[j - gap]
                 j -= gap
-            keys[j], values[j] = key, value
+            heights[j], masses[j], owners[j] = height, mass, owner
         gap //= 3
 
 
@@ -265,7 +268,7 @@ def water_level(c, weights, volume, y=None):
     """
     cdef double[::1] heights = np.ascontiguousarray(c, dtype=np.float64)
     water = Water(np.ones(len(c)) if y is None else np.asarray(y), np.asarray(weights, dtype=np.float64), y is not None)
-    for _ in range(3):  # once over everything, then from warm windows
+    for _ in range(3):  # once over everything, then from narrow windows
         (<Water> water).level(&heights[0], volume)
     second = (<Water> water).second if y is not None else (<Water> water).first
     return (<Water> water).gamma, (<Water> water).mass, (<Water> water).first.edge, (<Basin> second).edge
