@@ -60,7 +60,8 @@ class Solver(Protocol):
     def advance(self, n_iter: int) -> int:
         """Do `n_iter` more iterations and return how many were done, 0 when there is nothing left to do.
 
-        A solver that works in blocks finishes the block it has begun and may do a few more.
+        A solver that works in blocks finishes the block it has begun and may do a few more. The driver calls this with
+        BLAS limited to one thread (`kernels.threads.single_threaded_blas`); who calls it by hand should do the same.
         """
 
     def check(self, tol: float) -> bool:

@@ -14,11 +14,12 @@ radial = pytest.mark.parametrize("radial", RADIAL.values(), ids=RADIAL)
 storage = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 
 
-@pytest.mark.parametrize("dtype, low, error", [(np.float32, 87.2, 2e-7), (np.float64, 707.9, 1e-15)])
-def test_exponential_is_accurate_down_to_its_end(dtype, low, error):
-    t = np.concatenate([np.geomspace(1e-30, 1, 500), np.linspace(0, low, 5001)]).astype(dtype)
-    values = Laplacian(1.0)(np.zeros((1, 1)), t[:, None], dtype=dtype)[0]
-    np.testing.assert_allclose(values.astype(np.float64), np.exp(-t.astype(np.float64)), rtol=error, atol=0)
+@pytest.mark.parametrize("dtype, step, low, error", [(np.float32, 2**-6, 87.2, 2e-7), (np.float64, 2**-3, 707.9, 1e-15)])
+def test_exponential_is_accurate_down_to_its_end(dtype, step, low, error):
+    # Binary fractions, symmetric about zero: no rounding before the exponential, wherever the engine puts its origin.
+    t = np.concatenate([2.0 ** -np.arange(1, 13), np.arange(0, low, step)])
+    values = Laplacian(1.0)(np.zeros((1, 1)), np.concatenate([t, -t])[:, None], dtype=dtype)[0]
+    np.testing.assert_allclose(values.astype(np.float64), np.tile(np.exp(-t), 2), rtol=error, atol=0)
 
 
 @pytest.mark.parametrize("dtype, limit, end", [(np.float32, 87.5, 2e-38), (np.float64, 709, 1e-307)])
@@ -47,15 +48,15 @@ def test_huge_distances_give_tiny_values(radial, storage, dtype, size):
 def test_distances_out_of_range_are_tiny_or_refused(radial, density, dtype, thin_rows):
     """Squares that overflow must not come out as NaN: every sum over the rows would pass it on silently."""
     X = thin_rows(10, 12, density=density)
-    X[:, 0] = 1
-    X *= np.geomspace(1e19, 1e300, 10)[:, None]
-    try:
-        K = radial(X, dtype=dtype)
-    except ValueError as refused:
-        assert "too large" in str(refused)
-    else:
-        apart = K[~np.eye(10, dtype=bool)]
-        assert np.all((apart >= 0) & (apart <= 2e-38))
+    X[:, 0] = np.arange(10) - 3.5
+    for size in (1e20, 1e100, 1e200, 1e300):
+        try:
+            K = radial(size * X, dtype=dtype)
+        except ValueError as refused:
+            assert "too large" in str(refused)
+        else:
+            apart = K[~np.eye(10, dtype=bool)]
+            assert np.all((apart >= 0) & (apart <= 2e-38))
 
 
 @radial
@@ -83,6 +84,18 @@ def test_one_column_far_away_does_not_drown_the_others(radial, storage):
     X[np.arange(50), rng.integers(0, 19, 50)] = 1
     X[:, 19] = 2000 + rng.integers(0, 5, 50)
     np.testing.assert_allclose(radial(storage(X), dtype=np.float32), evaluate(radial, X), rtol=0, atol=1e-5)
+
+
+@radial
+@storage
+def test_one_row_far_away_does_not_drown_the_others(radial, storage):
+    """An origin at the mean of the rows would be far from all of them."""
+    X = np.random.default_rng(4).normal(size=(300, 5))
+    X[7] = 1e6
+    near = np.arange(300) != 7
+    K = radial(storage(X), dtype=np.float32)
+    np.testing.assert_allclose(K[near][:, near], evaluate(radial, X[near]), rtol=0, atol=1e-5)
+    assert np.all((K[7, near] >= 0) & (K[7, near] <= 2e-38))
 
 
 @storage

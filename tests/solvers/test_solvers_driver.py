@@ -102,6 +102,20 @@ def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
     assert settled.max() <= 2 * driver.CHUNK_SECONDS and settled.min() >= driver.CHUNK_SECONDS / 2
 
 
+@pytest.mark.parametrize("check_cost", [0.0, 2.0])
+def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
+    """How far to advance is learnt from advancing; what the look at the rule took is another matter."""
+    solver = Countdown(clock, cost=1e-3, check_cost=check_cost, first_check=200)
+    run(solver, tol=0.1, max_iter=3000)
+    checked = {n_iter for n_iter, _ in solver.checks}
+    ends = np.cumsum(solver.steps)
+    after = [step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500]
+    assert len(after) >= 4
+    # A chunk that a check cut short may grow again by 4 at the most.
+    assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
+    assert min(after) * 1e-3 >= driver.CHUNK_SECONDS / 4
+
+
 def test_a_slow_grain_is_not_split(clock):
     solver = Countdown(clock, cost=1.0, granularity=8)
     run(solver, max_iter=80)
