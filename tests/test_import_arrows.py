@@ -34,11 +34,13 @@ MAY_IMPORT = {
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,
     "experiments": EXPERIMENTS,
-    "report": ESTIMATORS | {"report", "datasets", "experiments.base", "experiments.registry", "experiments.store"},
+    "report": ESTIMATORS
+    | {"report", "datasets", "experiments.base", "experiments.registry", "experiments.store"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": {"_names", "_files", "datasets"},
-    "reference": GROUND | {"reference", "kernels.functions", "losses", "ranking", "solvers.base", "solvers.draws"},
+    "reference": GROUND
+    | {"reference", "kernels.functions", "losses", "ranking", "solvers.base", "solvers.draws"},
 }
 # Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
 NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/_binary.py"}
@@ -112,7 +114,9 @@ def offences(root=ROOT):
             continue
         for line, name, in_string in imports_of(path, root):
             place = place_of(name)
-            if place is None or (in_string and place.startswith("reference.") and file in NAMES_THE_REFERENCE):
+            if place is None or (
+                in_string and place.startswith("reference.") and file in NAMES_THE_REFERENCE
+            ):
                 continue
             if not any(f"{place}.".startswith(f"{allowed}.") for allowed in MAY_IMPORT[floor]):
                 found.append(f"{file}:{line} imports {name}")
@@ -132,7 +136,11 @@ def test_the_package_itself_imports_nothing_when_it_is_imported():
 def test_every_floor_is_looked_at():
     """A test that reads no files, or misses the compiled ones, would pass for ever."""
     names = {place_of(name) for path in ROOT.rglob("*.pyx") for _, name, _ in imports_of(path)}
-    assert {"kernels._operand.Operand", "kernels._rows.KernelRows", "losses.hinge_problem.HingeProblem"} <= names
+    assert {
+        "kernels._operand.Operand",
+        "kernels._rows.KernelRows",
+        "losses.hinge_problem.HingeProblem",
+    } <= names
     strings = {name for _, name, in_string in imports_of(ROOT / "solvers" / "registry.py") if in_string}
     assert "kernbench.reference.kernel.smo.SMO" in strings
 
@@ -176,7 +184,10 @@ def test_an_import_that_runs_upwards_is_listed(tmp_path, file, text, offence):
         ("cli/a.py", "from kernbench.report import build\nfrom kernbench import KernelSVC, kernels\n"),
         ("solvers/registry.py", "X = 'kernbench.reference.kernel.smo:SMO'\n"),
         ("solvers/kernel/_smo.pyx", "from kernbench.kernels._rows cimport KernelRows\nimport numpy as np\n"),
-        ("reference/a.py", "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n"),
+        (
+            "reference/a.py",
+            "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n",
+        ),
         ("datasets/a.py", "from kernbench._names import unknown_name\nfrom .b import c\n"),
         ("kernels/a.py", '"""kernbench.solvers is above."""\nimport scipy.kernbench\n'),
     ],

@@ -60,7 +60,9 @@ def test_bad_answers_are_refused(X, mood, message):
             compute()
 
 
-@pytest.mark.parametrize("failure", [raises, interrupts, lambda values: values * np.nan], ids=["raises", "Ctrl-C", "NaN"])
+@pytest.mark.parametrize(
+    "failure", [raises, interrupts, lambda values: values * np.nan], ids=["raises", "Ctrl-C", "NaN"]
+)
 @pytest.mark.parametrize("then", ["ask again", "restrict", "release"])
 def test_rows_that_were_not_computed_are_never_served(X, failure, then):
     """The cache had given them room already when the function failed."""
@@ -105,7 +107,9 @@ def test_the_function_is_shown_batches_of_rows_as_they_were_given(X, storage):
     assert function.shown == [(3, 30)]  # from the cache
     rows.batch([3, 5])
     assert function.shown == [(3, 30), (1, 30)]
-    np.testing.assert_allclose(rows.block([0, 2], [5, 6, 7]), (X @ X.T)[np.ix_([0, 2], [5, 6, 7])], atol=1e-12)
+    np.testing.assert_allclose(
+        rows.block([0, 2], [5, 6, 7]), (X @ X.T)[np.ix_([0, 2], [5, 6, 7])], atol=1e-12
+    )
     assert function.shown[2:] == [(2, 3)]
     np.testing.assert_allclose(rows.matvec(np.ones(30)), (X @ X.T).sum(axis=1), atol=1e-12)
     assert function.shown[3:] == [(30, 30)]

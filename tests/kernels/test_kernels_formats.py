@@ -67,7 +67,9 @@ def test_csr_equals_dense_however_it_is_stored(kernel, dtype, index_dtype, densi
     assert_close(kernel.diag(sparse.csr_matrix(X)), np.diag(evaluate(kernel, X)))
 
 
-@pytest.mark.parametrize("storage", [sparse.csc_matrix, sparse.coo_array, sparse.csr_array, sparse.lil_matrix])
+@pytest.mark.parametrize(
+    "storage", [sparse.csc_matrix, sparse.coo_array, sparse.csr_array, sparse.lil_matrix]
+)
 def test_other_sparse_formats_are_read(kernel, storage, thin_rows, assert_close):
     X = thin_rows(40, 12)
     assert_close(kernel(storage(X)), evaluate(kernel, X))

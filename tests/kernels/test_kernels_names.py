@@ -66,7 +66,9 @@ def test_a_positive_number_is_itself(number, wide_X):
     assert gamma == number and type(gamma) is float
 
 
-@pytest.mark.parametrize("gamma", [0, -1.0, float("nan"), float("inf"), None, [1.0], 1j, np.ones(2)], ids=repr)
+@pytest.mark.parametrize(
+    "gamma", [0, -1.0, float("nan"), float("inf"), None, [1.0], 1j, np.ones(2)], ids=repr
+)
 def test_other_gammas_are_refused(gamma, wide_X):
     with pytest.raises(ValueError, match="gamma must be 'scale', 'auto', 'median' or a positive number"):
         resolve_gamma(gamma, wide_X)
@@ -79,7 +81,8 @@ def test_misspelt_gamma_says_the_nearest(typed, meant, wide_X):
 
 
 @pytest.mark.parametrize(
-    "typed, meant", [("rfb", "rbf"), ("laplace", "laplacian"), ("polynomal", "polynomial"), ("Linear", "linear")]
+    "typed, meant",
+    [("rfb", "rbf"), ("laplace", "laplacian"), ("polynomal", "polynomial"), ("Linear", "linear")],
 )
 def test_misspelt_kernel_says_the_nearest(typed, meant, wide_X):
     with pytest.raises(ValueError, match=f"unknown kernel '{typed}'; did you mean '{meant}'"):

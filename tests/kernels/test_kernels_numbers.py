@@ -14,7 +14,9 @@ radial = pytest.mark.parametrize("radial", RADIAL.values(), ids=RADIAL)
 storage = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 
 
-@pytest.mark.parametrize("dtype, step, low, error", [(np.float32, 2**-6, 87.2, 2e-7), (np.float64, 2**-3, 707.9, 1e-15)])
+@pytest.mark.parametrize(
+    "dtype, step, low, error", [(np.float32, 2**-6, 87.2, 2e-7), (np.float64, 2**-3, 707.9, 1e-15)]
+)
 def test_exponential_is_accurate_down_to_its_end(dtype, step, low, error):
     # Binary fractions, symmetric about zero: no rounding before the exponential, wherever the engine puts its origin.
     t = np.concatenate([2.0 ** -np.arange(1, 13), np.arange(0, low, step)])
@@ -111,7 +113,9 @@ def test_float32_error_grows_with_the_squared_norm_only():
     X = np.random.default_rng(3).normal(size=(200, 20))
     for sigma in (10.0, 3.0, 1.0, 0.3):
         bound = 8 * np.finfo(np.float32).eps * (1 + 0.5 / sigma**2 * np.square(X - X.mean(0)).sum(1).max())
-        np.testing.assert_allclose(Gaussian(sigma)(X, dtype=np.float32), evaluate(Gaussian(sigma), X), 0, bound)
+        np.testing.assert_allclose(
+            Gaussian(sigma)(X, dtype=np.float32), evaluate(Gaussian(sigma), X), 0, bound
+        )
 
 
 @pytest.mark.parametrize("degree", [1, 2, 5, 16])

@@ -140,8 +140,9 @@ REQUESTS = st.lists(st.lists(st.integers(0, N - 1), max_size=9, unique=True), ma
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(requests=REQUESTS, capacity=st.integers(0, 8))
 def test_any_requests_agree_with_a_dictionary(points, requests, capacity):
-    rows, model = KernelRows(points, Gaussian(), cache_bytes=capacity * N * 8, dtype=np.float64), Model(
-        capacity * N * 8, N
+    rows, model = (
+        KernelRows(points, Gaussian(), cache_bytes=capacity * N * 8, dtype=np.float64),
+        Model(capacity * N * 8, N),
     )
     K = evaluate(Gaussian(), points)
     for indices in requests:
@@ -206,7 +207,9 @@ def test_restricted_to_nothing_and_back(make_rows, points, assert_close):
     assert_close(rows.batch([1, 2]), evaluate(Gaussian(1.0), points)[[1, 2]])
 
 
-@pytest.mark.parametrize("keep", [[0, N], [-1, 2], [2, 1], [1, 1]], ids=["beyond", "negative", "falling", "twice"])
+@pytest.mark.parametrize(
+    "keep", [[0, N], [-1, 2], [2, 1], [1, 1]], ids=["beyond", "negative", "falling", "twice"]
+)
 def test_restriction_to_what_is_no_subset_is_refused(make_rows, points, keep, assert_close):
     """Squeezing rows in place relies on ascending indices; anything else would corrupt them silently."""
     rows = make_rows(5)

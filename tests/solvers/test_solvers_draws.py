@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from kernbench.solvers.draws import UniformStream, as_generator, cumulative_weights, draw_indices, open_streams
+from kernbench.solvers.draws import (
+    UniformStream,
+    as_generator,
+    cumulative_weights,
+    draw_indices,
+    open_streams,
+)
 
 WEIGHTS = np.array([0.0, 3.0, 1.0, 0.0, 2.0, 0.5, 0.0])
 
@@ -80,7 +86,12 @@ def test_the_largest_number_below_one_draws_the_last_index(n):
 def test_generators_pass_through_and_seeds_repeat():
     rng = np.random.default_rng(3)
     assert as_generator(rng) is rng
-    for make in (lambda: 3, lambda: np.random.SeedSequence(3), lambda: np.random.RandomState(3), lambda: np.int64(3)):
+    for make in (
+        lambda: 3,
+        lambda: np.random.SeedSequence(3),
+        lambda: np.random.RandomState(3),
+        lambda: np.int64(3),
+    ):
         assert as_generator(make()).random() == as_generator(make()).random()
     assert as_generator(None).random() != as_generator(None).random()
 

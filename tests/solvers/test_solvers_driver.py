@@ -25,7 +25,9 @@ class Clock:
 class Countdown:
     """A solver whose objective is 1/(1 + n_iter); an iteration takes `cost` seconds, a check `check_cost`."""
 
-    def __init__(self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None):
+    def __init__(
+        self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None
+    ):
         self.clock, self.cost, self.check_cost = clock, cost, check_cost
         self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
         self.ends_at = ends_at  # where `check` says yes
@@ -109,7 +111,9 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
     run(solver, tol=0.1, max_iter=3000)
     checked = {n_iter for n_iter, _ in solver.checks}
     ends = np.cumsum(solver.steps)
-    after = [step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500]
+    after = [
+        step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500
+    ]
     assert len(after) >= 4
     # A chunk that a check cut short may grow again by 4 at the most.
     assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
@@ -259,7 +263,9 @@ def test_callback_sees_every_point_of_the_trace_and_adds_to_it(clock):
 
 @pytest.mark.parametrize("answer", [True, np.True_], ids=["True", "NumPy's True"])
 def test_callback_that_returns_true_stops_the_run(clock, answer):
-    result = run(Countdown(clock), max_iter=10**6, callback=lambda solver: answer if solver.n_iter >= 500 else None)
+    result = run(
+        Countdown(clock), max_iter=10**6, callback=lambda solver: answer if solver.n_iter >= 500 else None
+    )
     assert result.status == "callback" and not result.converged
     assert 500 <= result.n_iter < 1000
     assert result.trace["n_iter"][-1] == result.n_iter

@@ -40,7 +40,9 @@ def read_signature(line, constants):
     """
     arguments = ast.parse(f"def {line}: pass").body[0].args
     names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
-    values = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+    values = (
+        [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+    )
 
     def value(node):
         if node is None:
@@ -53,7 +55,10 @@ def read_signature(line, constants):
 def test_signatures_are_read():
     expected = {"x": REQUIRED, "a": None, "b": 1e-3, "c": 7, "d": REQUIRED}
     assert read_signature("F(x, a=None, *, b=1e-3, c=LIMIT, d)", {"LIMIT": 7}) == expected
-    assert parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None})) == expected
+    assert (
+        parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None}))
+        == expected
+    )
 
 
 @pytest.fixture(params=TWINS)
@@ -64,7 +69,9 @@ def make(request):
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
 
     def build(entry, *arguments, **options):
-        rows = (KernelRows if request.param == "compiled" else ReferenceRows)(X, Gaussian(1.0), dtype=np.float64)
+        rows = (KernelRows if request.param == "compiled" else ReferenceRows)(
+            X, Gaussian(1.0), dtype=np.float64
+        )
         settings = {"alpha": 0.025, "random_state": 0} | options
         return entry.load(request.param)(rows, y, *arguments, **settings)
 
@@ -174,7 +181,9 @@ def test_names_are_unique():
 
 def test_names_by_problem_divide_the_names():
     problems = {entry.problem for entry in SOLVERS}
-    assert sorted(name for problem in problems for name in registry.names(problem)) == sorted(registry.names())
+    assert sorted(name for problem in problems for name in registry.names(problem)) == sorted(
+        registry.names()
+    )
     assert "smo" in registry.names("kernel-svm")
     assert registry.names("no such problem") == []
 
@@ -187,7 +196,9 @@ def test_get_finds_each_by_its_name(entry):
         registry.get(entry.name, "no such problem")
 
 
-@pytest.mark.parametrize("typed, meant", [("smoo", "smo"), ("pegassos", "pegasos"), ("spb", "sbp"), ("SMO", "smo")])
+@pytest.mark.parametrize(
+    "typed, meant", [("smoo", "smo"), ("pegassos", "pegasos"), ("spb", "sbp"), ("SMO", "smo")]
+)
 def test_unknown_name_says_the_nearest(typed, meant):
     with pytest.raises(ValueError, match=f"unknown solver '{typed}'; did you mean '{meant}'"):
         registry.get(typed)

@@ -3,9 +3,9 @@
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
 (Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
 the perceptron moves all heights, but neighbours alike: the new level is near the example that stood at its edge before.
-So one pass adds up what lies below a narrow window around that example and gathers what lies inside it; only the window
-is sorted. If the new level is not inside, the window is widened
-and the pass repeated, in the end over everything: always exact, and linear when it matters.
+So one pass adds up what lies below a window around that example and gathers what lies inside it; of the window only the
+middle is sorted. If the new level is not there, more of the window is looked at, then a wider one, in the end
+everything: always exact, and linear when it matters.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -39,11 +39,12 @@ cdef class Basin:
         self.uniform = cumulative is None
         self.cumulative = np.empty(0) if self.uniform else cumulative
         self.heights, self.masses = np.empty(self.size), np.empty(self.size)
-        self.owners = np.empty(self.size, dtype=np.intp)
+        self.wide_heights, self.wide_masses = np.empty(self.size), np.empty(self.size)
+        self.owners, self.wide_owners = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
         self.landmark, self.reach = members[0], INFINITY
 
     cdef void scan(self, const double *c) noexcept nogil:
-        """Sum up below the window, gather and sort inside it."""
+        """Sum up below the wide window and gather what is inside it; then look at its middle."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
@@ -60,14 +61,47 @@ cdef class Basin:
             n_below += below
             mass += weight * below
             total += weight * height * below
+            self.wide_heights[count] = height
+            self.wide_masses[count] = weight
+            self.wide_owners[count] = self.members[k]
+            count += inside
+        self.wide_mass, self.wide_sum, self.wide_count = mass, total, count
+        self.wide_above = self.size - n_below - count
+        self.scans += 1
+        self.zoom = INFINITY if count <= MANY or self.reach == INFINITY else self.reach * MANY / count
+        self.refine()
+
+    cdef void refine(self) noexcept nogil:
+        """Of the wide window sort only the part within `zoom` of the centre; sum up what lies below that."""
+        cdef:
+            Py_ssize_t k, count = 0, n_below = 0
+            double low, high, mass = 0.0, total = 0.0, height, weight
+            bint below, inside
+        low, high = self.centre - self.zoom, self.centre + self.zoom
+        if self.zoom == INFINITY:
+            low, high = -INFINITY, INFINITY
+        for k in range(self.wide_count):
+            height, weight = self.wide_heights[k], self.wide_masses[k]
+            below = height < low
+            inside = (height >= low) & (height <= high)
+            n_below += below
+            mass += weight * below
+            total += weight * height * below
             self.heights[count] = height
             self.masses[count] = weight
-            self.owners[count] = self.members[k]
+            self.owners[count] = self.wide_owners[k]
             count += inside
-        self.below_mass, self.below_sum, self.count = mass, total, count
-        self.above = self.size - n_below - count
-        self.scans += 1
+        self.below_mass, self.below_sum, self.count = self.wide_mass + mass, self.wide_sum + total, count
+        self.above = self.wide_above + self.wide_count - n_below - count
         _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
+
+    cdef bint look_wider(self) noexcept nogil:
+        """After a miss: a larger part of the wide window; false when all of it was looked at."""
+        if self.zoom == INFINITY:
+            return False
+        self.zoom = INFINITY if 4.0 * self.zoom >= self.reach else 4.0 * self.zoom
+        self.refine()
+        return True
 
     cdef void settle(self, double mass) noexcept nogil:
         """Set the edge of the covered mass and the share of it, and move the window there.
@@ -90,19 +124,19 @@ cdef class Basin:
             at_edge += self.masses[l]
             l += 1
         self.share = min((mass - before) / at_edge, 1.0)
-        # The next window: wide enough for twice the last move of the edge, else for a population that sorts quickly.
+        # The next wide window: enough for twice the last move of the edge past its landmark.
+        self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
         if self.reach == INFINITY:
             self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
                              self.edge - self.heights[max(k - MANY // 2, 0)])
-        elif self.count > MANY:
-            self.reach *= 0.7
-        elif self.count < FEW:
+        elif self.wide_count > MANY:
+            self.reach *= 0.8
+        elif self.wide_count < FEW:
             self.reach *= 1.5
-        self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
-        self.reach = max(self.reach, 1.5 * self.move)
+        self.reach = max(self.reach, 2.0 * self.move)
 
     cdef void widen(self) noexcept nogil:
-        self.reach = self.reach * 4.0 if 0.0 < self.reach and self.count < self.size // 2 else INFINITY
+        self.reach = self.reach * 4.0 if 0.0 < self.reach and self.wide_count < self.size // 2 else INFINITY
 
 
     cdef Py_ssize_t propose(self, double u) noexcept nogil:
@@ -177,17 +211,20 @@ cdef class Water:
 
     cdef void level(self, const double *c, double volume) noexcept nogil:
         """Set gamma, mass, and edge and share of each basin."""
-        cdef bint found = False
-        while not found:
-            self.first.scan(c)
-            if self.two:
-                self.second.scan(c)
-                found = _solve_two(self, self.first, self.second, volume)
-            else:
-                found = _solve_one(self, self.first, volume)
-            if not found:
+        cdef bint first, second
+        self.first.scan(c)
+        if self.two:
+            self.second.scan(c)
+        while not (_solve_two(self, self.first, self.second, volume) if self.two
+                   else _solve_one(self, self.first, volume)):
+            first = self.first.look_wider()
+            second = self.two and self.second.look_wider()
+            if not (first or second):
                 self.first.widen()
-                self.second.widen()
+                self.first.scan(c)
+                if self.two:
+                    self.second.widen()
+                    self.second.scan(c)
         self.first.settle(self.mass)
         if self.two:
             self.second.settle(self.mass)
