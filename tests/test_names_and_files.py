@@ -1,4 +1,4 @@
-"""The two helpers everybody uses: names that were nearly typed right, and files written whole or not at all."""
+"""The helpers of all: names that were nearly typed right, and files written whole or not at all."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ import pytest
 from kernbench._files import written_whole
 from kernbench._names import unknown_name
 
-# --- unknown_name ----------------------------------------------------------------------------------------------------
+# --- unknown_name ---------------------------------------------------------------------------------
 
 
 def test_sentence_says_what_was_typed_what_was_meant_and_what_there_is():
@@ -38,7 +38,7 @@ def test_known_names_may_come_from_anywhere():
         assert unknown_name("thing", "zzz", known).endswith("Known: a, b.")
 
 
-# --- written_whole -----------------------------------------------------------------------------------------------------
+# --- written_whole --------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ variance s² of the Gaussian kernel and λ; LIBSVM's parameters are γ = 1/(2 s�
 from kernbench.experiments.base import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
 
 QUARTER = 0.25
+BUDGET = 0.24  # of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter
 HOUR = 3600.0
 KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
 SKLEARN_SVC = "sklearn.svm:SVC"
@@ -28,7 +29,7 @@ METHODS = (
         traced=True,
         seed_param="random_state",
         depends_on="libsvm",
-        budget_fraction=QUARTER,
+        budget_fraction=BUDGET,
     ),
     Method(
         "smo-quarter",
@@ -38,7 +39,7 @@ METHODS = (
         traced=True,
         seed_param="random_state",
         depends_on="libsvm",
-        budget_fraction=QUARTER,
+        budget_fraction=BUDGET,
     ),
     Method("sbp-converged", "SBP", KERNEL_SVC, {"solver": "sbp"}, traced=True, seed_param="random_state"),
     Method("smo-converged", "SMO", KERNEL_SVC, {"solver": "smo"}, traced=True, seed_param="random_state"),

@@ -45,7 +45,7 @@ def X():
 
 @pytest.fixture(scope="session")
 def thin_rows():
-    """A function that draws rows of which a small share is not zero: the engine sweeps them as sparse rows."""
+    """A function that draws rows of which a small share is not zero: the engine sweeps them sparse."""
 
     def draw(n, d, seed=0, density=0.1):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Kernels that are the user's own functions: shown batches, believed only after a look, forgotten when they fail."""
+"""Kernels that are the user's own functions: shown batches, and believed only after a look."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from kernbench.kernels.rows import KernelRows
 
 
 class Moody:
-    """A kernel function that answers what it is told to, once told; it remembers how many rows it was shown."""
+    """A kernel function that answers as its mood is, and remembers how many rows it was shown."""
 
     def __init__(self):
         self.mood, self.shown = None, []

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kernbench.reference.kernels import evaluate
 
-# Around the widths the engine works in: 64 queries of a sparse panel, 256 of a dense one, 512 columns of a stretch.
+# Around the widths of the engine: 64 queries of a sparse panel, 256 of a dense one, 512 columns of a stretch.
 EDGES = [1, 2, 63, 64, 65, 255, 256, 257, 511, 513]
 
 

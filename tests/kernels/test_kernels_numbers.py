@@ -18,7 +18,7 @@ storage = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], id
     "dtype, step, low, error", [(np.float32, 2**-6, 87.2, 2e-7), (np.float64, 2**-3, 707.9, 1e-15)]
 )
 def test_exponential_is_accurate_down_to_its_end(dtype, step, low, error):
-    # Binary fractions, symmetric about zero: no rounding before the exponential, wherever the engine puts its origin.
+    # Binary fractions, symmetric about zero: nothing is rounded before the exponential, whatever the origin.
     t = np.concatenate([2.0 ** -np.arange(1, 13), np.arange(0, low, step)])
     values = Laplacian(1.0)(np.zeros((1, 1)), np.concatenate([t, -t])[:, None], dtype=dtype)[0]
     np.testing.assert_allclose(values.astype(np.float64), np.tile(np.exp(-t), 2), rtol=error, atol=0)
@@ -65,7 +65,7 @@ def test_distances_out_of_range_are_tiny_or_refused(radial, density, dtype, thin
 @storage
 @pytest.mark.parametrize("offset", [1e3, 1e5])
 def test_rows_far_from_the_origin_keep_their_digits(radial, storage, offset):
-    """Distances do not depend on the origin: float64 data lose nothing when kernels are computed in float32."""
+    """Distances do not depend on the origin: float64 data lose nothing when float32 kernels are computed."""
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(40, 5)) + offset, rng.normal(size=(60, 5)) + offset
     K = evaluate(radial, X, Z)
@@ -80,7 +80,7 @@ def test_rows_far_from_the_origin_keep_their_digits(radial, storage, offset):
 @radial
 @storage
 def test_one_column_far_away_does_not_drown_the_others(radial, storage):
-    """A year next to a one-hot code: mostly zeros, so swept sparse, and the year's square dwarfs the distances."""
+    """A year next to a one-hot code: mostly zeros, so swept sparse; its square dwarfs the distances."""
     rng = np.random.default_rng(1)
     X = np.zeros((50, 20))
     X[np.arange(50), rng.integers(0, 19, 50)] = 1
@@ -109,7 +109,7 @@ def test_the_unit_of_the_data_does_not_matter(make, storage, unit, dtype, assert
 
 
 def test_float32_error_grows_with_the_squared_norm_only():
-    """|x|^2 + |z|^2 - 2 <x, z> cancels: the error is a few roundings of gamma |x|^2, x taken from the mean."""
+    """|x|^2 + |z|^2 - 2 <x, z> cancels: the error is a few roundings of gamma |x|^2, from the middle."""
     X = np.random.default_rng(3).normal(size=(200, 20))
     for sigma in (10.0, 3.0, 1.0, 0.3):
         bound = 8 * np.finfo(np.float32).eps * (1 + 0.5 / sigma**2 * np.square(X - X.mean(0)).sum(1).max())

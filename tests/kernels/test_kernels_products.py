@@ -126,7 +126,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit)
 
 
 def test_memory_stays_in_budget():
-    """Stored, this matrix of 20,000 by 20,000 would take 1.6 GB; a process of its own shows what the product takes."""
+    """Stored, this matrix of 20,000 by 20,000 would take 1.6 GB."""
     pytest.importorskip("resource")
     done = subprocess.run([sys.executable, "-c", BUDGET], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

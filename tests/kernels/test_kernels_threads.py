@@ -12,7 +12,7 @@ from kernbench.kernels.threads import single_threaded_blas
 
 @pytest.fixture(scope="module")
 def results(thin_rows):
-    """A function that computes everything the engine shares out over threads, enough of it to be worth sharing."""
+    """A function that computes whatever the engine shares out over threads, enough to be worth sharing."""
 
     def compute(kernel, dtype, thin, n_threads):
         X = thin_rows(1100, 24, density=0.1 if thin else 1.0)

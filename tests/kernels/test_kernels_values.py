@@ -1,4 +1,4 @@
-"""What a kernel is: its values, against scikit-learn, the plain NumPy reference and numbers worked out by hand."""
+"""The values of the kernels: against scikit-learn, the plain NumPy reference and numbers worked by hand."""
 
 import numpy as np
 import pytest

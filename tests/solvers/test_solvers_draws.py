@@ -27,7 +27,7 @@ class Scripted:
         return self.numbers[:size]
 
 
-# --- indices -----------------------------------------------------------------------------------------------------
+# --- indices --------------------------------------------------------------------------------------
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -80,7 +80,7 @@ def test_the_largest_number_below_one_draws_the_last_index(n):
     assert draw_indices(Scripted(1 - 2**-53), 1, n).item() == n - 1
 
 
-# --- generators ----------------------------------------------------------------------------------------------------
+# --- generators -----------------------------------------------------------------------------------
 
 
 def test_generators_pass_through_and_seeds_repeat():
@@ -102,7 +102,7 @@ def test_a_random_state_moves_on():
     assert as_generator(state).random() != as_generator(state).random()
 
 
-# --- streams ---------------------------------------------------------------------------------------------------------
+# --- streams --------------------------------------------------------------------------------------
 
 READS = st.lists(st.tuples(st.sampled_from(["next", "ahead", "skip"]), st.integers(0, 6000)), max_size=15)
 

@@ -1,4 +1,4 @@
-"""The one loop, moved by a clock of our own: limits, stopping rules, what is counted and what is not, Ctrl-C."""
+"""The one loop, moved by a clock of our own: limits, stopping rules, what is counted, Ctrl-C."""
 
 import signal
 
@@ -212,7 +212,7 @@ def test_two_runs_are_one_long_run(clock):
     assert all(step % 4 == 0 for step in solver.steps)
 
 
-# --- the trace ---------------------------------------------------------------------------------------------------
+# --- the trace ------------------------------------------------------------------------------------
 
 
 def test_trace_tells_the_run_from_first_to_last(clock):
@@ -245,7 +245,7 @@ def test_trace_of_a_dual_method_follows_its_own_objective(clock):
     assert solver.n_objectives == 1  # it may cost a pass over the kernel
 
 
-# --- callbacks -----------------------------------------------------------------------------------------------------
+# --- callbacks ------------------------------------------------------------------------------------
 
 
 def test_callback_sees_every_point_of_the_trace_and_adds_to_it(clock):
@@ -304,7 +304,7 @@ def test_errors_of_a_callback_come_through(clock):
         run(Countdown(clock), max_iter=10, callback=lambda solver: 1 / 0)
 
 
-# --- Ctrl-C ----------------------------------------------------------------------------------------------------------
+# --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
 def press_ctrl_c():

@@ -35,8 +35,8 @@ def parameters_of(solver_class):
 def read_signature(line, constants):
     """The same from the text of a signature, where defaults may be constants of the module.
 
-    A Cython class has no signature that `inspect` reads, but its docstring begins with one. It shows keywords without
-    a default as positional: whether they are takes a call to tell.
+    A Cython class has no signature that `inspect` reads, but its docstring begins with one. It shows keywords
+    without a default as positional: whether they are takes a call to tell.
     """
     arguments = ast.parse(f"def {line}: pass").body[0].args
     names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
