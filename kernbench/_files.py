@@ -1,6 +1,7 @@
 """Files are written whole or not at all."""
 
 import os
+import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,18 +24,22 @@ def written_whole(path, mode="w"):
     ------
     file object
     """
-    path = Path(path)
+    path = Path(path).resolve()  # a link is written through
     encoding = None if "b" in mode else "utf-8"
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, mode, encoding=encoding) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes the file private; give it what an ordinary open() would have given.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
+        # mkstemp makes the file private; give it what an ordinary open() would have given, or left.
+        if path.exists():
+            mode = stat.S_IMODE(path.stat().st_mode)
+        else:
+            umask = os.umask(0)
+            os.umask(umask)
+            mode = 0o666 & ~umask
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):

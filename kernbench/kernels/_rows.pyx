@@ -116,7 +116,6 @@ cdef class KernelRows:
             slot = self.slot_of[indices[q]]
             if slot >= 0:
                 self._touch(slot)
-                self.n_cached += self.n_rows
         for q in range(m):
             i = indices[q]
             slot = self.slot_of[i]
@@ -129,12 +128,15 @@ cdef class KernelRows:
                 n_missing += 1
             rows[q] = self.base + slot * self.row_bytes
         self.n_evaluations += n_missing * self.n_rows
+        self.n_cached += (m - n_missing) * self.n_rows
+        # If `fill` raises, the promise stands, and the next call forgets the rows it did not get.
         self.promised = True
-        # The tail runs only when `fill` did not raise; else the next call forgets the rows it did not get.
-        self.engine.fill(missing, n_missing, targets)
+        try:
+            self.engine.fill(missing, n_missing, targets)
+        finally:
+            free(missing)
+            free(targets)
         self.promised = False
-        free(missing)
-        free(targets)
         return 0
 
     cdef void _touch(self, Py_ssize_t slot) noexcept nogil:
@@ -163,7 +165,7 @@ cdef class KernelRows:
         self._touch(slot)
         return slot
 
-    def restrict(self, Py_ssize_t[::1] keep):
+    def restrict(self, const Py_ssize_t[::1] keep):
         """Look at a subset of the rows and columns only, renumbered in the order of `keep` (ascending).
 
         Cached rows of the subset are kept, squeezed to its columns; they take less room, so more of them fit.
@@ -175,6 +177,11 @@ cdef class KernelRows:
             char *squeezed
         if not self.can_restrict:
             raise ValueError("a precomputed kernel cannot be restricted")
+        kept = self._checked(keep, n_old)
+        if np.any(np.diff(kept) <= 0):
+            raise ValueError("keep must be ascending: rows are squeezed in place")
+        if self.promised:
+            self._forget()
         old_owner, old_newer = np.asarray(self.owner), np.asarray(self.newer)
         old_capacity = self.capacity
         position = np.full(n_old, -1, dtype=np.intp)
@@ -218,7 +225,7 @@ cdef class KernelRows:
     def batch(self, indices):
         """Return the rows `indices` as a fresh array of shape (m, n_rows), through the cache."""
         cdef:
-            Py_ssize_t[::1] wanted = self._checked(indices)
+            const Py_ssize_t[::1] wanted = self._checked(indices, self.n_rows)
             Py_ssize_t m = wanted.shape[0], first = 0, count, q
             void **rows
         out = np.empty((m, self.n_rows), dtype=self.dtype)
@@ -244,7 +251,7 @@ cdef class KernelRows:
 
     def block(self, rows, columns):
         """Return k(X[rows], X[columns]), shape (len(rows), len(columns)); not cached."""
-        rows, columns = np.asarray(self._checked(rows)), np.asarray(self._checked(columns))
+        rows, columns = self._checked(rows, self.n_rows), self._checked(columns, self.n_rows)
         self.n_evaluations += len(rows) * len(columns)
         if self.in_place:
             return np.asarray(self.engine.X.arrays[0])[np.ix_(rows, columns)]
@@ -263,13 +270,16 @@ cdef class KernelRows:
         count : bool, default=True
             Count the values as evaluations; False for what serves only to report.
         """
+        n = (<Operand> self.operand).n_rows
+        rows, columns = self._checked(rows, n), self._checked(columns, n)
+        a = _checked_vector(a, len(columns))
         if count:
             self.n_evaluations += len(rows) * len(columns)
-        return self._product(self.operand, np.asarray(rows), np.asarray(columns), np.asarray(a, dtype=np.float64))
+        return self._product(self.operand, rows, columns, a)
 
     def matvec(self, a):
         """Return K @ a, float64, shape (n_rows,); K is not stored, zeros of `a` cost nothing, nothing is counted."""
-        a = np.asarray(a, dtype=np.float64)
+        a = _checked_vector(a, self.n_rows)
         used = np.flatnonzero(a)
         return self._product(self.engine.X, np.arange(self.n_rows), used, a[used])
 
@@ -287,8 +297,9 @@ cdef class KernelRows:
                     values = fill_block(Engine(self.kernel, operand, operand.take(columns)), part)
                 out[first : first + height] = values.astype(np.float64) @ a
             return out
-        X = operand.take(rows) if len(rows) < operand.n_rows else operand
-        Z = operand.take(columns) if len(columns) < operand.n_rows else operand
+        everything = np.arange(operand.n_rows)
+        X = operand if np.array_equal(rows, everything) else operand.take(rows)
+        Z = operand if np.array_equal(columns, everything) else operand.take(columns)
         with single_threaded_blas():
             return multiply(Engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
 
@@ -296,11 +307,19 @@ cdef class KernelRows:
         """Return k(x_i, x_i) for all rows, float64."""
         return np.ascontiguousarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
 
-    def _checked(self, indices):
+    @staticmethod
+    def _checked(indices, n):
         indices = np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)
-        if indices.size and (indices.min() < 0 or indices.max() >= self.n_rows):
-            raise IndexError(f"row indices must be in [0, {self.n_rows})")
+        if indices.size and (indices.min() < 0 or indices.max() >= n):
+            raise IndexError(f"row indices must be in [0, {n})")
         return indices
+
+
+def _checked_vector(a, n):
+    a = np.asarray(a, dtype=np.float64)
+    if a.shape != (n,):
+        raise ValueError(f"a must have one entry for each of the {n} columns, got shape {a.shape}")
+    return a
 
 
 cdef void _copy_bytes(const char *source, Py_ssize_t n_bytes, char *target) noexcept nogil:

@@ -87,7 +87,10 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
     A = np.asarray(A, dtype=np.float64)
-    right = np.ascontiguousarray(A.reshape(len(A), -1))
+    n_columns = X.shape[1] if kernel.form == "precomputed" else Z.shape[0]
+    if A.ndim not in (1, 2) or len(A) != n_columns:
+        raise ValueError(f"A must have one entry or one row for each of the {n_columns} rows of Z, got {A.shape}")
+    right = np.ascontiguousarray(A if A.ndim == 2 else A[:, None])
     out = np.empty((X.shape[0], right.shape[1]))
     if kernel.form == "precomputed":
         for rows in _chunks(X.shape[0], 8 * X.shape[1]):

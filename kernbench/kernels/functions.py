@@ -6,6 +6,7 @@ which a kernel addresses by `form` (the family of the computation) and `constant
 
 from collections.abc import Callable as CallableType
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import sparse
 
 def _require_positive(owner, **parameters):
     for name, value in parameters.items():
-        if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and value > 0):
+        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
             raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}")
 
 
@@ -23,6 +24,11 @@ class Kernel:
     """Base of all kernels: call it on two sets of rows to get the matrix of its values."""
 
     form: ClassVar[str]
+
+    @property
+    def unit(self):
+        """Number that the engine divides rows by while they are still in float64."""
+        return 1.0
 
     @property
     def constants(self):
@@ -98,7 +104,7 @@ class Polynomial(Kernel):
         _require_positive(self, degree=self.degree, scale=self.scale)
         if self.degree != int(self.degree):
             raise ValueError(f"Polynomial: degree must be an integer, got {self.degree!r}")
-        if not (np.isfinite(self.c) and self.c >= 0):
+        if not (isinstance(self.c, Real) and np.isfinite(self.c) and self.c >= 0):
             raise ValueError(f"Polynomial: c must be at least 0, got {self.c!r}")
 
     @property
@@ -126,8 +132,12 @@ class Gaussian(Kernel):
         _require_positive(self, sigma=self.sigma)
 
     @property
+    def unit(self):
+        return float(self.sigma)
+
+    @property
     def constants(self):
-        return (0.5 / float(self.sigma) ** 2,)
+        return (0.5,)  # the engine divides rows by `unit`
 
 
 @dataclass(frozen=True)
@@ -147,8 +157,12 @@ class Laplacian(Kernel):
         _require_positive(self, sigma=self.sigma)
 
     @property
+    def unit(self):
+        return float(self.sigma)
+
+    @property
     def constants(self):
-        return (1.0 / float(self.sigma),)
+        return (1.0,)  # the engine divides rows by `unit`
 
 
 @dataclass(frozen=True)
@@ -178,5 +192,27 @@ class Callable(Kernel):
             raise ValueError(f"Callable: function must be callable, got {self.function!r}")
 
     def diag(self, X):
-        return np.array([float(np.asarray(self.function(X[i : i + 1], X[i : i + 1])).item())
-                         for i in range(X.shape[0])])
+        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
+
+    def values(self, X, Z, dtype=np.float64):
+        """Return what the function answers, looked at before it is believed; it is never shown empty rows.
+
+        Raises
+        ------
+        ValueError
+            If the answer is not a matrix of finite real numbers, one per pair of rows.
+        """
+        shape = (X.shape[0], Z.shape[0])
+        if 0 in shape:
+            return np.empty(shape, dtype=dtype)
+        answer = np.asarray(self.function(X, Z))
+        if answer.shape != shape:
+            raise ValueError(f"the kernel function returned shape {answer.shape} for {shape[0]} rows against "
+                             f"{shape[1]}; it must return {shape}")
+        if answer.dtype.kind not in "biuf":
+            raise ValueError(f"the kernel function returned values of type {answer.dtype}; they must be real numbers")
+        with np.errstate(over="ignore"):
+            answer = np.ascontiguousarray(answer, dtype=dtype)
+        if not np.all(np.isfinite(answer)):
+            raise ValueError(f"the kernel function returned NaN or infinity (in {np.dtype(dtype)})")
+        return answer

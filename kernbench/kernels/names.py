@@ -28,8 +28,10 @@ def resolve_gamma(gamma, X, random_state=None):
             return 1.0 / d
         if gamma == "scale":
             if sparse.issparse(X):
-                mean = X.mean()
-                variance = X.multiply(X).mean() - mean**2
+                # In two passes and in float64: the mean of the squares minus the squared mean cancels.
+                stored, n_entries = np.asarray(X.tocsr().data, dtype=np.float64), X.shape[0] * d
+                mean = stored.sum() / n_entries
+                variance = (np.square(stored - mean).sum() + (n_entries - len(stored)) * mean**2) / n_entries
             else:
                 variance = np.asarray(X, dtype=np.float64).var()
             return 1.0 / (d * variance) if variance > 0 else 1.0

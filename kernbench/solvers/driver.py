@@ -157,15 +157,16 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                     step = min(step, next_check - done)
                 with clock:
                     advanced = solver.advance(step)
+                spent = clock.last
                 if next_check is not None and solver.n_iter - start >= next_check:
                     with clock:
                         solver.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
                 if advanced == 0 and not solver.converged:
                     status = "stalled"
-                elif advanced >= step:
-                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(clock.last, 1e-9)))
-                    chunk = max(grain, int(step * factor) // grain * grain)
+                elif advanced >= step == chunk:  # a step that a check or a limit cut short teaches nothing
+                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
+                    chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
             if status in ("max_iter", "max_seconds") and tol is not None and solver.check(tol):
                 status = "converged"

@@ -77,11 +77,8 @@ def test_time_budget_is_shared_by_the_pairs():
 
 def test_warning_counts_the_pairs_that_stopped_short():
     X, y = load_iris(return_X_y=True)
-    needed = KernelSVC().fit(X, y).n_iter_
-    limit = int(np.sort(needed)[1:].mean())  # enough for two of three
-    assert np.sort(needed)[1] < limit < needed.max()
     with pytest.warns(ConvergenceWarning, match="in 1 of 3 pairs of classes"):
-        model = KernelSVC(max_iter=limit).fit(X, y)
+        model = KernelSVC(max_iter=30).fit(X, y)  # enough for two of three
     assert sorted(model.status_) == ["converged", "converged", "max_iter"]
     assert not model.converged_
 

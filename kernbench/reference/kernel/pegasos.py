@@ -8,6 +8,7 @@ there is to store.
 
 import numpy as np
 
+from kernbench.losses.hinge import dual_bound
 from kernbench.losses.hinge_problem import HingeProblem, require_state
 from kernbench.losses.slack_budget import best_scale
 from kernbench.solvers.base import Solution
@@ -110,7 +111,10 @@ class Pegasos:
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum."""
-        return self._problem.gap(*self._scaled())
+        # The dual point is that of the iterate as it is: scaling it would only take it out of the box.
+        bound = dual_bound(self._problem.rows, self._problem.y, self._coef(), alpha=self._problem.alpha, weights=self._problem.weights,
+                           fit_intercept=self._problem.fit_intercept, responses=self._f())
+        return max(0.0, self.objective() - bound)
 
     def _step(self, i):
         y = self._problem.y

@@ -15,6 +15,7 @@ import numpy as np
 
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
+from kernbench.losses.hinge import dual_bound
 from kernbench.losses.hinge_problem import HingeProblem, require_state
 from kernbench.losses.slack_budget import best_scale
 
@@ -205,7 +206,10 @@ cdef class Pegasos:
 
     def gap(self):
         """The objective of `solution` minus a lower bound on the optimum."""
-        return self.problem.gap(*self._scaled())
+        # The dual point is that of the iterate as it is: scaling it would only take it out of the box.
+        bound = dual_bound(self.rows, self.problem.y, self._coef(), alpha=self.problem.alpha, weights=self.problem.weights,
+                           fit_intercept=self.problem.fit_intercept, responses=self._f())
+        return max(0.0, self.objective() - bound)
 
     def _start_from(self, initial):
         keys = ["counts", "responses", "intercept"] + ["squared_norm"] * self.project
