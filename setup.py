@@ -55,8 +55,9 @@ DIRECTIVES = {
     "boundscheck": DEBUG,
     "wraparound": DEBUG,
     "initializedcheck": DEBUG,
-    "nonecheck": DEBUG,
-    "cdivision": not DEBUG,
+    # These two cannot report an error from code that runs without the interpreter lock.
+    "nonecheck": False,
+    "cdivision": True,
     "linetrace": DEBUG,
     "profile": DEBUG,
     "embedsignature": True,

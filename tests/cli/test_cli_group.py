@@ -133,6 +133,6 @@ def test_help_does_not_wait_for_heavy_libraries():
         "print([m for m in ('scipy', 'sklearn', 'matplotlib', 'jinja2') if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip().endswith("[]")

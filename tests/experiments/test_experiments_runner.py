@@ -272,7 +272,7 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
         script = SCRIPT.format(
             path=path, good=str(good), hanging=str(hanging), results=str(results), late=late
         )
-        return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([sys.executable, "-P", "-c", script], stderr=subprocess.PIPE, text=True)
 
     first = start("Hangs")
     wait_until(lambda: fits(hanging) == 1)

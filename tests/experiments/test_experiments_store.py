@@ -85,7 +85,7 @@ for repeat in range(200):
 def test_two_processes_append_without_mixing_lines(tmp_path, make_record):
     record = make_record(error="x" * 10_000)  # longer than a pipe's or a page's atomic write
     script = WRITER.format(path=sys.path, folder=str(tmp_path), record=record)
-    writers = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("one", "two")]
+    writers = [subprocess.Popen([sys.executable, "-P", "-c", script, name]) for name in ("one", "two")]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
     found = [(record["method"], record["repeat"]) for record in Store(tmp_path).records("fake")]
     assert sorted(found) == [(name, repeat) for name in ("one", "two") for repeat in range(200)]

@@ -128,6 +128,6 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit)
 def test_memory_stays_in_budget():
     """Stored, this matrix of 20,000 by 20,000 would take 1.6 GB."""
     pytest.importorskip("resource")
-    done = subprocess.run([sys.executable, "-c", BUDGET], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", BUDGET], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 60e6  # "some 50 MB of tiles", says the docstring
