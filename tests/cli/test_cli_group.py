@@ -119,7 +119,7 @@ def test_ctrl_c_is_exit_code_130(capsys):
 
 def test_python_dash_m_is_the_command():
     done = subprocess.run(
-        [sys.executable, "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
     assert done.stderr.startswith("kernbench: error: unknown command 'lst'") and done.stdout == ""
