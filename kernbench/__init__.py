@@ -12,7 +12,7 @@ from importlib import import_module
 from kernbench._version import __version__
 
 _HOMES = {"KernelSVC": "kernbench.estimators", "load": "kernbench.estimators"}
-_PACKAGES = ("datasets", "estimators", "experiments", "kernels", "losses", "reference", "report", "solvers")
+_PACKAGES = ("datasets", "estimators", "experiments", "features", "kernels", "losses", "reference", "report", "solvers")
 
 __all__ = ["KernelSVC", "load", "__version__"]
 

@@ -1,0 +1,183 @@
+"""What every kernel is: a small frozen dataclass with its parameters, callable on two sets of rows.
+
+A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
+kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
+prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...), and
+divided by its `unit`.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+
+def require_positive(owner, **parameters):
+    """Raise ValueError unless all `parameters` of the kernel `owner` are positive finite numbers."""
+    for name, value in parameters.items():
+        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}")
+
+
+def require_not_negative(owner, **parameters):
+    """Raise ValueError unless all `parameters` of the kernel `owner` are finite numbers of at least 0."""
+    for name, value in parameters.items():
+        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
+            raise ValueError(f"{type(owner).__name__}: {name} must be at least 0 and finite, got {value!r}")
+
+
+def require_integer(owner, low, **parameters):
+    """Raise ValueError unless all `parameters` of the kernel `owner` are whole numbers of at least `low`."""
+    for name, value in parameters.items():
+        whole = isinstance(value, Integral) or (isinstance(value, Real) and value == int(value))
+        if not whole or value < low:
+            raise ValueError(f"{type(owner).__name__}: {name} must be an integer of at least {low}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Base of all kernels: call it on two sets of rows to get the matrix of its values.
+
+    Attributes
+    ----------
+    form : str
+        The family of the computation, for the compiled engine.
+    constants : tuple of float
+        The numbers that `form` needs.
+    unit : float
+        What lifted rows are divided by while they are still in float64.
+    translation_invariant : bool
+        Lifted rows may be moved together: the engine puts the origin among them, so that rounding stays small.
+    keeps_zeros : bool
+        `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
+    lower : float or None
+        Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
+    """
+
+    form: ClassVar[str]
+    translation_invariant: ClassVar[bool] = False
+    keeps_zeros: ClassVar[bool] = True
+    lower_is_open: ClassVar[bool] = False
+
+    @property
+    def unit(self):
+        return 1.0
+
+    @property
+    def constants(self):
+        return ()
+
+    @property
+    def lower(self):
+        return None
+
+    def lift(self, values):
+        """Return the entries as the engine takes them, before `unit`: float64 in, float64 out, element by element."""
+        return values
+
+    def __call__(self, X, Z=None, *, dtype=None):
+        """Return the matrix k(x_i, z_j).
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+        Z : array-like or CSR matrix of shape (m, d), optional
+            X by default.
+        dtype : {float32, float64}, optional
+            Precision of the result; by default that of X (float64 for anything but float32).
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+
+        Raises
+        ------
+        ValueError
+            If an entry is outside the kernel's domain (the message names row and column).
+        """
+        from kernbench.kernels.blocks import block
+
+        return block(self, X, X if Z is None else Z, dtype=dtype)
+
+    def diag(self, X):
+        """Return k(x_i, x_i) for every row, float64, shape (n,)."""
+        return np.ones(X.shape[0])
+
+    def random_features(self, n_features, random_state=None, **options):
+        """Return a transformer whose features have this kernel as their expected inner product.
+
+        Parameters
+        ----------
+        n_features : int
+        random_state : int, Generator or None
+        **options
+            Of `kernbench.features.RandomFeatures`.
+
+        Returns
+        -------
+        RandomFeatures
+            Not fitted yet.
+        """
+        # The one look upstairs: a convenience for users, which nothing on this floor depends on.
+        return import_module("kernbench.features").RandomFeatures(self, n_features, random_state=random_state, **options)
+
+    def __add__(self, other):
+        """The kernel k(x, z) + k'(x, z)."""
+        return self._combined("Sum", other)
+
+    def __mul__(self, other):
+        """The kernel k(x, z) k'(x, z), or k(x, z) times a positive number."""
+        return self._combined("Product", other)
+
+    __rmul__ = __mul__
+
+    def _combined(self, how, other):
+        from kernbench.kernels import combined
+
+        if isinstance(other, Kernel):
+            return getattr(combined, how)((self, other))
+        if how == "Product" and isinstance(other, Real):
+            return combined.Sum((self,), (float(other),))
+        return NotImplemented
+
+    def check_domain(self, X):
+        """Raise ValueError if an entry of X is outside the kernel's domain; NaN is none of its business.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+        """
+        lower = self.lower
+        if lower is None:
+            return
+        values = X.data if sparse.issparse(X) else X
+        outside = values <= lower if self.lower_is_open else values < lower
+        if not np.any(outside):
+            return
+        if sparse.issparse(X):
+            place = int(np.flatnonzero(outside)[0])
+            row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+            value = values[place]
+        else:
+            row, column = (int(index) for index in np.argwhere(outside)[0])
+            value = values[row, column]
+        relation = ">" if self.lower_is_open else ">="
+        raise ValueError(f"{type(self).__name__} needs entries x {relation} {lower:g}, but column {column} holds "
+                         f"{value:g} (row {row}): shift or clip the column, or choose another kernel")
+
+
+def squared_norms(X):
+    """Return |x_i|^2 for every row, float64, shape (n,)."""
+    if sparse.issparse(X):
+        squares = X.astype(np.float64).power(2)
+        return np.asarray(squares.sum(axis=1)).ravel()
+    X = np.asarray(X, dtype=np.float64)
+    return np.einsum("ij,ij->i", X, X)
+
+
+def row_sums(X):
+    """Return the sum of each row's entries, float64, shape (n,)."""
+    return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()

@@ -1,0 +1,63 @@
+"""Kernels that are not computed here: precomputed matrices and Python functions."""
+
+from collections.abc import Callable as CallableType
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels.base import Kernel
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The kernel matrix itself takes the place of X: X[i, j] = k(x_i, z_j)."""
+
+    form: ClassVar[str] = "precomputed"
+
+    def diag(self, X):
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed training kernel must be square, got shape {X.shape}")
+        return np.asarray(X.diagonal() if sparse.issparse(X) else np.diagonal(X), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Callable(Kernel):
+    """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``.
+
+    Asked for batches of rows, never for single values, so that a vectorised function stays fast.
+    """
+
+    function: CallableType
+    form: ClassVar[str] = "callable"
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise ValueError(f"Callable: function must be callable, got {self.function!r}")
+
+    def diag(self, X):
+        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
+
+    def values(self, X, Z, dtype=np.float64):
+        """Return what the function answers, looked at before it is believed; it is never shown empty rows.
+
+        Raises
+        ------
+        ValueError
+            If the answer is not a matrix of finite real numbers, one per pair of rows.
+        """
+        shape = (X.shape[0], Z.shape[0])
+        if 0 in shape:
+            return np.empty(shape, dtype=dtype)
+        answer = np.asarray(self.function(X, Z))
+        if answer.shape != shape:
+            raise ValueError(f"the kernel function returned shape {answer.shape} for {shape[0]} rows against "
+                             f"{shape[1]}; it must return {shape}")
+        if answer.dtype.kind not in "biuf":
+            raise ValueError(f"the kernel function returned values of type {answer.dtype}; they must be real numbers")
+        with np.errstate(over="ignore"):
+            answer = np.ascontiguousarray(answer, dtype=dtype)
+        if not np.all(np.isfinite(answer)):
+            raise ValueError(f"the kernel function returned NaN or infinity (in {np.dtype(dtype)})")
+        return answer

@@ -1,0 +1,125 @@
+"""Kernels of the inner product <x, z>: linear, polynomial, power series, arc-cosine."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = <x, z>."""
+
+    form: ClassVar[str] = "polynomial"
+
+    @property
+    def constants(self):
+        return (1.0, 0.0, 1.0)
+
+    def diag(self, X):
+        return squared_norms(X)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (scale <x, z> + c)^degree.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        At least 1.
+    c : float, default=1.0
+        At least 0, so that the kernel is positive semi-definite.
+    scale : float, default=1.0
+        scikit-learn's ``gamma``.
+    """
+
+    degree: int = 3
+    c: float = 1.0
+    scale: float = 1.0
+    form: ClassVar[str] = "polynomial"
+
+    def __post_init__(self):
+        require_positive(self, degree=self.degree, scale=self.scale)
+        require_integer(self, 1, degree=self.degree)
+        require_not_negative(self, c=self.c)
+
+    @property
+    def constants(self):
+        return (float(self.scale), float(self.c), float(self.degree))
+
+    def diag(self, X):
+        return (self.scale * squared_norms(X) + self.c) ** int(self.degree)
+
+
+@dataclass(frozen=True)
+class DotProduct(Kernel):
+    """k(x, z) = sum_n coefficients[n] <x, z>^n.
+
+    Parameters
+    ----------
+    coefficients : sequence of float, default=(1, 1, 1/2, 1/6, 1/24)
+        Of at least 0 each (so that the kernel is positive semi-definite), not all 0. ``DotProduct.exponential(n)``
+        gives the first n of exp(<x, z>).
+    """
+
+    coefficients: tuple = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
+    form: ClassVar[str] = "power-series"
+
+    def __post_init__(self):
+        if isinstance(self.coefficients, str) or not isinstance(self.coefficients, Iterable):
+            raise ValueError(f"DotProduct: coefficients must be a sequence of numbers, got {self.coefficients!r}")
+        coefficients = tuple(self.coefficients)
+        for n, value in enumerate(coefficients):
+            require_not_negative(self, **{f"coefficients[{n}]": value})
+        if not any(coefficients):
+            raise ValueError("DotProduct: at least one of the coefficients must be positive")
+        # Hashable, and the same kernel whether it was given as a list or an array.
+        object.__setattr__(self, "coefficients", tuple(float(value) for value in coefficients))
+
+    @classmethod
+    def exponential(cls, n_terms=12):
+        """Return the first `n_terms` terms of exp(<x, z>): coefficients 1/n!."""
+        return cls(tuple(1.0 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, n_terms)]))))
+
+    @property
+    def constants(self):
+        return self.coefficients
+
+    def diag(self, X):
+        return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)
+
+
+@dataclass(frozen=True)
+class ArcCosine(Kernel):
+    """k(x, z) = (1/pi) ||x||^n ||z||^n J_n(theta), theta the angle between x and z (Cho and Saul, NIPS 2009).
+
+    J_0 = pi - theta, J_1 = sin theta + (pi - theta) cos theta,
+    J_2 = 3 sin theta cos theta + (pi - theta) (1 + 2 cos^2 theta): the kernel of an infinitely wide layer of step,
+    rectified linear or squared rectified linear units. Where x or z is 0, order 0 has the value 1/2.
+
+    Parameters
+    ----------
+    order : {0, 1, 2}, default=1
+    """
+
+    order: int = 1
+    form: ClassVar[str] = "arc-cosine"
+
+    def __post_init__(self):
+        require_integer(self, 0, order=self.order)
+        if self.order > 2:
+            raise ValueError(f"ArcCosine: order must be 0, 1 or 2, got {self.order!r}")
+
+    @property
+    def constants(self):
+        return (float(self.order),)
+
+    def diag(self, X):
+        squares = squared_norms(X)
+        if self.order == 0:
+            return np.where(squares > 0, 1.0, 0.5)
+        return squares if self.order == 1 else 3.0 * squares**2

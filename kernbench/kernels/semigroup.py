@@ -1,0 +1,67 @@
+"""Kernels of the sum x + z on x_j >= 0: exponential and reciprocal semigroup (Yang et al., CVPR 2014)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels.base import Kernel, require_positive, row_sums
+
+
+@dataclass(frozen=True)
+class ExponentialSemigroup(Kernel):
+    """k(x, z) = exp(-beta sum_j sqrt(x_j + z_j)), x_j >= 0.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+    """
+
+    beta: float = 1.0
+    form: ClassVar[str] = "exponential-semigroup"
+    keeps_zeros: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_positive(self, beta=self.beta)
+
+    @property
+    def lower(self):
+        return 0.0
+
+    @property
+    def unit(self):
+        return 1.0 / float(self.beta) ** 2
+
+    def diag(self, X):
+        return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(X)))
+
+
+@dataclass(frozen=True)
+class ReciprocalSemigroup(Kernel):
+    """k(x, z) = prod_j lam / (x_j + z_j + lam), x_j >= 0.
+
+    Parameters
+    ----------
+    lam : float, default=1.0
+    """
+
+    lam: float = 1.0
+    form: ClassVar[str] = "reciprocal-semigroup"
+    keeps_zeros: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_positive(self, lam=self.lam)
+
+    @property
+    def lower(self):
+        return 0.0
+
+    @property
+    def unit(self):
+        return float(self.lam)
+
+    def diag(self, X):
+        X = X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        logs = (X * (2.0 / self.lam)).log1p() if sparse.issparse(X) else np.log1p(X * (2.0 / self.lam))
+        return np.exp(-row_sums(logs))

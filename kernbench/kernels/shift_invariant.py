@@ -1,0 +1,115 @@
+"""Kernels of the difference x - z: Gaussian, Laplacian, Cauchy, Matérn."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernbench.kernels.base import Kernel, require_positive
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """k(x, z) = exp(-||x - z||^2 / (2 sigma^2)); scikit-learn's gamma is 1 / (2 sigma^2).
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        Length scale, in the units of x.
+    """
+
+    sigma: float = 1.0
+    form: ClassVar[str] = "gaussian"
+    translation_invariant: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_positive(self, sigma=self.sigma)
+
+    @property
+    def unit(self):
+        return float(self.sigma)
+
+    @property
+    def constants(self):
+        return (0.5,)  # the engine divides rows by `unit`
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, z) = exp(-||x - z||_1 / sigma); scikit-learn's gamma is 1 / sigma.
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        Length scale, in the units of x.
+    """
+
+    sigma: float = 1.0
+    form: ClassVar[str] = "laplacian"
+    translation_invariant: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_positive(self, sigma=self.sigma)
+
+    @property
+    def unit(self):
+        return float(self.sigma)
+
+    @property
+    def constants(self):
+        return (1.0,)  # the engine divides rows by `unit`
+
+
+@dataclass(frozen=True)
+class Cauchy(Kernel):
+    """k(x, z) = prod_j 1 / (1 + ((x_j - z_j) / sigma)^2).
+
+    Parameters
+    ----------
+    sigma : float, default=1.0
+        Length scale, in the units of x.
+    """
+
+    sigma: float = 1.0
+    form: ClassVar[str] = "cauchy"
+    translation_invariant: ClassVar[bool] = True
+    keeps_zeros: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_positive(self, sigma=self.sigma)
+
+    @property
+    def unit(self):
+        return float(self.sigma)
+
+
+@dataclass(frozen=True)
+class Matern(Kernel):
+    """k(x, z) = 2^(1-nu) / Gamma(nu) t^nu K_nu(t), t = sqrt(2 nu) ||x - z|| / length_scale.
+
+    K_nu is the modified Bessel function of the second kind. nu = 1/2, 3/2 and 5/2 have closed forms and are fast;
+    others cost a Bessel function per value.
+
+    Parameters
+    ----------
+    nu : float, default=1.5
+        Smoothness.
+    length_scale : float, default=1.0
+        In the units of x; as in scikit-learn's ``gaussian_process.kernels.Matern``.
+    """
+
+    nu: float = 1.5
+    length_scale: float = 1.0
+    form: ClassVar[str] = "matern"
+    translation_invariant: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_positive(self, nu=self.nu, length_scale=self.length_scale)
+
+    @property
+    def unit(self):
+        return float(self.length_scale) / float(np.sqrt(2.0 * self.nu))
+
+    @property
+    def constants(self):
+        return (float(self.nu),)

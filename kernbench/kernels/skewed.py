@@ -1,0 +1,71 @@
+"""Multiplicative kernels of log(x + c), x_j > -c: skewed chi-squared and skewed intersection.
+
+Li, Ionescu and Sminchisescu, DAGM 2010. Both are shift-invariant in u = log(x + c).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kernbench.kernels.base import Kernel, require_positive
+
+
+@dataclass(frozen=True)
+class SkewedKernel(Kernel):
+    """What the kernels of this module share.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Skewness, in the units of x.
+    """
+
+    c: float = 1.0
+    translation_invariant: ClassVar[bool] = True
+    keeps_zeros: ClassVar[bool] = False
+    lower_is_open: ClassVar[bool] = True
+
+    def __post_init__(self):
+        require_positive(self, c=self.c)
+
+    @property
+    def lower(self):
+        return -float(self.c)
+
+    @property
+    def unit(self):
+        return 2.0
+
+    def lift(self, values):
+        return np.log(values + self.c)
+
+
+@dataclass(frozen=True)
+class SkewedChiSquared(SkewedKernel):
+    """k(x, z) = prod_j 2 sqrt(x_j + c) sqrt(z_j + c) / (x_j + z_j + 2c), x_j > -c.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Skewness, in the units of x.
+    """
+
+    form: ClassVar[str] = "sech"  # prod_j 1 / cosh((u_j - v_j) / 2)
+
+
+@dataclass(frozen=True)
+class SkewedIntersection(SkewedKernel):
+    """k(x, z) = prod_j min(sqrt((x_j + c) / (z_j + c)), sqrt((z_j + c) / (x_j + c))), x_j > -c.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Skewness, in the units of x.
+    """
+
+    form: ClassVar[str] = "laplacian"  # exp(-|u - v|_1 / 2)
+
+    @property
+    def constants(self):
+        return (1.0,)
