@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.datasets import describe, fetch, load, real, verify
+from kernbench.datasets import describe, fetch, load, verify
+from kernbench.datasets.real import images, libsvm, tables
 
 POSITIVES = {  # name: +1 in the training part, +1 in the test part, as published
     "adult": (7841, 3846),
@@ -76,7 +77,7 @@ def test_files_at_hand_verify(name, real_files):
 
 @pytest.fixture
 def small_covtype(write, monkeypatch):
-    monkeypatch.setattr(real, "COVTYPE_TRAIN", 40)
+    monkeypatch.setattr(tables, "COVTYPE_TRAIN", 40)
     rng = np.random.default_rng(0)
     table = rng.integers(-100, 4000, (60, 55))
     table[:, 7] = 3  # constant
@@ -87,7 +88,7 @@ def small_covtype(write, monkeypatch):
 
 def test_covtype_builder_keeps_raw_integers_on_request(small_covtype):
     table, paths = small_covtype
-    X_train, y_train, X_test, y_test = real.covtype(paths, standardise=False)
+    X_train, y_train, X_test, y_test = tables.covtype(paths, standardise=False)
     assert X_train.shape == (40, 54)
     rows = {tuple(row[:-1]): 1 if row[-1] == 2 else -1 for row in table.tolist()}
     for X, y in ((X_train, y_train), (X_test, y_test)):
@@ -98,14 +99,14 @@ def test_covtype_builder_keeps_raw_integers_on_request(small_covtype):
 
 def test_covtype_builder_standardises_by_the_training_part(small_covtype):
     _, paths = small_covtype
-    raw = real.covtype(paths, standardise=False, split_seed=4)
-    scaled = real.covtype(paths, split_seed=4)
+    raw = tables.covtype(paths, standardise=False, split_seed=4)
+    scaled = tables.covtype(paths, split_seed=4)
     mean, deviation = raw[0].mean(axis=0), raw[0].std(axis=0)
     deviation[7] = 1
     for part in (0, 2):
         np.testing.assert_allclose(scaled[part], (raw[part] - mean) / deviation, atol=1e-5)
     assert np.all(scaled[0][:, 7] == 0)
-    assert not np.array_equal(raw[0], real.covtype(paths, standardise=False, split_seed=5)[0])
+    assert not np.array_equal(raw[0], tables.covtype(paths, standardise=False, split_seed=5)[0])
 
 
 def _idx(array):
@@ -116,12 +117,12 @@ def test_mnist_builder_reads_idx_files(write):
     rng = np.random.default_rng(0)
     paths, parts = {}, {}
     for part, n in (("train", 5), ("t10k", 3)):
-        images = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
+        pixels = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
         digits = np.array([8, 1, 8, 3, 0][:n], dtype=np.uint8)
-        parts[part] = images
-        paths[f"{part}-images-idx3-ubyte"] = write(f"{part}-images", gzip.compress(_idx(images)))
+        parts[part] = pixels
+        paths[f"{part}-images-idx3-ubyte"] = write(f"{part}-images", gzip.compress(_idx(pixels)))
         paths[f"{part}-labels-idx1-ubyte"] = write(f"{part}-labels", _idx(digits))
-    X_train, y_train, X_test, y_test = real.mnist_8_vs_rest(paths)
+    X_train, y_train, X_test, y_test = images.mnist_8_vs_rest(paths)
     np.testing.assert_allclose(X_train, parts["train"].reshape(5, 784) / 255, rtol=1e-6)
     assert X_test.shape == (3, 784)
     assert y_train.tolist() == [1, -1, 1, -1, -1]
@@ -131,11 +132,11 @@ def test_mnist_builder_reads_idx_files(write):
 def test_a_broken_idx_file_is_named(content, write):
     path = write("labels", content)
     with pytest.raises(ValueError, match="labels: (not an idx file|found 2 bytes of data, expected 5)"):
-        real._read_idx(path)
+        images._read_idx(path)
 
 
 def test_adult_builder_gives_both_parts_123_columns(write):
     paths = {"a9a": write("a9a", "-1 3:1 123:1\n+1 1:1\n"), "a9a.t": write("a9a.t", "-1 122:1\n")}
-    X_train, y_train, X_test, y_test = real.adult(paths)
+    X_train, y_train, X_test, y_test = libsvm.adult(paths)
     assert X_train.shape == (2, 123) and X_test.shape == (1, 123)
     assert y_train.tolist() == [-1, 1] and y_test.tolist() == [-1]
