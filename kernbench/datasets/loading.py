@@ -5,7 +5,6 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.datasets.base import Dataset, array_checksum
 from kernbench.datasets.checks import require_number
-from kernbench.datasets.folders import find_file
 from kernbench.datasets.registry import DATASETS, get
 from kernbench.datasets.splits import stratified_indices
 from kernbench.datasets.storage import check_files, combined_checksum, locate
@@ -79,7 +78,7 @@ def available(*, offline=False):
     -------
     list of str
     """
-    entries = [entry for entry in DATASETS if not offline or all(find_file(f.name) for f in entry.files)]
+    entries = [entry for entry in DATASETS if not offline or all(file.find() for file in entry.files)]
     return [entry.name for entry in entries]
 
 

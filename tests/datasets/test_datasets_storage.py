@@ -4,9 +4,12 @@ import bz2
 import gzip
 import hashlib
 import lzma
+import io
 import os
 import pickle
+import zipfile
 
+import numpy as np
 import pooch
 import pytest
 
@@ -118,6 +121,88 @@ def test_a_download_arrives_whole_or_not_at_all(answer, cache, server):
     with pytest.raises((DatasetUnavailable, KeyboardInterrupt)):
         locate("tiny set", [TINY], PAGE)
     assert list(cache.iterdir()) == []
+
+
+def _zipped(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("https://one.test/all.zip#folder/tiny", _zipped(**{"folder/tiny": CONTENT, "other": b"1"})),
+        (
+            "https://one.test/all.zip#inner.zip#folder/tiny",
+            _zipped(**{"inner.zip": _zipped(**{"folder/tiny": CONTENT})}),
+        ),
+    ],
+)
+def test_a_member_of_an_archive_is_kept_alone(url, answer, cache, server):
+    server["https://one.test/all.zip"] = answer
+    file = RemoteFile(TINY.name, TINY.checksum, (url,))
+    assert locate("tiny set", [file], PAGE) == {"tiny": cache / "tiny"}
+    assert (cache / "tiny").read_bytes() == CONTENT
+    assert sorted(path.name for path in cache.iterdir()) == [checksums.MEMORY_FILE, "tiny"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _zipped(**{"another": CONTENT}),
+        _zipped(**{"folder/tiny": CONTENT})[:-30],
+        b"<html>Please log in</html>",
+    ],
+    ids=["no such member", "truncated", "a login page"],
+)
+def test_a_bad_archive_leaves_nothing(answer, cache, server):
+    server["https://one.test/all.zip"] = answer
+    file = RemoteFile(TINY.name, TINY.checksum, ("https://one.test/all.zip#folder/tiny",))
+    with pytest.raises(DatasetUnavailable, match=r"all\.zip#folder/tiny \(what came is damaged\)"):
+        locate("tiny set", [file], PAGE)
+    assert list(cache.iterdir()) == []
+
+
+def test_a_file_is_found_under_its_other_names(data_folder, server):
+    file = RemoteFile(TINY.name, TINY.checksum, (), aliases=("Tiny-1.0.txt",))
+    path = data_folder / "Tiny-1.0.txt.gz"
+    path.write_bytes(gzip.compress(CONTENT))
+    assert locate("tiny set", [file], PAGE) == {"tiny": path}
+
+
+def test_other_ends_of_lines_are_taken_where_they_are_known(data_folder, server):
+    content = CONTENT.replace(b"\n", b"\r\n")
+    (data_folder / "tiny").write_bytes(content)
+    with pytest.raises(ChecksumMismatch):
+        locate("tiny set", [TINY], PAGE)
+    other = hashlib.sha256(content).hexdigest()
+    file = RemoteFile(TINY.name, TINY.checksum, (), same_examples=(other,))
+    assert locate("tiny set", [file], PAGE) == {"tiny": data_folder / "tiny"}
+    (status,) = storage.check_files("tiny set", [file])
+    assert (status.status, status.found, status.expected) == ("ok", other, TINY.checksum)
+
+
+def test_a_file_that_must_be_made_comes_with_its_recipe(server):
+    file = RemoteFile("made.npz", "ab" * 32, (), recipe="the first rows")
+    with pytest.raises(DatasetUnavailable) as caught:
+        locate("made set", [file], PAGE)
+    assert "no download, there is none" in str(caught.value)
+    assert f"make made.npz from what {PAGE} offers (the first rows) and place it in" in str(caught.value)
+
+
+def test_the_checksum_of_an_archive_is_that_of_its_arrays(tmp_path):
+    X, y = np.arange(6.0).reshape(3, 2), np.array([1, -1, 1])
+    np.savez(tmp_path / "a.npz", X=X, y=y)
+    np.savez_compressed(tmp_path / "b.npz", y=y, X=X)
+    np.savez(tmp_path / "c.npz", X=X, y=-y)
+    first, again, other = (checksums.content_checksum(tmp_path / f"{name}.npz") for name in "abc")
+    assert first == again != other
+    (tmp_path / "a.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:-40])
+    with pytest.raises(ValueError, match="a.npz: the zip archive is damaged"):
+        checksums.content_checksum(tmp_path / "a.npz")
 
 
 def test_without_network_the_message_says_what_to_do(data_folder, cache, server):
