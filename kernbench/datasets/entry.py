@@ -26,8 +26,16 @@ class DatasetEntry:
         ``build(n, rng, **options) -> (X, y)`` of a generated one.
     positive : str
         Share of +1 in the training part, as text; of binary sets only.
+    task : {"binary", "multi-class", "regression"}
+        As in :class:`~kernbench.datasets.Dataset`.
     files : tuple of RemoteFile
         What a real set is read from.
+    n_published : int or None
+        Examples in the published set where the default options take fewer; None: ``n_train + n_test``.
+    population_auc : float or None
+        As in :class:`~kernbench.datasets.Dataset`.
+    common_test : bool
+        The seed of a generated set draws its training part only; the test part is one and the same.
     """
 
     name: str
@@ -40,7 +48,16 @@ class DatasetEntry:
     layout: str
     build: Callable = field(repr=False)
     positive: str = ""
+    task: str = "binary"
     files: tuple = ()
+    n_published: int | None = None
+    population_auc: float | None = None
+    common_test: bool = False
+
+    @property
+    def n_examples(self):
+        """Number of examples of the whole published set."""
+        return self.n_published or self.n_train + self.n_test
 
     @property
     def options(self):
@@ -52,7 +69,7 @@ class DatasetEntry:
         lines = [
             f"{self.name} ({self.kind}): {self.summary}",
             f"  {self.n_train:,} training and {self.n_test:,} test examples, {self.n_features:,} features, "
-            f"{self.layout}, {self.positive} positive",
+            f"{self.layout}, {f'{self.positive} positive' if self.positive else self.task}",
             f"  source: {self.source}",
         ]
         if self.options:

@@ -23,7 +23,7 @@ def search_folders():
 
 
 def find_file(*names):
-    """The first file called by one of `names`, plain or with ``.gz``, ``.bz2`` or ``.xz`` behind it, or None."""
+    """The first file called by one of `names`, plain or with ``.gz``, ``.bz2`` or ``.xz``, or None."""
     for folder in search_folders():
         for name in names:
             for suffix in ("", *PACKING_SUFFIXES):

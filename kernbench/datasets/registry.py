@@ -2,7 +2,7 @@
 
 from kernbench._names import unknown_name
 from kernbench.datasets import generators, generators_sparse
-from kernbench.datasets.real import images, libsvm, tables, tables_small
+from kernbench.datasets.real import bank, images, libsvm, molecules, tables, tables_small
 
 DATASETS = (
     *generators.ENTRIES,
@@ -10,7 +10,9 @@ DATASETS = (
     *tables_small.ENTRIES,
     *libsvm.ENTRIES,
     *tables.ENTRIES,
+    *bank.ENTRIES,
     *images.ENTRIES,
+    *molecules.ENTRIES,
 )
 
 

@@ -23,7 +23,7 @@ class RemoteFile:
     name : str
         Without a packing suffix.
     checksum : str
-        SHA-256 of the unpacked content, as :func:`~kernbench.datasets.checksums.content_checksum` computes it.
+        SHA-256 of the unpacked content: :func:`kernbench.datasets.checksums.content_checksum`.
     urls : tuple of str
         Public origins, tried in this order. ``address#member`` is a member of the zip archive at that
         address, ``address#inner.zip#member`` one of an archive inside it.

@@ -4,20 +4,19 @@ import bz2
 import gzip
 import hashlib
 import lzma
-import io
 import os
 import pickle
-import zipfile
 
-import numpy as np
 import pooch
 import pytest
 
 from kernbench.datasets import (
     ChecksumMismatch,
     DatasetUnavailable,
+    available,
     cache_folder,
     checksums,
+    describe,
     fetch,
     load,
     storage,
@@ -30,29 +29,6 @@ TINY = RemoteFile(
     "tiny", hashlib.sha256(CONTENT).hexdigest(), ("https://one.test/tiny", "https://two.test/tiny.gz")
 )
 PAGE = "https://page.test"
-
-
-@pytest.fixture
-def server(monkeypatch):
-    """Stand-in for the network: a dict from address to the bytes or the exception it answers with."""
-    answers, asked = {}, []
-
-    class Downloader:
-        def __init__(self, **options):
-            assert options["timeout"] > 0
-
-        def __call__(self, url, output_file, pooch):
-            asked.append(url)
-            answer = answers.get(url, OSError("no route to host"))
-            with open(output_file, "wb") as file:
-                file.write(answer[:10] if isinstance(answer, bytes) else b"half a fi")
-                if isinstance(answer, BaseException):
-                    raise answer
-                file.write(answer[10:])
-
-    monkeypatch.setattr(pooch, "HTTPDownloader", Downloader)
-    answers["asked"] = asked
-    return answers
 
 
 def test_cache_folder_is_chosen_by_the_environment(cache, monkeypatch):
@@ -123,49 +99,6 @@ def test_a_download_arrives_whole_or_not_at_all(answer, cache, server):
     assert list(cache.iterdir()) == []
 
 
-def _zipped(**members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("url", "answer"),
-    [
-        ("https://one.test/all.zip#folder/tiny", _zipped(**{"folder/tiny": CONTENT, "other": b"1"})),
-        (
-            "https://one.test/all.zip#inner.zip#folder/tiny",
-            _zipped(**{"inner.zip": _zipped(**{"folder/tiny": CONTENT})}),
-        ),
-    ],
-)
-def test_a_member_of_an_archive_is_kept_alone(url, answer, cache, server):
-    server["https://one.test/all.zip"] = answer
-    file = RemoteFile(TINY.name, TINY.checksum, (url,))
-    assert locate("tiny set", [file], PAGE) == {"tiny": cache / "tiny"}
-    assert (cache / "tiny").read_bytes() == CONTENT
-    assert sorted(path.name for path in cache.iterdir()) == [checksums.MEMORY_FILE, "tiny"]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        _zipped(**{"another": CONTENT}),
-        _zipped(**{"folder/tiny": CONTENT})[:-30],
-        b"<html>Please log in</html>",
-    ],
-    ids=["no such member", "truncated", "a login page"],
-)
-def test_a_bad_archive_leaves_nothing(answer, cache, server):
-    server["https://one.test/all.zip"] = answer
-    file = RemoteFile(TINY.name, TINY.checksum, ("https://one.test/all.zip#folder/tiny",))
-    with pytest.raises(DatasetUnavailable, match=r"all\.zip#folder/tiny \(what came is damaged\)"):
-        locate("tiny set", [file], PAGE)
-    assert list(cache.iterdir()) == []
-
-
 def test_a_file_is_found_under_its_other_names(data_folder, server):
     file = RemoteFile(TINY.name, TINY.checksum, (), aliases=("Tiny-1.0.txt",))
     path = data_folder / "Tiny-1.0.txt.gz"
@@ -193,18 +126,6 @@ def test_a_file_that_must_be_made_comes_with_its_recipe(server):
     assert f"make made.npz from what {PAGE} offers (the first rows) and place it in" in str(caught.value)
 
 
-def test_the_checksum_of_an_archive_is_that_of_its_arrays(tmp_path):
-    X, y = np.arange(6.0).reshape(3, 2), np.array([1, -1, 1])
-    np.savez(tmp_path / "a.npz", X=X, y=y)
-    np.savez_compressed(tmp_path / "b.npz", y=y, X=X)
-    np.savez(tmp_path / "c.npz", X=X, y=-y)
-    first, again, other = (checksums.content_checksum(tmp_path / f"{name}.npz") for name in "abc")
-    assert first == again != other
-    (tmp_path / "a.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:-40])
-    with pytest.raises(ValueError, match="a.npz: the zip archive is damaged"):
-        checksums.content_checksum(tmp_path / "a.npz")
-
-
 def test_without_network_the_message_says_what_to_do(data_folder, cache, server):
     with pytest.raises(DatasetUnavailable) as caught:
         load("adult")
@@ -218,6 +139,17 @@ def test_without_network_the_message_says_what_to_do(data_folder, cache, server)
         "get a9a, a9a.t from https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html" in message
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+@pytest.mark.parametrize("name", [name for name in available() if describe(name).files])
+def test_what_is_absent_is_named_with_its_page_and_files(name, server):
+    entry = describe(name)
+    with pytest.raises(DatasetUnavailable) as caught:
+        load(name)
+    for fact in (entry.source, *(file.name for file in entry.files), *(file.recipe for file in entry.files)):
+        assert fact in str(caught.value)
+    addresses = [url.partition("#")[0] for url in entry.files[0].urls]
+    assert server["asked"] == addresses
 
 
 def test_the_message_says_when_a_folder_does_not_exist(cache, server, monkeypatch, tmp_path):
@@ -306,7 +238,7 @@ def test_verify_trusts_nothing_remembered(data_folder):
 
 
 def test_verify_reports_every_file_of_every_real_set():
-    assert {status.dataset for status in verify()} == {"adult", "covtype", "mnist-8-vs-rest"}
+    assert {status.dataset for status in verify()} == {name for name in available() if describe(name).files}
     assert [status.name for status in verify("adult")] == ["a9a", "a9a.t"]
     assert all(status.status == "missing" and status.path is None for status in verify())
     assert verify("blobs") == []
