@@ -4,7 +4,7 @@ Three kinds of sets answer to one call, ``load(name)``. Labels are -1 and +1, bu
 ``task`` is another.
 
 * *generated*: drawn from a documented formula by a seed, with as many examples as asked for (`generators`,
-  `generators_sparse`); they need no file and no network;
+  `generators_sparse`, and `generators_roc` with known population AUC); they need no file and no network;
 * *bundled*: shipped with scikit-learn;
 * *full* (or a *subset*, named as such): real sets as published (`real`). Their files are looked for in the
   folder that the environment variable ``KERNBENCH_DATA`` names, then in the cache folder
