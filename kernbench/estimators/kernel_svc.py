@@ -3,15 +3,16 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from kernbench.estimators import model_file
 from kernbench.estimators._expansion import ExpansionMixin
 from kernbench.estimators._fitted_state import check_kernel_svc_state
 from kernbench.estimators._fitting import fit_pairs
 from kernbench.estimators._outcome import INTERRUPTED, set_outcome, warn_unless_converged
-from kernbench.estimators._parameters import check_kernel_svc, is_precomputed, precision
+from kernbench.estimators._parameters import check_kernel_svc, precision
 from kernbench.estimators._training_data import check_training_data, kernel_of
 from kernbench.estimators._warm_start import cold_start, digest
 from kernbench.estimators.multiclass import Pair, pairs_of
+from kernbench.kernels.checks import is_precomputed
+from kernbench.saving import model_file
 
 
 class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):

@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from kernbench.estimators import KernelSVC, load
+from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
+from kernbench.saving import load
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 1).astype(int)
