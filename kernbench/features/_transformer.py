@@ -11,6 +11,7 @@ from kernbench.saving import model_file
 
 CHUNK_BYTES = 32_000_000  # intermediate values held at one time, and rows turned into another precision
 MIN_CHUNK_ROWS = 256
+WIDER = "give X as float64"
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -92,7 +93,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         settings = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if hasattr(self, name)}
         if isinstance(self.kernel, str) and not is_precomputed(self.kernel):
-            check_range(X, Linear(), X.dtype.name)  # first: the variance of "scale" may overflow
+            check_range(X, Linear(), X.dtype.name, wider=WIDER)  # first: the variance of "scale" may overflow
         kernel = resolve_kernel(self.kernel, X, random_state=random_state, **settings)
         self._check_values(X, kernel)
         return kernel
@@ -100,7 +101,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @staticmethod
     def _check_values(X, kernel):
         kernel.check_domain(X)
-        check_range(X, kernel, X.dtype.name)
+        check_range(X, kernel, X.dtype.name, wider=WIDER)
 
     _row_values = 0
 

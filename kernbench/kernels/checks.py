@@ -48,7 +48,7 @@ def check_rows(model, X, y="no_validation", *, reset):
             raise ValueError(f"X holds text: {error}. {advice}") from error
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
             values = check_array(X, ensure_all_finite=False, **settings)
-            raise ValueError(_first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
+            raise ValueError(first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
         raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
     if sparse.issparse(rows) and not rows.has_canonical_format:
@@ -57,7 +57,7 @@ def check_rows(model, X, y="no_validation", *, reset):
     return (rows, *labels) if labels else rows
 
 
-def _first_not_finite(X, feature_names):
+def first_not_finite(X, feature_names):
     """Say which column of X holds NaN or infinity first."""
     if sparse.issparse(X):
         first = np.flatnonzero(~np.isfinite(X.data))[0]
@@ -77,7 +77,7 @@ def _first_not_finite(X, feature_names):
     )
 
 
-def check_range(X, kernel, dtype):
+def check_range(X, kernel, dtype, *, wider="use dtype='float64'"):
     """Refuse rows whose kernel values overflow: they would make a model of NaN.
 
     Parameters
@@ -85,6 +85,8 @@ def check_range(X, kernel, dtype):
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     kernel : Kernel
     dtype : {"float32", "float64"}
+    wider : str
+        What else helps where float32 is too narrow.
 
     Raises
     ------
@@ -97,14 +99,12 @@ def check_range(X, kernel, dtype):
     largest = np.float64(max(abs(X.max()), abs(X.min())))
     with np.errstate(over="ignore"):
         bound = largest**2 * X.shape[1]
-        if kernel.form == "polynomial":
-            scale, c, degree = kernel.constants
-            bound = max(bound, (scale * bound + c) ** degree)
+        bound = max(bound, kernel.diag(np.sqrt([[bound]]))[0])  # kernels grow along a ray, if at all
         if not bound < limit:  # it is a rough bound: look at the rows themselves
             bound = max(Linear().diag(X).max(), kernel.diag(X).max())
     if bound < limit:
         return
     remedy = "scale the features, for example with sklearn.preprocessing.StandardScaler"
     if dtype == "float32":
-        remedy += ", or use dtype='float64'"
+        remedy += f", or {wider}"
     raise ValueError(f"X holds values up to {largest:.3g}, too large for this kernel in {dtype}: {remedy}")
