@@ -41,8 +41,8 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)).
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
-        with s the median distance between at most 2,000 rows. A float is in units of 1 / x² (``laplacian``: 1
-        / x). Unlike in ``SVC``, the variance is that of the weighted data when there are sample weights.
+        with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A float
+        is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the weighted data when there are sample weights.
     degree : int, default=3
         Degree of ``poly``, at least 1.
     coef0 : float, default=0.0
