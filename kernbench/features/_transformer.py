@@ -75,16 +75,16 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         model_file.save(self, path)
 
-    def _checked(self, X, *, reset):
-        """Return X as a C-ordered array or canonical CSR matrix of float32 or float64, all of it usable.
+    def _checked(self, X, y="no_validation", *, reset):
+        """Return X (and y) as a C-ordered array or canonical CSR matrix of float32 or float64, all of it usable.
 
         Whoever overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
         ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
         """
-        X = check_rows(self, X, reset=reset)
+        checked = check_rows(self, X, y, reset=reset)
         if not reset:
-            self._check_values(X, self.kernel_)
-        return X
+            self._check_values(checked, self.kernel_)
+        return checked
 
     def _resolved_kernel(self, X, random_state=None):
         """Return the kernel object that the parameters mean for the training rows X, which are checked for it.
@@ -110,7 +110,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Their bounds depend on neither the number of threads nor the number of rows.
         """
-        width = X.shape[1] + self._n_features_out + self._row_values
+        width = max(1, X.shape[1] + self._row_values)
         height = max(MIN_CHUNK_ROWS, CHUNK_BYTES // (8 * width))
         for start in range(0, X.shape[0], height):
             yield slice(start, min(X.shape[0], start + height))
