@@ -5,6 +5,7 @@ The archive holds the arrays of the model and one string, ``header``, which is J
     {"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC",
      "params": {...}, "attributes": {...}}
 
+A model says with its fitted attributes, the names that end in ``_``, all that prediction needs.
 Params that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
 they take their defaults in the loaded model.
 """
