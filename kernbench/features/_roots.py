@@ -1,10 +1,11 @@
 """Roots R of a kernel matrix, R R^T = K^+: the features of landmarks L are k(x, L) R.
 
-    eigen       K = U S U^T,          R = U S^(-1/2)        columns ordered by eigenvalue, orthogonal on the landmarks
-    cholesky    P^T K P = C^T C,      R = P C^(-1)          triangular: half the multiplications per row of features
+    eigen       K = U S U^T,        R = U S^(-1/2)    columns by eigenvalue, orthogonal on the landmarks
+    cholesky    P^T K P = C^T C,    R = P C^(-1)      triangular: half the multiplications per row
 
-Both give the same inner products. The pivoted factorisation stops where the rows that remain are told by those before,
-so only a subset of the landmarks is kept, and the first j columns are the features of the first j landmarks kept.
+Both give the same inner products. The pivoted factorisation stops where the rows that remain are told by
+those before, so only a subset of the landmarks is kept, and the first j columns are the features of the first
+j landmarks kept.
 """
 
 import warnings
@@ -35,7 +36,9 @@ class Root:
 
 
 def eigen_root(K, cut):
-    """Return the root U S^(-1/2), without the eigenvalues below `cut` times the largest.
+    """Return the root U S^(-1/2), without the eigenvalues up to `cut` times the largest.
+
+    The largest entry of each eigenvector is positive, so that the signs do not depend on LAPACK.
 
     Parameters
     ----------
@@ -55,11 +58,13 @@ def eigen_root(K, cut):
     if largest <= 0:
         return Root(np.zeros((len(K), 1)), np.arange(len(K)), np.zeros(1))
     count = np.count_nonzero(values > cut * largest)
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(K))])
     return Root(vectors[:, :count] / np.sqrt(values[:count]), np.arange(len(K)), values[:count])
 
 
 def cholesky_root(K, cut):
-    """Return the triangular root of the pivoted Cholesky factorisation, ended at a pivot below `cut` times the largest.
+    """Return the triangular root of the pivoted Cholesky factorisation, ended at a pivot of `cut` times the
+    largest.
 
     Parameters
     ----------
@@ -91,5 +96,8 @@ ROOTS = {"cholesky": cholesky_root, "eigen": eigen_root}
 
 def _warn_if_indefinite(smallest, largest, cut):
     if smallest < -max(INDEFINITE, 10 * cut) * largest:
-        warnings.warn("the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is no "
-                      "kernel, and the features tell its positive part at most", stacklevel=4)
+        warnings.warn(
+            "the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is no "
+            "kernel, and the features tell its positive part at most",
+            stacklevel=4,
+        )

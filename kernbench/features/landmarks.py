@@ -22,7 +22,8 @@ def uniform(X, n_landmarks, rng):
 
 
 def stratified(y, n_landmarks, rng):
-    """Return the sorted indices of rows drawn without replacement inside each class, in proportion to its size.
+    """Return the sorted indices of rows drawn without replacement inside each class, in proportion to its
+    size.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def stratified(y, n_landmarks, rng):
 def shares(sizes, total):
     """Share out `total` landmarks over classes in proportion to their sizes.
 
-    The last class gets total · size / n, rounded; the one before it the same of what is left, and so on. Each class
-    gets at least one as long as there are as many landmarks as classes, and none more than it has rows.
+    The last class gets total · size / n, rounded; the one before it the same of what is left, and so on. Each
+    class gets at least one as long as there are as many landmarks as classes, and none more than it has rows.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def kmeans(X, n_landmarks, rng):
     Returns
     -------
     ndarray or CSR matrix of shape (n_landmarks, d)
-        Each coordinate lies between the smallest and the largest value of its column: kernels with a convex domain
-        take centroids as they take rows.
+        Each coordinate lies between the smallest and the largest value of its column: kernels with a convex
+        domain take centroids as they take rows.
     """
     n_rows = min(X.shape[0], KMEANS_ROWS_PER_LANDMARK * n_landmarks)
     if n_rows < X.shape[0]:

@@ -2,10 +2,10 @@
 
     l_i(ridge) = (K (K + ridge I)^(-1))_ii,        sum_i l_i = effective dimension
 
-Landmarks drawn in proportion to them need fewer columns than uniform ones for the same error when a few rows are
-unlike the many. Exact scores cost n^3. Here a sample S of the rows, with weights W, stands for all (Musco and Musco,
-"Recursive sampling for the Nyström method", NIPS 2017; Rudi, Calandriello, Carratino and Rosasco, "On fast leverage
-score sampling and optimal learning", NeurIPS 2018):
+Landmarks drawn in proportion to them need fewer columns than uniform ones for the same error when a few rows
+are unlike the many. Exact scores cost n^3. Here a sample S of the rows, with weights W, stands for all (Musco
+and Musco, "Recursive sampling for the Nyström method", NIPS 2017; Rudi, Calandriello, Carratino and Rosasco,
+"On fast leverage score sampling and optimal learning", NeurIPS 2018):
 
     l_i ~ (k_ii - k_iS (K_SS + ridge W^(-1))^(-1) k_Si) / ridge
 
@@ -43,8 +43,8 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
 
     Notes
     -----
-    Some 2 n s kernel values and 2 n s² multiplications, s being the size of the sample (`n_landmarks`, but from 200
-    to 1,000).
+    Some 2 n s kernel values and 2 n s² multiplications, s being the size of the sample (`n_landmarks`, but
+    from 200 to 1,000).
     """
     n = X.shape[0]
     diagonal = diagonal_of(kernel, X)
@@ -117,7 +117,7 @@ def ridge_of_dimension(eigenvalues, dimension):
 
     if high <= low or excess(np.log(low)) <= 0:
         return low
-    return float(np.exp(brentq(excess, np.log(low), np.log(high), xtol=1e-6)))
+    return float(np.exp(brentq(excess, np.log(low), np.log(high), xtol=1e-12)))
 
 
 def diagonal_of(kernel, X):

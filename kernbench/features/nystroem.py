@@ -5,16 +5,17 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import get_blas_funcs
 
 from kernbench._names import unknown_name
 from kernbench._random import generator_of
 from kernbench.features import landmarks as choices
+from kernbench.features._root_products import multiply, multiply_triangular
 from kernbench.features._roots import ROOTS
 from kernbench.features._transformer import KernelTransformer
 from kernbench.kernels import blocks
 from kernbench.kernels.checks import is_precomputed
 from kernbench.kernels.functions import Kernel
+from kernbench.kernels.threads import single_threaded_blas
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
 # A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps in the features.
@@ -31,42 +32,46 @@ class Nystroem(KernelTransformer):
         \phi(x) = k(x, L) \, R, \qquad R R^\top = K_{LL}^{+}, \qquad
         \langle \phi(x), \phi(x') \rangle = k(x, L) \, K_{LL}^{+} \, k(L, x').
 
-    The inner products are exact where one of the two rows is a landmark, and elsewhere the matrix of errors is
-    positive semi-definite. `fit` costs :math:`O(m^3)`, `transform` :math:`O(n m^2)`.
+    The inner products are exact where one of the two rows is a landmark, and elsewhere the matrix of errors
+    is positive semi-definite. `fit` costs :math:`O(m^3)`, `transform` :math:`O(n m^2)`.
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed", …}, Kernel or callable, default="rbf"
+    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
         As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
-        K(test, train) afterwards.
+        K(test, train) afterwards. A function is called as ``kernel(X, L)`` with batches of rows.
     n_landmarks : int, default=100
         scikit-learn's ``n_components``. At most the number of training rows; more are clipped with a warning.
     landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
-        ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion to its
-        size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage`` draws rows in
-        proportion to approximate ridge leverage scores [3]_, which finds the rare ones, for :math:`O(n m^2)`.
+        ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion
+        to its size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage``
+        draws rows in proportion to approximate ridge leverage scores [3]_, which finds the rare ones, for
+        :math:`O(n m^2)`.
     gamma : {"scale", "auto", "median"} or float, default="scale"
-        Of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
+        Of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
+        variance of X), ``"median"`` the median heuristic; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     root : {"cholesky", "eigen"}, default="cholesky"
-        Which R. ``cholesky`` is triangular: ``transform`` takes half the time, and landmarks that the others tell are
-        left out. ``eigen`` is :math:`U S^{-1/2}` of :math:`K_{LL} = U S U^\top`, largest eigenvalue first: its
-        leading columns make a principal component analysis of the landmarks. The inner products are the same.
+        Which R. ``cholesky`` is triangular: ``transform`` takes half the multiplications, and landmarks that
+        the others tell are left out. ``eigen`` is :math:`U S^{-1/2}` of :math:`K_{LL} = U S U^\top`, largest
+        eigenvalue first: its leading columns make a principal component analysis of the landmarks (not
+        centred). The inner products are the same.
     rank_tol : float, default=1e-10
-        Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left out, so
-        that rounding errors are not blown up. Below what the precision of the kernel values can bear it has no effect
-        (``cholesky`` with float32 rows: 1e-8).
+        Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
+        out, so that rounding errors are not blown up. Below what the precision of the kernel values can bear
+        it has no effect (``cholesky`` with float32 rows: 1e-8).
     random_state : int, RandomState, Generator or None, default=None
-        Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each time.
+        Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
+        time.
 
     Attributes
     ----------
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     landmarks_ : ndarray or CSR matrix of shape (n_kept, n_features)
-        Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are columns,
-        those that tell most first; ``eigen`` keeps all.
+        Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
+        columns, those that tell most first; ``eigen`` keeps all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
         Their indices in the training set; not for ``landmarks="kmeans"``.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
@@ -84,17 +89,19 @@ class Nystroem(KernelTransformer):
 
     Notes
     -----
-    The number of columns is the numerical rank of K_LL: at most `n_landmarks`, and fewer where landmarks are repeated
-    or the kernel is smooth. (scikit-learn keeps all columns and raises small eigenvalues to 1e-12.)
+    The number of columns is the numerical rank of K_LL: at most `n_landmarks`, and fewer where landmarks are
+    repeated or the kernel is smooth. (scikit-learn keeps all columns and raises small eigenvalues to 1e-12.)
 
-    With ``root="cholesky"``, the first j columns are the features of the first j rows of ``landmarks_``: a smaller map
-    is a slice of the larger one.
+    With ``root="cholesky"``, the first j columns are the features of the first j rows of ``landmarks_``: a
+    smaller map is a slice of the larger one.
+
+    Landmarks and features do not depend on the number of threads, bit for bit.
 
     References
     ----------
     .. [1] C. Williams, M. Seeger, "Using the Nyström method to speed up kernel machines", NIPS 2000.
-    .. [2] K. Zhang, J. Kwok, "Clustered Nyström method for large scale manifold learning and dimension reduction", IEEE
-       Transactions on Neural Networks 21, 2010.
+    .. [2] K. Zhang, J. Kwok, "Clustered Nyström method for large scale manifold learning and dimension
+       reduction", IEEE Transactions on Neural Networks 21, 2010.
     .. [3] C. Musco, C. Musco, "Recursive sampling for the Nyström method", NIPS 2017.
 
     Examples
@@ -150,8 +157,8 @@ class Nystroem(KernelTransformer):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense, and for a function or a matrix that is no kernel; the message
-            says what to change.
+            For parameters or data that make no sense, and for a function or a matrix that is no kernel; the
+            message says what to change.
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
@@ -163,9 +170,11 @@ class Nystroem(KernelTransformer):
         self.kernel_ = self._resolved_kernel(X, gamma_seed)
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
-        rows, indices = self._chosen(X, y, self._clipped(X.shape[0]), rng)
-        K = self._landmark_kernel(X, rows, indices)
-        root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
+        n_landmarks = self._clipped(X.shape[0])
+        with single_threaded_blas():  # with more threads BLAS rounds differently
+            rows, indices = self._chosen(X, y, n_landmarks, rng)
+            K = self._landmark_kernel(X, rows, indices)
+            root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
         self.landmarks_ = np.empty((0, 0)) if rows is None else rows[root.kept]
         self._set_or_remove("landmark_indices_", None if indices is None else indices[root.kept])
         self.normalization_ = root.matrix
@@ -181,14 +190,18 @@ class Nystroem(KernelTransformer):
         if isinstance(self.rank_tol, bool) or not (isinstance(self.rank_tol, Real) and 0 <= self.rank_tol < 1):
             raise ValueError(f"rank_tol must be a number from 0 to below 1, got {self.rank_tol!r}")
         if self.landmarks == "kmeans" and is_precomputed(self.kernel):
-            raise ValueError("landmarks='kmeans' takes means of rows, but with kernel='precomputed' X holds kernel values: "
-                             "choose 'uniform', 'stratified' or 'leverage'")
+            raise ValueError(
+                "landmarks='kmeans' takes means of rows, but with kernel='precomputed' X holds kernel values: "
+                "choose 'uniform', 'stratified' or 'leverage'"
+            )
 
     def _clipped(self, n_rows):
         if self.n_landmarks <= n_rows:
             return int(self.n_landmarks)
-        warnings.warn(f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: every row is a landmark, and "
-                      "the features are exact but no fewer than the rows", stacklevel=3)
+        warnings.warn(
+            f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: n_landmarks is set to {n_rows}",
+            stacklevel=3,
+        )
         return n_rows
 
     def _chosen(self, X, y, n_landmarks, rng):
@@ -213,7 +226,9 @@ class Nystroem(KernelTransformer):
         if not np.isfinite(largest):
             raise ValueError("the kernel values of the landmarks are not finite: scale the features")
         if np.abs(K - K.T).max() > 1e-4 * largest:
-            raise ValueError("the kernel matrix of the landmarks is not symmetric: the function or matrix given is no kernel")
+            raise ValueError(
+                "the kernel matrix of the landmarks is not symmetric: the function or matrix given is no kernel"
+            )
         return 0.5 * (K + K.T)
 
     def _cut(self, dtype, n):
@@ -237,27 +252,26 @@ class Nystroem(KernelTransformer):
         return self.normalization_.shape[0]
 
     def _write(self, X, out):
-        root = self.normalization_.astype(out.dtype, copy=False)
+        root = np.ascontiguousarray(self.normalization_, dtype=out.dtype)
         if self.root == "eigen":
-            np.matmul(self._block(X), root, out=out)
-            return
-        # In place: out^T = R^T k(X, L)^T, a triangular product of Fortran-ordered arrays.
-        out[:] = self._block(X)
-        product = get_blas_funcs("trmm", dtype=out.dtype)(1.0, root.T, out.T, lower=1, overwrite_b=1)
-        if not np.may_share_memory(product, out):
-            out[:] = product.T
+            multiply(root, self._block(X), out)
+        else:
+            out[:] = self._block(X)
+            multiply_triangular(root, out)
 
     def _block(self, X):
         """k(X, L)."""
         if is_precomputed(self.kernel):
-            return X[:, self.landmark_indices_]
+            return np.take(X, self.landmark_indices_, axis=1)
         return blocks.block(self.kernel_, X, self.landmarks_)
 
     def _check_fitted_state(self):
         self._check_parameters()
         _require(isinstance(self.kernel_, Kernel), "kernel_ is not a kernel")
         R = self.normalization_
-        _require(R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0, "normalization_ is not a float64 matrix")
+        _require(
+            R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0, "normalization_ is not a float64 matrix"
+        )
         _require(np.all(np.isfinite(R)), "normalization_ is not finite")
         _require(self.root == "eigen" or R.shape[0] == R.shape[1], "normalization_ is not square")
         rows = self.landmarks_
@@ -267,7 +281,10 @@ class Nystroem(KernelTransformer):
         _require(np.all(np.isfinite(rows.data if sparse.issparse(rows) else rows)), "landmarks_ is not finite")
         if self.landmarks != "kmeans":
             indices = self.landmark_indices_
-            _require(indices.shape == (R.shape[0],) and indices.dtype.kind == "i", "landmark_indices_ is not one per landmark")
+            _require(
+                indices.shape == (R.shape[0],) and indices.dtype.kind == "i",
+                "landmark_indices_ is not one per landmark",
+            )
             _require(indices.min() >= 0, "landmark_indices_ has negative indices")
             if is_precomputed(self.kernel):
                 _require(indices.max() < self.n_features_in_, "landmark_indices_ has indices past the end")
