@@ -7,6 +7,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from kernbench._names import unknown_name
 from kernbench._random import as_generator
+from kernbench.kernels.threads import single_threaded_blas
 
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs of rows, and sparse rows are not filled up
@@ -17,7 +18,8 @@ METRICS = ("euclidean", "l1")
 def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=None):
     """Return the median of the distances between pairs of rows, on a random subset: the median heuristic.
 
-    A Gaussian of this sigma (or a Laplacian, with ``metric="l1"``) is neither flat nor the identity on the data.
+    A Gaussian of this sigma (or a Laplacian, with ``metric="l1"``) is neither flat nor the identity on the
+    data.
 
     Parameters
     ----------
@@ -32,8 +34,8 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     Returns
     -------
     float
-        Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is even. 1 if
-        the median is 0: half of the pairs are equal, and no length can be told.
+        Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
+        even. 1 if the median is 0: half of the pairs are equal, and no length can be told.
     """
     if metric not in METRICS:
         raise ValueError(unknown_name("metric", metric, METRICS))
@@ -59,7 +61,8 @@ def _euclidean(X):
     smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps  # of the norms: below, the rows are equal up to rounding
     pairs, height = [], max(1, CHUNK_VALUES // X.shape[0])
     for start in range(0, X.shape[0], height):
-        products = X[start : start + height] @ X[start:].T
+        with single_threaded_blas():  # with more threads it rounds differently
+            products = X[start : start + height] @ X[start:].T
         products = products.toarray() if sparse.issparse(products) else products
         for i, row in enumerate(products, start):
             sums = norms[i] + norms[i + 1 :]
@@ -72,12 +75,14 @@ def _euclidean(X):
 def _manhattan(X):
     if not sparse.issparse(X):
         return pdist(X, "cityblock")
-    distances = manhattan_distances(X.astype(np.float64))
+    parts = (X.data.astype(np.float64), X.indices.astype(np.int32), X.indptr.astype(np.int32))  # takes no other indices
+    distances = manhattan_distances(sparse.csr_matrix(parts, shape=X.shape))
     return distances[np.triu_indices_from(distances, k=1)]
 
 
 def scale(X):
-    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all equal.
+    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all
+    equal.
 
     Parameters
     ----------

@@ -9,7 +9,20 @@ from kernbench.kernels import Laplacian, bandwidth
 from kernbench.kernels.bandwidth import median_distance, scale
 from kernbench.kernels.names import resolve_gamma, resolve_kernel
 
-STORAGES = {"dense": np.asarray, "csr": sparse.csr_array, "float32": lambda X: X.astype(np.float32)}
+
+
+def wide_csr(X):
+    """CSR with 64-bit indices."""
+    X = sparse.csr_array(X)
+    return sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+
+
+STORAGES = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "csr of 64-bit indices": wide_csr,
+    "float32": lambda X: X.astype(np.float32),
+}
 FEW, MANY = 5, bandwidth.GEMM_FEATURES + 1  # features: loops over pairs, and the matrix product
 
 
