@@ -24,7 +24,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
       attributes end in ``_``, and those are what a file holds: arrays, CSR matrices, plain data, kernels;
     * ``_n_features_out``, the number of columns, as a property (a file does not hold it);
     * ``_write(X, out)``, which fills ``out`` (n, n_features_out), C-ordered and of X's precision, with the
-      features of a few checked rows;
+      features of a few checked rows (or ``_write_all``, of all of them);
     * optionally ``_row_values``, the number of values that ``_write`` holds for each row beside ``out``, and
       ``_check_fitted_state()``, which raises ValueError unless the fitted attributes belong together (they may
       come from a damaged file).
@@ -56,9 +56,12 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         out = np.empty((X.shape[0], self._n_features_out), dtype=X.dtype)
+        self._write_all(X, out)
+        return out
+
+    def _write_all(self, X, out):
         for rows in self._chunks(X):
             self._write(X[rows], out[rows])
-        return out
 
     def save(self, path):
         """Write the fitted transformer to a file that `kernbench.load` reads: arrays and plain data, no pickle.
