@@ -38,7 +38,11 @@ def stratified(y, n_landmarks, rng):
         If `y` does not hold labels.
     """
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        advice = "give class labels as y, or choose 'uniform' or 'leverage'"
+        raise ValueError(f"landmarks='stratified' needs class labels. {error} Here: {advice}") from error
     _, codes = np.unique(y, return_inverse=True)
     counts = shares(np.bincount(codes), n_landmarks)
     chosen = [rng.choice(np.flatnonzero(codes == c), count, replace=False) for c, count in enumerate(counts)]

@@ -98,7 +98,7 @@ def scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension):
         columns = (_values(kernel, X, part, sample) * root).T
         columns = solve_triangular(factor, columns, lower=True, overwrite_b=True, check_finite=False)
         scores[start : start + height] = diagonal[part] - np.einsum("ij,ij->j", columns, columns)
-    return np.clip(scores / ridge, np.finfo(float).tiny, 1.0), ridge
+    return np.clip(scores / ridge, np.finfo(float).eps, 1.0), ridge
 
 
 def ridge_of_dimension(eigenvalues, dimension):
