@@ -144,9 +144,9 @@ def check_draws(factors, form, draws):
         allowed = ["iid"]
         law = LAWS.get(type(factor))
         if law is not None:
-            allowed = ["iid", *(("orthogonal",) if law.isotropic else ()), "qmc"]
-            if law.isotropic and len(factors) == 1:
-                allowed.append("fastfood")
+            allowed += ["orthogonal"] if law.isotropic else []
+            if len(factors) == 1:  # two scramblings of one Sobol sequence are not independent
+                allowed += ["qmc", "fastfood"] if law.isotropic else ["qmc"]
         if draws not in allowed:
             choice = ", ".join(repr(name) for name in allowed)
             within = " in a product" if len(factors) > 1 else ""
