@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
-from kernbench.kernels.functions import Linear
+from kernbench.kernels.functions import Kernel, Linear
 from kernbench.kernels.names import resolve_kernel
 from kernbench.saving import model_file
 
@@ -125,5 +125,6 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.input_tags.positive_only = isinstance(self.kernel, Kernel) and self.kernel.lower == 0
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
