@@ -1,6 +1,7 @@
 """Frequencies w of a kernel k(x, z) = E[cos(<w, x - z>)] (or of its Laplace and arc-cosine relatives), one draw a row."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 from scipy.integrate import quad
@@ -29,6 +30,7 @@ def sech(u):
 
 
 @np.vectorize
+@cache
 def jensen_shannon(u):
     """Density (2 / ln 4) sech(pi w) / (1 + 4 w^2), by its distribution function."""
 
