@@ -8,7 +8,7 @@ from scipy import sparse
 from kernbench.features.plan import plan
 from kernbench.features.rows import as_floats, prefers_sparse
 from kernbench.features.spans import MAX_BLOCK, MAX_SEED, Span
-from kernbench.kernels.checks import check_range
+from kernbench.kernels.checks import check_range, first_not_finite
 from kernbench.kernels.functions import Kernel
 
 
@@ -48,9 +48,11 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     Who needs the same block for many batches of rows draws it once, with `FeatureBlocks`.
     """
     X = as_floats(X)
+    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
+    if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
+        raise ValueError(first_not_finite(X, None))
     kernel.check_domain(X)
     check_range(X, kernel, X.dtype.name, wider="give X as float64")
-    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
     out = np.empty((X.shape[0], blocks.n_columns), dtype=X.dtype)
     by_entries = prefers_sparse(X)
     rows = X.toarray() if sparse.issparse(X) and not by_entries else X

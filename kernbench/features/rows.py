@@ -51,6 +51,9 @@ def as_floats(X):
     """Return X, an array or matrix of two dimensions, as float32 or float64 (dense: C-ordered; sparse: CSR)."""
     if sparse.issparse(X):
         X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it is
+            X.sum_duplicates()
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     X = np.asarray(X)
     if X.ndim != 2:
