@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
-from kernbench.kernels.functions import Kernel, Linear
+from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
 from kernbench.saving import model_file
 
@@ -101,9 +101,13 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._check_values(X, kernel)
         return kernel
 
-    @staticmethod
-    def _check_values(X, kernel):
-        kernel.check_domain(X)
+    def _check_values(self, X, kernel):
+        try:
+            kernel.check_domain(X)
+        except ValueError as error:
+            if not _needs_positive(kernel):
+                raise
+            raise ValueError(f"Negative values in data passed to {type(self).__name__}: {error}") from None
         check_range(X, kernel, X.dtype.name, wider=WIDER)
 
     _row_values = 0
@@ -125,6 +129,13 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
-        tags.input_tags.positive_only = isinstance(self.kernel, Kernel) and self.kernel.lower == 0
+        tags.input_tags.positive_only = _needs_positive(self.kernel)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _needs_positive(kernel):
+    """Whether a kernel object, or a part of a sum or product, takes no negative entries."""
+    if isinstance(kernel, Sum | Product):
+        return any(_needs_positive(part) for part in kernel.kernels)
+    return isinstance(kernel, Kernel) and kernel.lower == 0
