@@ -2,7 +2,13 @@
 
 from libc.stdint cimport int32_t
 
-from kernbench.ranking._order cimport ScoreOrder
+from kernbench.ranking._order cimport Record, ScoreOrder
+
+cdef extern from "_sweeps.h" nogil:
+    ctypedef struct Outside "kb_outside":
+        double below, above
+        double area_below, area_above
+        double v_below, v_above
 
 
 # What a solver asks of a set of pairs (i positive, j negative). Every loss is the mean over the pairs (weighted by
@@ -12,25 +18,33 @@ cdef class Pairs:
     cdef readonly Py_ssize_t n_samples
     cdef double hinge(self, const double *scores, double *gradient) noexcept nogil
     cdef double squared_hinge(self, const double *scores, double *gradient) noexcept nogil
-    # The generalised Hessian of the squared hinge, at the scores of the last call of `squared_hinge`, times v.
-    # Must not be asked before such a call, nor after one that answered NaN.
+    # The generalised Hessian of the squared hinge times v, at the scores of the last call of `hinge` or
+    # `squared_hinge`; such a call must have been, and must not have answered NaN.
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil
 
 
 cdef class AllPairs(Pairs):
     cdef readonly Py_ssize_t n_positive, n_negative
     cdef readonly ScoreOrder order
-    cdef readonly object arrays
+    cdef object arrays
     cdef const double *weights           # of the samples, in units of a power of two; NULL where all are equal
     cdef double scale                    # 1 over the sum of w_i w_j over the pairs
-    cdef double *buffer                  # n numbers
-    cdef double _sweep(self, const double *scores, double *gradient, bint squared) noexcept nogil
+    cdef Py_ssize_t n_stretches
+    cdef Outside *outside                # what lies outside each stretch of the sorted scores
+    cdef double *values                  # what each stretch adds to the value
+    cdef double *sorted                  # n numbers in the order of the scores
+
+    cdef bint _rank(self, const double *scores) noexcept nogil
+    cdef void _accumulate(self, double *below, double *above) noexcept nogil
+    cdef double _value(self) noexcept nogil
 
 
 cdef class DrawnPairs(Pairs):
     cdef readonly Py_ssize_t n_pairs
-    cdef readonly object arrays
-    cdef const int32_t *first            # the positive samples of the pairs
+    cdef object arrays
+    cdef const int32_t *first            # the positive samples of the pairs, ascending
     cdef const int32_t *second           # the negative ones
-    cdef double *differences             # 1 - (s_i - s_j) of the pairs at the last call of `squared_hinge`
-    cdef double _sweep(self, const double *scores, double *gradient, bint squared) noexcept nogil
+    cdef double *excess                  # (1 - (s_i - s_j))_+ of the pairs at the last call
+
+    cdef double _measure(self, const double *scores, bint squared) noexcept nogil
+    cdef void _spread(self, double *gradient, const double *v, bint squared) noexcept nogil

@@ -13,12 +13,35 @@ and T and B are constant from one z to the next. All terms are sums of products 
 nothing cancels, and only differences of scores occur. The derivatives are T, B, A and the integral C(z) of B from z on.
 """
 
+from cython.parallel cimport prange
 from libc.math cimport NAN, isfinite
+from libc.string cimport memset
 
 import numpy as np
 
-from kernbench.ranking._order cimport CLASS_BIT, INDEX_BITS, ScoreOrder
-from kernbench.ranking.checks import binary_problem, checked_scores, checked_pairs
+from kernbench.ranking._order cimport Record, ScoreOrder
+from kernbench.ranking.checks import binary_problem, checked_pairs, checked_scores
+
+cdef extern from "_sweeps.h" nogil:
+    enum:
+        STRETCH "KB_STRETCH"
+    void masses "kb_masses"(const Record *a, Py_ssize_t n, const double *w, Outside *mass)
+    double hinge "kb_hinge"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside, double scale,
+                            double *gradient)
+    void areas "kb_areas"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside, Outside *area)
+    double squared_hinge "kb_squared_hinge"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside,
+                                            double scale, double *gradient)
+    void gather "kb_gather"(const Record *a, Py_ssize_t n, const double *w, const double *v, double *sorted, Outside *sums)
+    void hessian "kb_hessian"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside,
+                              const double *sorted, double scale, double *product)
+    void accumulate "kb_accumulate"(double *sums, Py_ssize_t n, Py_ssize_t stride, bint back)
+
+cdef enum:
+    THREADED = 65536       # samples that two threads are worth
+
+# Differences of scores beyond which their sums, or the sums of their squares, may overflow.
+cdef double WIDEST = 1e307
+cdef double WIDEST_SQUARED = 1e150
 
 
 cdef class Pairs:
@@ -144,76 +167,77 @@ cdef class AllPairs(Pairs):
 
     def __init__(self, y, sample_weight=None):
         positive, weights = binary_problem(y, sample_weight)
-        self.n_samples = len(positive)
+        n = self.n_samples = len(positive)
         self.n_positive = np.count_nonzero(positive)
-        self.n_negative = self.n_samples - self.n_positive
+        self.n_negative = n - self.n_positive
         self.order = ScoreOrder(positive)
-        buffer = np.empty(self.n_samples)
-        self.arrays = (weights, buffer)
-        self.buffer = <double *> <size_t> buffer.ctypes.data
-        self.weights = NULL if weights is None else <const double *> <size_t> weights.ctypes.data
-        weights = np.ones(self.n_samples) if weights is None else weights
-        self.scale = 1.0 / (weights[positive].sum() * weights[~positive].sum())
+        self.n_stretches = -(-n // STRETCH)
+        outside = np.empty(self.n_stretches * sizeof(Outside) // sizeof(double))
+        values, in_order = np.empty(self.n_stretches + 1), np.empty(n)
+        self.arrays = (weights, outside, values, in_order)
+        self.outside = <Outside *> <size_t> outside.ctypes.data
+        self.values = <double *> <size_t> values.ctypes.data
+        self.sorted = <double *> <size_t> in_order.ctypes.data
+        if weights is None:
+            self.weights = NULL
+            self.scale = 1.0 / (<double> self.n_positive * self.n_negative)
+        else:
+            self.weights = <double *> <size_t> weights.ctypes.data
+            self.scale = 1.0 / (weights[positive].sum() * weights[~positive].sum())
 
     cdef double hinge(self, const double *scores, double *gradient) noexcept nogil:
-        return self._sweep(scores, gradient, False)
+        cdef Py_ssize_t c, n = self.n_samples
+        if not self._rank(scores) or self.order.high - self.order.low > WIDEST:
+            return NAN
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            self.values[c] = hinge(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH), self.weights,
+                                   &self.outside[c], self.scale, gradient)
+        return self._value()
 
     cdef double squared_hinge(self, const double *scores, double *gradient) noexcept nogil:
-        return self._sweep(scores, gradient, True)
-
-    cdef double _sweep(self, const double *scores, double *gradient, bint squared) noexcept nogil:
-        cdef:
-            Py_ssize_t k, i, n = self.n_samples
-            double *z = self.order.z
-            double weight, gap, above = 0.0, integral_above = 0.0, below = 0.0, integral_below = 0.0, value = 0.0
-        if not self.order.sort(scores, 1.0):
+        cdef Py_ssize_t c, n = self.n_samples
+        if not self._rank(scores) or self.order.high - self.order.low > WIDEST_SQUARED:
             return NAN
-        for k in range(n - 1, -1, -1):
-            i = self.order.tag[k] & INDEX_BITS
-            weight = 1.0 if self.weights == NULL else self.weights[i]
-            gap = z[k + 1] - z[k] if k + 1 < n else 0.0
-            integral_above += gap * above
-            self.buffer[k] = above
-            if not self.order.tag[k] & CLASS_BIT:
-                above += weight
-            elif gradient != NULL:
-                gradient[i] = -weight * (2 * integral_above if squared else above) * self.scale
-        for k in range(n):
-            i = self.order.tag[k] & INDEX_BITS
-            weight = 1.0 if self.weights == NULL else self.weights[i]
-            gap = z[k + 1] - z[k] if k + 1 < n else 0.0
-            if self.order.tag[k] & CLASS_BIT:
-                below += weight
-            elif gradient != NULL:
-                gradient[i] = weight * (2 * integral_below if squared else below) * self.scale
-            if squared:
-                value += self.buffer[k] * gap * (2 * integral_below + below * gap)
-            else:
-                value += self.buffer[k] * below * gap
-            integral_below += gap * below
-        return value * self.scale
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            areas(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH), self.weights,
+                  &self.outside[c], &self.outside[c])
+        self._accumulate(&self.outside.area_below, &self.outside.area_above)
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            self.values[c] = squared_hinge(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH),
+                                           self.weights, &self.outside[c], self.scale, gradient)
+        return self._value()
 
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
-        cdef:
-            Py_ssize_t k, i, n = self.n_samples
-            double weight, count = 0.0, total = 0.0
-        for k in range(n - 1, -1, -1):
-            i = self.order.tag[k] & INDEX_BITS
-            weight = 1.0 if self.weights == NULL else self.weights[i]
-            if self.order.tag[k] & CLASS_BIT:
-                product[i] = 2 * weight * (count * v[i] - total) * self.scale
-            else:
-                count += weight
-                total += weight * v[i]
-        count = total = 0.0
-        for k in range(n):
-            i = self.order.tag[k] & INDEX_BITS
-            weight = 1.0 if self.weights == NULL else self.weights[i]
-            if self.order.tag[k] & CLASS_BIT:
-                count += weight
-                total += weight * v[i]
-            else:
-                product[i] = 2 * weight * (count * v[i] - total) * self.scale
+        cdef Py_ssize_t c, n = self.n_samples
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            gather(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH), self.weights, v,
+                   self.sorted + c * STRETCH, &self.outside[c])
+        self._accumulate(&self.outside.v_below, &self.outside.v_above)
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            hessian(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH), self.weights, &self.outside[c],
+                    self.sorted + c * STRETCH, self.scale, product)
+
+    cdef bint _rank(self, const double *scores) noexcept nogil:
+        """Sort, and find the weights outside each stretch; returns whether the scores are finite."""
+        cdef Py_ssize_t c, n = self.n_samples
+        if not self.order.sort(scores, 1.0):
+            return False
+        for c in prange(self.n_stretches, schedule="static", use_threads_if=n >= THREADED):
+            masses(self.order.records + c * STRETCH, min(STRETCH, n - c * STRETCH), self.weights, &self.outside[c])
+        self._accumulate(&self.outside.below, &self.outside.above)
+        return True
+
+    cdef void _accumulate(self, double *below, double *above) noexcept nogil:
+        """Turn what the stretches hold into what lies below and above them."""
+        cdef Py_ssize_t stride = sizeof(Outside) // sizeof(double)
+        accumulate(below, self.n_stretches, stride, False)
+        accumulate(above, self.n_stretches, stride, True)
+
+    cdef double _value(self) noexcept nogil:
+        """The sum of what the stretches add."""
+        self.values[self.n_stretches] = 0.0
+        accumulate(self.values, self.n_stretches + 1, 1, False)
+        return self.values[self.n_stretches]
 
 
 cdef class DrawnPairs(Pairs):
@@ -232,46 +256,55 @@ cdef class DrawnPairs(Pairs):
 
     def __init__(self, first, second, n_samples):
         first, second = checked_pairs(first, second, n_samples)
-        differences = np.empty(len(first))
+        by_first = np.argsort(first, kind="stable")   # neighbours in the list are neighbours in memory
+        first, second = first[by_first], second[by_first]
+        excess = np.empty(len(first))
         self.n_samples, self.n_pairs = n_samples, len(first)
-        self.arrays = (first, second, differences)
+        self.arrays = (first, second, excess)
         self.first = <const int32_t *> <size_t> first.ctypes.data
         self.second = <const int32_t *> <size_t> second.ctypes.data
-        self.differences = <double *> <size_t> differences.ctypes.data
+        self.excess = <double *> <size_t> excess.ctypes.data
 
     cdef double hinge(self, const double *scores, double *gradient) noexcept nogil:
-        return self._sweep(scores, gradient, False)
+        cdef double value = self._measure(scores, False)
+        if gradient != NULL:
+            self._spread(gradient, NULL, False)
+        return value
 
     cdef double squared_hinge(self, const double *scores, double *gradient) noexcept nogil:
-        return self._sweep(scores, gradient, True)
-
-    cdef double _sweep(self, const double *scores, double *gradient, bint squared) noexcept nogil:
-        cdef:
-            Py_ssize_t k
-            double value = 0.0, excess, slope, scale = 1.0 / self.n_pairs
+        cdef double value = self._measure(scores, True)
         if gradient != NULL:
-            for k in range(self.n_samples):
-                gradient[k] = 0.0
-        for k in range(self.n_pairs):
-            excess = scores[self.second[k]] - (scores[self.first[k]] - 1.0)
-            excess = excess if not excess <= 0.0 else 0.0
-            if squared:
-                self.differences[k] = excess
-            value += excess * excess if squared else excess
-            if gradient != NULL and excess > 0.0:
-                slope = 2.0 * scale * excess if squared else scale
-                gradient[self.first[k]] -= slope
-                gradient[self.second[k]] += slope
-        return value * scale
+            self._spread(gradient, NULL, True)
+        return value
 
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+        self._spread(product, v, True)
+
+    cdef double _measure(self, const double *scores, bint squared) noexcept nogil:
+        """Find how far each pair falls short; returns the mean loss."""
         cdef:
             Py_ssize_t k
-            double change, scale = 2.0 / self.n_pairs
-        for k in range(self.n_samples):
-            product[k] = 0.0
+            double value = 0.0, excess
         for k in range(self.n_pairs):
-            if self.differences[k] > 0.0:
-                change = scale * (v[self.second[k]] - v[self.first[k]])
-                product[self.first[k]] -= change
-                product[self.second[k]] += change
+            excess = scores[self.second[k]] - (scores[self.first[k]] - 1.0)
+            excess = 0.0 if excess <= 0.0 else excess   # NaN stays NaN
+            self.excess[k] = excess
+            value += excess * excess if squared else excess
+        return value / self.n_pairs
+
+    cdef void _spread(self, double *gradient, const double *v, bint squared) noexcept nogil:
+        """The mean over the active pairs of x_k (e_j - e_i); x_k is 1, twice the excess, or 2 (v_j - v_i) if v is given."""
+        cdef:
+            Py_ssize_t k, i, j
+            double change
+        memset(gradient, 0, self.n_samples * sizeof(double))
+        for k in range(self.n_pairs):
+            i, j = self.first[k], self.second[k]
+            change = self.excess[k] if squared else 1.0
+            if v != NULL:
+                change = v[j] - v[i]
+            change = change if self.excess[k] > 0.0 else 0.0
+            gradient[i] -= change
+            gradient[j] += change
+        for k in range(self.n_samples):
+            gradient[k] *= (2.0 if squared else 1.0) / self.n_pairs
