@@ -133,7 +133,7 @@ static void kb_sort_ties(kb_record *from, kb_record *to, ptrdiff_t n)
 }
 
 /* Sort n records from `from` into `to`; what is left in `from` does not matter. */
-static void kb_sort_into(kb_record *from, kb_record *to, ptrdiff_t n, int round)
+KB_UNUSED static void kb_sort_into(kb_record *from, kb_record *to, ptrdiff_t n, int round)
 {
     uint32_t start[KB_CELLS + 1];
     ptrdiff_t n_cells = n < KB_CELLS ? n : KB_CELLS;
@@ -224,6 +224,14 @@ KB_CLONES KB_UNUSED static int kb_range(const double *scores, const uint8_t *pos
         wrong[0] |= wrong[l];
     }
     return !wrong[0];
+}
+
+KB_CLONES KB_UNUSED static int kb_all_finite(const double *x, ptrdiff_t n)
+{
+    int64_t wrong = 0;
+    for (ptrdiff_t k = 0; k < n; k++)
+        wrong |= !(x[k] - x[k] == 0.0);
+    return !wrong;
 }
 
 KB_UNUSED static void kb_count(const double *scores, const uint8_t *positive, double margin, ptrdiff_t begin,

@@ -20,7 +20,10 @@ from libc.string cimport memset
 import numpy as np
 
 from kernbench.ranking._order cimport Record, ScoreOrder
-from kernbench.ranking.checks import binary_problem, checked_pairs, checked_scores
+from kernbench.ranking.checks import binary_problem, checked_pairs, checked_scores, one_number_each
+
+cdef extern from "_order.h" nogil:
+    bint all_finite "kb_all_finite"(const double *x, Py_ssize_t n)
 
 cdef extern from "_sweeps.h" nogil:
     enum:
@@ -58,13 +61,14 @@ cdef class Pairs:
 
     def _evaluate(self, scores, bint squared, bint gradient):
         cdef:
-            const double[::1] s = checked_scores(scores, self.n_samples)
+            const double[::1] s = one_number_each(scores, self.n_samples)
             double[::1] g = np.empty(self.n_samples if gradient else 1)
             double *slopes = &g[0] if gradient else NULL
             double value
         with nogil:
             value = self.squared_hinge(&s[0], slopes) if squared else self.hinge(&s[0], slopes)
         if not isfinite(value):
+            checked_scores(s, self.n_samples)   # says which one is not finite
             raise ValueError("the scores are too far apart for float64 arithmetic: rescale them")
         return (value, np.asarray(g)) if gradient else value
 
@@ -285,12 +289,14 @@ cdef class DrawnPairs(Pairs):
         cdef:
             Py_ssize_t k
             double value = 0.0, excess
+        if not all_finite(scores, self.n_samples):
+            return NAN
         for k in range(self.n_pairs):
             excess = scores[self.second[k]] - (scores[self.first[k]] - 1.0)
-            excess = 0.0 if excess <= 0.0 else excess   # NaN stays NaN
+            excess = excess if excess > 0.0 else 0.0
             self.excess[k] = excess
             value += excess * excess if squared else excess
-        return value / self.n_pairs
+        return value / self.n_pairs if isfinite(value) else NAN
 
     cdef void _spread(self, double *gradient, const double *v, bint squared) noexcept nogil:
         """The mean over the active pairs of x_k (e_j - e_i); x_k is 1, twice the excess, or 2 (v_j - v_i) if v is given."""

@@ -143,7 +143,7 @@ KB_INLINE void kb_hessian_of(const kb_record *a, ptrdiff_t n, const double *w, c
 
 /* --- the variants --------------------------------------------------------------------------------------------- */
 
-static void kb_masses(const kb_record *a, ptrdiff_t n, const double *w, kb_outside *mass)
+KB_UNUSED static void kb_masses(const kb_record *a, ptrdiff_t n, const double *w, kb_outside *mass)
 {
     if (w)
         kb_masses_of(a, n, w, mass);
@@ -151,8 +151,8 @@ static void kb_masses(const kb_record *a, ptrdiff_t n, const double *w, kb_outsi
         kb_masses_of(a, n, NULL, mass);
 }
 
-static double kb_hinge(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside, double scale,
-                       double *gradient)
+KB_UNUSED static double kb_hinge(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
+                                 double scale, double *gradient)
 {
     if (w)
         return kb_hinge_of(a, n, w, outside, scale, gradient);
@@ -161,7 +161,8 @@ static double kb_hinge(const kb_record *a, ptrdiff_t n, const double *w, const k
     return kb_hinge_of(a, n, NULL, outside, scale, NULL);
 }
 
-static void kb_areas(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside, kb_outside *area)
+KB_UNUSED static void kb_areas(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
+                               kb_outside *area)
 {
     if (w)
         kb_areas_of(a, n, w, outside, area);
@@ -169,16 +170,16 @@ static void kb_areas(const kb_record *a, ptrdiff_t n, const double *w, const kb_
         kb_areas_of(a, n, NULL, outside, area);
 }
 
-static double kb_squared_hinge(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
-                               double scale, double *gradient)
+KB_UNUSED static double kb_squared_hinge(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
+                                         double scale, double *gradient)
 {
     if (w)
         return kb_squared_hinge_of(a, n, w, outside, scale, gradient);
     return kb_squared_hinge_of(a, n, NULL, outside, scale, gradient);
 }
 
-static void kb_gather(const kb_record *a, ptrdiff_t n, const double *w, const double *v, double *sorted,
-                      kb_outside *sums)
+KB_UNUSED static void kb_gather(const kb_record *a, ptrdiff_t n, const double *w, const double *v, double *sorted,
+                                kb_outside *sums)
 {
     if (w)
         kb_gather_of(a, n, w, v, sorted, sums);
@@ -186,8 +187,8 @@ static void kb_gather(const kb_record *a, ptrdiff_t n, const double *w, const do
         kb_gather_of(a, n, NULL, v, sorted, sums);
 }
 
-static void kb_hessian(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
-                       const double *sorted, double scale, double *product)
+KB_UNUSED static void kb_hessian(const kb_record *a, ptrdiff_t n, const double *w, const kb_outside *outside,
+                                 const double *sorted, double scale, double *product)
 {
     if (w)
         kb_hessian_of(a, n, w, outside, sorted, scale, product);
@@ -197,7 +198,7 @@ static void kb_hessian(const kb_record *a, ptrdiff_t n, const double *w, const k
 
 /* Turn what stretches hold, stride numbers apart, into what lies before each of them (or after, going back), by
  * compensated summation: the error does not grow with their number. */
-static void kb_accumulate(double *sums, ptrdiff_t n, ptrdiff_t stride, int back)
+KB_UNUSED static void kb_accumulate(double *sums, ptrdiff_t n, ptrdiff_t stride, int back)
 {
     double total = 0.0, lost = 0.0;
     for (ptrdiff_t k = 0; k < n; k++) {

@@ -40,11 +40,17 @@ def binary_problem(y, sample_weight=None):
     return positive, np.ldexp(weights, -np.frexp(weights.max())[1])
 
 
+def one_number_each(values, n, name="scores"):
+    """Return values in float64, one for each of n samples."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), got {values.shape}")
+    return values
+
+
 def checked_weights(sample_weight, n):
     """Return sample weights in float64: one for each of n samples, finite and at least 0."""
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
+    weights = one_number_each(sample_weight, n, "sample_weight")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError("sample_weight must be finite and at least 0")
     return weights
@@ -52,9 +58,7 @@ def checked_weights(sample_weight, n):
 
 def checked_scores(scores, n, name="scores"):
     """Return scores in float64: one for each of n samples, finite."""
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
-    if scores.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), got {scores.shape}")
+    scores = one_number_each(scores, n, name)
     if not np.all(np.isfinite(scores)):
         raise ValueError(f"{name} must be finite: NaN or infinity found at index {np.argmin(np.isfinite(scores))}")
     return scores
@@ -63,13 +67,13 @@ def checked_scores(scores, n, name="scores"):
 def checked_pairs(first, second, n_samples):
     """Return the two index lists of pairs in int32: equally long, not empty, below `n_samples`."""
     lists = []
+    if len(first) != len(second) or len(first) == 0:
+        raise ValueError(f"pairs need two lists of one length, got {len(first)} and {len(second)} indices")
     for indices, name in ((first, "first"), (second, "second")):
         indices = np.asarray(indices)
         if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):
             raise ValueError(f"{name} must be a one-dimensional list of integer indices")
-        if len(indices) and not (0 <= indices.min() and indices.max() < n_samples):
+        if not (0 <= indices.min() and indices.max() < n_samples):
             raise ValueError(f"{name} must hold indices from 0 to {n_samples - 1}")
         lists.append(np.ascontiguousarray(indices, dtype=np.int32))
-    if len(lists[0]) != len(lists[1]) or len(lists[0]) == 0:
-        raise ValueError(f"pairs need two lists of one length, got {len(lists[0])} and {len(lists[1])} indices")
     return lists

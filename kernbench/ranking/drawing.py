@@ -1,5 +1,7 @@
 """Drawing pairs for the incomplete U-statistic: a few of the n_positive * n_negative pairs, with replacement."""
 
+from numbers import Integral
+
 import numpy as np
 
 from kernbench.ranking.checks import binary_problem
@@ -19,8 +21,8 @@ def draw_pairs(rng, y, n_pairs, *, sample_weight=None, balanced=False):
         Both members of a pair are drawn in proportion to their weights, so that the plain mean over the drawn
         pairs estimates the weighted mean over all pairs. Uniform by default.
     balanced : bool, default=False
-        Use every sample as often as any other of its class, give or take one (in proportion to the weights, if there are
-        any): same mean, smaller variance.
+        Use every sample as often as any other of its class (in proportion to the weights, if there are any),
+        give or take one: same mean, smaller variance.
 
     Returns
     -------
@@ -28,8 +30,8 @@ def draw_pairs(rng, y, n_pairs, *, sample_weight=None, balanced=False):
         Indices of the positive and the negative samples.
     """
     positive, weights = binary_problem(y, sample_weight)
-    if n_pairs < 1:
-        raise ValueError(f"n_pairs must be at least 1, got {n_pairs}")
+    if not isinstance(n_pairs, Integral) or n_pairs < 1:
+        raise ValueError(f"n_pairs must be an integer of at least 1, got {n_pairs!r}")
     classes = [np.flatnonzero(members).astype(np.int32) for members in (positive, ~positive)]
     shares = [None if weights is None else weights[members] for members in classes]
     if balanced:
