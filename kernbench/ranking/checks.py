@@ -17,8 +17,8 @@ def binary_problem(y, sample_weight=None):
     -------
     positive : ndarray of shape (n,), bool
     weights : ndarray of shape (n,), or None
-        Divided by a power of two so that the largest lies in [1/2, 1), which costs no digit; None where all
-        are equal.
+        Those of each class divided by a power of two so that the largest lies in [1/2, 1): pairs keep their
+        shares, and no digit is lost. None where all are equal.
 
     Raises
     ------
@@ -37,7 +37,15 @@ def binary_problem(y, sample_weight=None):
             raise ValueError(f"pairs need both classes, but no {name} sample has a weight above 0")
     if weights is None or np.all(weights == weights[0]):
         return positive, None
-    return positive, np.ldexp(weights, -np.frexp(weights.max())[1])
+    return positive, in_units_of_the_classes(weights, positive)
+
+
+def in_units_of_the_classes(weights, positive):
+    """Return weights divided by a power of two in each class: the largest then lies in [1/2, 1)."""
+    scaled = np.empty(len(weights))
+    for members in (positive, ~positive):
+        scaled[members] = np.ldexp(weights[members], -np.frexp(weights[members].max())[1])
+    return scaled
 
 
 def one_number_each(values, n, name="scores"):
@@ -60,7 +68,8 @@ def checked_scores(scores, n, name="scores"):
     """Return scores in float64: one for each of n samples, finite."""
     scores = one_number_each(scores, n, name)
     if not np.all(np.isfinite(scores)):
-        raise ValueError(f"{name} must be finite: NaN or infinity found at index {np.argmin(np.isfinite(scores))}")
+        wrong = np.argmin(np.isfinite(scores))
+        raise ValueError(f"{name} must be finite: NaN or infinity found at index {wrong}")
     return scores
 
 

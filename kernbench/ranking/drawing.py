@@ -1,4 +1,4 @@
-"""Drawing pairs for the incomplete U-statistic: a few of the n_positive * n_negative pairs, with replacement."""
+"""Drawing pairs for the incomplete U-statistic: a few of all pairs, with replacement."""
 
 from numbers import Integral
 

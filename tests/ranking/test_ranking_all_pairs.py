@@ -66,7 +66,7 @@ def test_tied_scores_and_integer_weights_are_summed_exactly(brute_force, samples
     np.testing.assert_allclose(subgradient, expected.subgradient, rtol=1e-14, atol=1e-300)
 
 
-# --- worked numbers -------------------------------------------------------------------------------------------------------
+# --- worked numbers -----------------------------------------------------------------------------------------
 
 
 @TWINS
@@ -97,7 +97,7 @@ def test_pairs_exactly_at_the_margin_are_not_active(Pairs):
     assert pairs.squared_hinge_hessian_product([1.5, 0.5], [1, 0]).tolist() == [0, 0]
 
 
-# --- laws -----------------------------------------------------------------------------------------------------------------
+# --- laws ---------------------------------------------------------------------------------------------------
 
 
 @WEIGHTED
@@ -223,7 +223,7 @@ def test_both_zeros_are_one_score():
         np.testing.assert_array_equal(found[what], expected[what], err_msg=what)
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------------------
+# --- numbers ------------------------------------------------------------------------------------------------
 
 
 def exactly(y, scores, squared):
@@ -314,7 +314,7 @@ def test_many_pairs_are_counted_exactly():
     np.testing.assert_allclose(subgradient, np.where(y > 0, -2 / n, 2 / n), rtol=1e-15)
 
 
-# --- bad input ----------------------------------------------------------------------------------------------------------------
+# --- bad input ----------------------------------------------------------------------------------------------
 
 
 @TWINS

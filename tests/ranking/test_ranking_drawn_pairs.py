@@ -91,7 +91,7 @@ def test_lists_that_are_no_pairs_are_refused(Pairs, first, second, message):
         Pairs(first, second, 3)
 
 
-# --- drawing ------------------------------------------------------------------------------------------------------------
+# --- drawing ------------------------------------------------------------------------------------------------
 
 Y = np.where(np.arange(200) % 5 == 0, 1, -1)  # 40 positives, 160 negatives
 

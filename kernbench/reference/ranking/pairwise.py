@@ -1,8 +1,9 @@
 """Losses over pairs in plain NumPy: one sort and cumulative sums for all pairs, indexing for drawn ones.
 
-Notation: a_i scores of the positives, b_j of the negatives, t_i = a_i - 1. A pair counts where b_j > t_i. With the
-b ascending and k_i = #{b_j <= t_i}, the sums over the active b of one positive are suffix sums from k_i; with the t
-ascending and m_j = #{t_i < b_j}, the sums over the active t of one negative are prefix sums up to m_j.
+Notation: a_i scores of the positives, b_j of the negatives, t_i = a_i - 1. A pair counts where b_j > t_i.
+With the b ascending and k_i = #{b_j <= t_i}, the sums over the active b of one positive are suffix sums from
+k_i; with the t ascending and m_j = #{t_i < b_j}, the sums over the active t of one negative are prefix sums
+up to m_j.
 """
 
 import numpy as np
