@@ -14,6 +14,8 @@ things differ, and divide the number of cuts by five to ten:
 * a fit on a sample of the data comes first.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from kernbench.losses.hinge_problem import require_number, require_state
@@ -65,8 +67,8 @@ class Bundle:
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None):  # fmt: skip
         self.tol = require_number("tol", tol, positive=True)
-        if max_cuts < 3:
-            raise ValueError(f"max_cuts must be at least 3, got {max_cuts!r}")
+        if not isinstance(max_cuts, Integral) or max_cuts < 3:
+            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
         self.max_cuts = max_cuts
         self._seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self._seed)
@@ -167,11 +169,11 @@ class Bundle:
         plain = self._metric is None or (self._in_metric and gap > 0.5 * self._last_gap)
         self._last_gap, self._in_metric = gap, not plain
         if plain:
-            step = -self._cuts.multipliers @ self._cuts.elements / self.alpha - self._coef
+            step = -self._cuts.sum / self.alpha - self._coef
         else:
             step = self._newton_step()
         if self.design.is_kernel:
-            moved = -self._cuts.multipliers @ self._cuts.scores / self.alpha - self._scores
+            moved = -self._cuts.sum_scores / self.alpha - self._scores
         else:
             moved = self.design.scores(step)
         # The derivative along the line, on the sample; at 0 it is known exactly, so that only its change is estimated.

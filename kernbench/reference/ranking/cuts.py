@@ -50,10 +50,20 @@ class Cuts:
         self.idle = np.append(self.idle, 0)
 
     def maximise(self, alpha):
-        """Find the multipliers; return the lower bound."""
-        Q = self.products / alpha
-        self.multipliers = simplex_qp(Q, self.offsets, self.multipliers)
-        return self.multipliers @ (self.offsets - 0.5 * Q @ self.multipliers)
+        """Find the multipliers and the sum of the cuts; return the lower bound.
+
+        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself: u'Qu
+        adds terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound where alpha
+        is small.
+        """
+        self.multipliers = simplex_qp(self.products / alpha, self.offsets, self.multipliers)
+        self._sum_up()
+        square = self.design.inner(self.sum, self.sum, self.sum_scores)
+        return self.multipliers @ self.offsets - square / (2 * alpha)
+
+    def _sum_up(self):
+        self.sum = self.multipliers @ self.elements
+        self.sum_scores = self.multipliers @ self.scores if self.design.is_kernel else None
 
     def drop_idle(self):
         """Count the bounds that each cut has had no part in; drop those that have been idle for long."""
@@ -109,4 +119,5 @@ class Cuts:
         self.idle = state["idle"].astype(int)
         self.scores = state["cut_scores"] if self.design.is_kernel else self.scores
         self.products = self.elements @ (self.scores if self.design.is_kernel else self.elements).T
+        self._sum_up()
         return True

@@ -24,6 +24,8 @@ from kernbench.solvers.ranking._line_search cimport SampledLine
 from kernbench.solvers.ranking._metric cimport Metric, metric_for
 from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
 
+from numbers import Integral
+
 import numpy as np
 
 from kernbench.losses.hinge_problem import require_number, require_state
@@ -104,8 +106,8 @@ cdef class Bundle:
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None):
         self.tol = require_number("tol", tol, positive=True)
-        if max_cuts < 3:
-            raise ValueError(f"max_cuts must be at least 3, got {max_cuts!r}")
+        if not isinstance(max_cuts, Integral) or max_cuts < 3:
+            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
@@ -212,16 +214,14 @@ cdef class Bundle:
             bint plain = self.metric is None or (self.in_metric and gap > 0.5 * self.last_gap)
         self.last_gap, self.in_metric = gap, not plain
         if plain:
-            weighted_sum(self.cuts.elements, self.cuts.multipliers, self.cuts.n_cuts, -1.0 / self.alpha, &self.step[0])
             for k in range(d):
-                self.step[k] -= self.coef[k]
+                self.step[k] = -self.cuts.sum[k] / self.alpha - self.coef[k]
         else:
             self._newton_step()
         answer_signals()
         if self.design.is_kernel:
-            weighted_sum(self.cuts.scores, self.cuts.multipliers, self.cuts.n_cuts, -1.0 / self.alpha, &self.moved[0])
             for i in range(n):
-                self.moved[i] -= self.scores[i]
+                self.moved[i] = -self.cuts.sum_scores[i] / self.alpha - self.scores[i]
         else:
             self.design.score(&self.step[0], &self.moved[0])
         slope = self.alpha * self.design.inner(&self.coef[0], &self.step[0], &self.moved[0])

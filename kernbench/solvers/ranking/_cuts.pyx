@@ -7,6 +7,7 @@ their weighted sum with the others, which is a cut too and gives the same bound 
 """
 
 from kernbench.solvers.ranking._design cimport dot
+from kernbench.solvers.ranking._problem cimport refuse_nan
 
 import numpy as np
 
@@ -36,6 +37,7 @@ cdef class Cuts:
         self.scores = np.empty((capacity if design.is_kernel else 1, design.n_samples))
         self.products, self.Q = np.empty((capacity, capacity)), np.empty((capacity, capacity))
         self.offsets, self.multipliers, self.shares = np.empty(capacity), np.zeros(capacity), np.empty(capacity)
+        self.sum, self.sum_scores = np.empty(design.n_coef), np.empty(design.n_samples if design.is_kernel else 1)
         self.idle = np.zeros(capacity, dtype=np.intp)
 
     cdef int append(self, const double *g, double offset) except -1 nogil:
@@ -54,19 +56,28 @@ cdef class Cuts:
             self.products[last, k] = self.products[k, last]
         self.offsets[last], self.multipliers[last], self.idle[last] = offset, 0.0, 0
         self.n_cuts += 1
-        return 0
+        return refuse_nan(self.products[last, last])
 
     cdef double maximise(self, double alpha) noexcept nogil:
-        """Find the multipliers; return the lower bound."""
+        """Find the multipliers and the sum of the cuts; return the lower bound.
+
+        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself: u'Qu adds
+        terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound where alpha is small.
+        """
         cdef Py_ssize_t k, l, m = self.n_cuts
-        cdef double bound = 0.0
+        cdef double square
         for k in range(m):
             for l in range(m):
                 self.Q[k, l] = self.products[k, l] / alpha
         self.qp.solve(&self.Q[0, 0], self.capacity, &self.offsets[0], m, &self.multipliers[0])
-        for k in range(m):
-            bound += self.multipliers[k] * (self.offsets[k] - 0.5 * dot(&self.Q[k, 0], &self.multipliers[0], m))
-        return bound
+        self._sum_up()
+        square = self.design.inner(&self.sum[0], &self.sum[0], &self.sum_scores[0])
+        return dot(&self.multipliers[0], &self.offsets[0], m) - square / (2.0 * alpha)
+
+    cdef void _sum_up(self) noexcept nogil:
+        weighted_sum(self.elements, self.multipliers, self.n_cuts, 1.0, &self.sum[0])
+        if self.design.is_kernel:
+            weighted_sum(self.scores, self.multipliers, self.n_cuts, 1.0, &self.sum_scores[0])
 
     cdef void drop_idle(self) noexcept nogil:
         """Count the bounds that each cut has had no part in; drop those that have been idle for long."""
@@ -145,10 +156,12 @@ cdef class Cuts:
         products = state["cuts"] @ state["cut_scores" if self.design.is_kernel else "cuts"].T
         np.asarray(self.products)[:m, :m] = products
         self.n_cuts = m
+        self._sum_up()
         return True
 
 
-cdef void weighted_sum(const double[:, ::1] rows, const double[::1] u, Py_ssize_t m, double scale, double *out) noexcept nogil:
+cdef void weighted_sum(const double[:, ::1] rows, const double[::1] u, Py_ssize_t m, double scale,
+                       double *out) noexcept nogil:
     cdef Py_ssize_t k, l, d = rows.shape[1]
     cdef double share
     for l in range(d):

@@ -6,7 +6,7 @@ An iteration costs two products with the data and one evaluation of the risk: a 
 from kernbench.solvers.ranking._design cimport Design
 from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, isfinite
 
 import numpy as np
 
@@ -85,7 +85,9 @@ cdef class Descent:
         cdef double risk, value, share
         answer_signals()
         risk = self.problem.risk(&self.scores[0], &self.g[0])
-        refuse_nan(risk)
+        if not isfinite(risk):
+            with gil:
+                raise ValueError("the iterates leave all bounds: lower learning_rate, or scale the features")
         value = 0.5 * self.alpha * self.design.inner(&self.x[0], &self.x[0], &self.scores[0]) + risk
         if value < self.best:
             self.best = value

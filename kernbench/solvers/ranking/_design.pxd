@@ -18,7 +18,7 @@ cdef class Design:
 cdef class FeatureDesign(Design):
     cdef readonly object X
     cdef object arrays                   # keeps the memory behind the pointers alive
-    cdef bint single, is_sparse
+    cdef bint single, is_sparse, threaded
     cdef Py_ssize_t n_chunks
     cdef const void *values              # dense rows, or the stored entries of CSR
     cdef const int32_t *columns          # CSR only

@@ -23,6 +23,7 @@ from scipy import sparse
 cdef enum:
     CHUNK_ROWS = 2048          # rows of a chunk, at least
     SUMS = 1 << 20             # numbers in the partial sums of all chunks, at most (but for four chunks)
+    THREADED = 1 << 18         # numbers of X that two threads are worth
 
 
 def as_design(X):
@@ -139,6 +140,7 @@ cdef class FeatureDesign(Design):
             self.arrays = (values,)
         self.X = X
         self.values = <const void *> <size_t> values.ctypes.data
+        self.threaded = values.size >= THREADED
         most = max(4, SUMS // self.n_coef)
         self.n_chunks = min((self.n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, most)
         self.sums = np.empty((self.n_chunks, self.n_coef))
@@ -154,22 +156,16 @@ cdef class FeatureDesign(Design):
     cdef int score(self, const double *coef, double *scores) except -1 nogil:
         cdef Py_ssize_t c, n = self.n_samples, chunks = self.n_chunks
         self.n_passes += 1
-        if chunks == 1:
-            self._score(0, n, coef, scores)
-        else:
-            for c in prange(chunks, schedule="static"):
-                self._score(n * c // chunks, n * (c + 1) // chunks, coef, scores)
+        for c in prange(chunks, schedule="static", use_threads_if=self.threaded):
+            self._score(n * c // chunks, n * (c + 1) // chunks, coef, scores)
         return 0
 
     cdef int gather_up(self, const double *g, double *element) except -1 nogil:
         cdef Py_ssize_t c, k, n = self.n_samples, d = self.n_coef, chunks = self.n_chunks
         self.n_passes += 1
         self.sums[:, :] = 0.0
-        if chunks == 1:
-            self._gather_up(0, n, g, &self.sums[0, 0])
-        else:
-            for c in prange(chunks, schedule="static"):
-                self._gather_up(n * c // chunks, n * (c + 1) // chunks, g, &self.sums[c, 0])
+        for c in prange(chunks, schedule="static", use_threads_if=self.threaded):
+            self._gather_up(n * c // chunks, n * (c + 1) // chunks, g, &self.sums[c, 0])
         for k in range(d):
             element[k] = self.sums[0, k]
         for c in range(1, chunks):

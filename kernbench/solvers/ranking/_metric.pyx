@@ -24,6 +24,7 @@ cdef enum:
     ROWS = 4096          # samples that are always enough of them
     WORTH = 64           # ... and so many numbers of X per sample: the sum then costs no more than a few passes over X
     BLOCK = 256          # rows multiplied at a time
+    THREADED = 1 << 20   # products that two threads are worth
     LANES = 8            # sums kept apart, for the threads; their number must not depend on that of the threads
 cdef double RIDGE = 1e-10
 
@@ -66,7 +67,7 @@ cdef class Metric:
                 self.design.gather_up(masked, means + l * d)
                 for k in range(d):
                     means[l * d + k] = means[l * d + k] / total[l] if total[l] > 0.0 else 0.0
-            for lane in prange(LANES, schedule="static"):
+            for lane in prange(LANES, schedule="static", use_threads_if=self.rows.shape[0] * d * d >= THREADED):
                 if self._sum_up(lane, h, means, sums + lane * d * d) != 0:
                     failed = True
             if failed:

@@ -149,7 +149,7 @@ cdef class PairwiseProblem:
 cdef int refuse_nan(double value) except -1 nogil:
     if not isfinite(value):
         with gil:
-            raise ValueError("the scores are too large to compute with: scale the features, or raise alpha")
+            raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
     return 0
 
 
