@@ -256,7 +256,7 @@ def _problem(y, score, sample_weight, pos_label):
     if sample_weight is None:
         return score, positive, None
     weights = checked_weights(sample_weight, len(positive))
-    if not (np.any(weights[positive]) and np.any(weights[~positive])):
+    if not all(np.compress(members, weights).any() for members in (positive, ~positive)):
         raise ValueError("one class has no weight: the ROC curve is not defined")
     return score, positive, in_units_of_the_classes(weights, positive)
 

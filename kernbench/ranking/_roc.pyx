@@ -1,9 +1,9 @@
 """Area under the ROC curve, all of it or over a range of false positive rates, in one sweep over the sorted scores.
 
-Lowering the threshold past the scores of one value adds the weight dx of its negatives and dy of its positives: a straight
-piece of the curve from (x, y) to (x + dx, y + dy). Ties are therefore sloping pieces, which count half, and the ends of
-a range may fall anywhere on a piece. Without weights all sums are integers, exact in float64 up to n = 10^8
-(but for the two pieces that a range cuts).
+Lowering the threshold past the scores of one value adds the weight dx of its negatives and dy of its positives: a
+straight piece of the curve from (x, y) to (x + dx, y + dy). Ties are therefore sloping pieces, which count half, and
+the ends of a range may fall anywhere on a piece. Without weights all sums are integers or halves, exact in float64 up
+to n = 10^8, but for the two pieces that a range cuts.
 """
 
 import numpy as np
@@ -59,7 +59,7 @@ def roc_area(scores, positive, weights=None, double low=0.0, double high=1.0):
         negative_weight = len(positive) - positive_weight
     else:
         w = &held[0]
-        positive_weight, negative_weight = np.sum(weights[positive]), np.sum(weights[~positive])
+        positive_weight, negative_weight = (np.compress(m, weights).sum() for m in (positive, ~positive))
     low, high = low * negative_weight, high * negative_weight
     with nogil:
         finite = order.sort(&s[0], 0.0)

@@ -41,11 +41,15 @@ def binary_problem(y, sample_weight=None):
 
 
 def in_units_of_the_classes(weights, positive):
-    """Return weights divided by a power of two in each class: the largest then lies in [1/2, 1)."""
-    scaled = np.empty(len(weights))
+    """Return weights divided by a power of two in each class: the largest then lies in [1/2, 1).
+
+    (Below that if it is denormal: the power itself must be a number.)
+    """
+    factors = []
     for members in (positive, ~positive):
-        scaled[members] = np.ldexp(weights[members], -np.frexp(weights[members].max())[1])
-    return scaled
+        exponent = np.frexp(np.compress(members, weights).max())[1]
+        factors.append(2.0 ** min(-int(exponent), 1023))
+    return weights * np.where(positive, *factors)
 
 
 def one_number_each(values, n, name="scores"):
