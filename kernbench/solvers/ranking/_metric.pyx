@@ -64,7 +64,8 @@ cdef class Metric:
                     weight = h[i] if self.mask[i] == l else 0.0
                     masked[i] = weight
                     total[l] += weight
-                self.design.gather_up(masked, means + l * d)
+                if total[l] > 0.0:
+                    self.design.gather_up(masked, means + l * d)
                 for k in range(d):
                     means[l * d + k] = means[l * d + k] / total[l] if total[l] > 0.0 else 0.0
             for lane in prange(LANES, schedule="static", use_threads_if=self.rows.shape[0] * d * d >= THREADED):
