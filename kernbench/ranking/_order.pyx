@@ -1,7 +1,7 @@
 """The order of scores: sorted in memory that is allocated once, by both cores, from the last order if that is near.
 
-How it is sorted is told in ``_order.h``. The order is total (value, class, index), so it depends on the scores only: not
-on the threads, nor on what was sorted before.
+How it is sorted is told in ``_order.h``. The order is total (value, class, index), so it depends on the scores only:
+not on the threads, nor on what was sorted before.
 """
 
 from cython.parallel cimport prange

@@ -34,7 +34,8 @@ cdef extern from "_sweeps.h" nogil:
     void areas "kb_areas"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside, Outside *area)
     double squared_hinge "kb_squared_hinge"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside,
                                             double scale, double *gradient)
-    void gather "kb_gather"(const Record *a, Py_ssize_t n, const double *w, const double *v, double *sorted, Outside *sums)
+    void gather "kb_gather"(const Record *a, Py_ssize_t n, const double *w, const double *v, double *sorted,
+                            Outside *sums)
     void hessian "kb_hessian"(const Record *a, Py_ssize_t n, const double *w, const Outside *outside,
                               const double *sorted, double scale, double *product)
     void accumulate "kb_accumulate"(double *sums, Py_ssize_t n, Py_ssize_t stride, bint back)
@@ -299,7 +300,7 @@ cdef class DrawnPairs(Pairs):
         return value / self.n_pairs if isfinite(value) else NAN
 
     cdef void _spread(self, double *gradient, const double *v, bint squared) noexcept nogil:
-        """The mean over the active pairs of x_k (e_j - e_i); x_k is 1, twice the excess, or 2 (v_j - v_i) if v is given."""
+        """The mean over active pairs of x_k (e_j - e_i); x_k is 1, twice the excess, or 2 (v_j - v_i) if v is given."""
         cdef:
             Py_ssize_t k, i, j
             double change
