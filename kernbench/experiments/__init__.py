@@ -33,6 +33,7 @@ from kernbench.experiments.base import (
     Metric,
     MetricTable,
     PaperNumber,
+    Profiles,
     Scale,
     Setting,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "Metric",
     "MetricTable",
     "PaperNumber",
+    "Profiles",
     "Scale",
     "Setting",
     "Store",

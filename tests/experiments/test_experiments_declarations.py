@@ -55,6 +55,11 @@ def test_a_name_that_is_not_declared_is_refused(changes, words):
         declared(**changes)
 
 
+def test_a_slope_needs_logarithmic_axes():
+    with pytest.raises(ValueError, match="two logarithmic axes"):
+        Curves("a", "A", Axis("x", "x", log=True), Axis("y", "y"), slope=1.0)
+
+
 def test_a_setting_takes_only_its_methods():
     cells, _ = plan([declared()], "quick")
     assert {(cell.dataset, cell.method) for cell in cells} == {

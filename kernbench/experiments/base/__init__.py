@@ -9,7 +9,7 @@ to know which tables, figures and sentences the records are meant for.
     experiment.py    Experiment: the whole of it
     parts.py         Setting, Scale, Method, Metric, PaperNumber: what is measured on what
     claims.py        Claim, Bound: what the records are to confirm or refute
-    displays.py      Curves, Marks, HeatMap, Contours, MetricTable, CrossTable: what the report shows
+    displays.py      Curves, Marks, HeatMap, Contours, Profiles, MetricTable, CrossTable: what is shown
     addresses.py     "module:function", for whatever cannot be declared
 """
 
@@ -23,6 +23,7 @@ from kernbench.experiments.base.displays import (
     HeatMap,
     Marks,
     MetricTable,
+    Profiles,
 )
 from kernbench.experiments.base.experiment import Experiment
 from kernbench.experiments.base.parts import Method, Metric, PaperNumber, Scale, Setting
@@ -41,6 +42,7 @@ __all__ = [
     "Metric",
     "MetricTable",
     "PaperNumber",
+    "Profiles",
     "Scale",
     "Setting",
     "resolve",

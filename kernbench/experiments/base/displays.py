@@ -89,6 +89,10 @@ class Curves:
     heading: str = ""
     note: str = ""
 
+    def __post_init__(self):
+        if self.slope is not None and not (self.x.log and self.y.log):
+            raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -165,6 +169,30 @@ class Contours:
     methods: tuple | None = None
     datasets: tuple | None = None
     where: tuple = ()
+    heading: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Performance profiles: the share of problems on which a method is within a factor of the best one,
+    against the factor (Dolan and Moré, Mathematical Programming 91, 2002, eq. 2.1).
+
+    A problem is a repeat on a data set. One that a method failed on counts as never solved; data sets on
+    which one of the methods has no record are left out, and so are problems that nobody solved.
+
+    Attributes
+    ----------
+    name, title : str
+    metric : str
+        Positive, and less is better: seconds, kernel evaluations.
+    """
+
+    name: str
+    title: str
+    metric: str
+    methods: tuple | None = None
+    datasets: tuple | None = None
     heading: str = ""
     note: str = ""
 

@@ -40,8 +40,8 @@ class Experiment:
         ``function(experiment, group)`` for a ``kernbench.report.tables.Table`` or None. What the data are and
         what failed is always shown.
     figures : tuple
-        Declared ones (:class:`Curves`, :class:`Marks`, :class:`HeatMap`, :class:`Contours`), or
-        ``"module:function"``, called as ``function(experiment, group, looks)`` for a list of
+        Declared ones (:class:`Curves`, :class:`Marks`, :class:`HeatMap`, :class:`Contours`,
+        :class:`Profiles`), or ``"module:function"``, called as ``function(experiment, group, looks)`` for a list of
         ``kernbench.report.pictures.Picture``.
     threads : int or None
         Threads per cell unless the user says otherwise; None shares out the cores.
