@@ -6,7 +6,10 @@
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;
 * :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches behind a bounded cache, counted;
-* ``_operand`` (data), ``_engine`` (tiles), ``_tiles.h`` (loops), ``_simd.h`` (dispatch, exp) -- the compiled floors below.
+* :mod:`~kernbench.kernels.prepared` -- rows as the engine takes them: checked, lifted, centred, scaled, laid out;
+* :mod:`~kernbench.kernels.engines` -- which engine computes what. ``_engine`` shares tiles out over threads;
+  ``_gemm_engine``, ``_coordinates_engine``, ``_sparse_engine`` and ``_combined_engine`` compute them, with the loops of
+  ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per pair of entries) and ``_tiles.h`` (the rest).
 """
 
 from kernbench.kernels import functions

@@ -4,16 +4,20 @@ from cython.parallel cimport parallel, prange
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
-from kernbench.kernels._engine cimport PANEL_ROWS, Engine, allocate
+from kernbench.kernels._engine cimport Engine, Panel, allocate
 from kernbench.kernels._tiles cimport dot_row_double, dot_row_float
 
 import numpy as np
 
 
-def fill_block(Engine engine, const Py_ssize_t[::1] queries):
-    """Return k(X[queries], Z) as an array of the engine's precision, shape (len(queries), n_columns)."""
+def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
+    """Return k(X[queries], Z) as an array of the engine's precision, shape (len(queries), n_columns).
+
+    `out`, if given, is a C-contiguous array of that shape and precision to write to.
+    """
     cdef Py_ssize_t m = queries.shape[0], q, n = engine.Z.n_rows
-    out = np.empty((m, n), dtype=np.float32 if engine.single else np.float64)
+    if out is None:
+        out = np.empty((m, n), dtype=np.float32 if engine.single else np.float64)
     if m == 0 or n == 0:
         return out
     cdef char *first = <char *> <size_t> out.ctypes.data
@@ -31,8 +35,9 @@ def fill_block(Engine engine, const Py_ssize_t[::1] queries):
 def multiply(Engine engine, const double[:, ::1] A):
     """Return K(X, Z) @ A in float64, shape (n_queries, n_right_hand_sides), tile by tile.
 
-    Panels of queries are shared out over the threads; each sums its tiles in the order of the columns, in float64,
-    so the result does not depend on the number of threads.
+    Panels of queries are shared out over the threads; each adds up its tiles in the order of the columns, in float64,
+    so the result does not depend on the number of threads. Within a tile, one right-hand side is summed in float64,
+    several in the precision of the engine (by gemm).
     """
     cdef:
         Py_ssize_t n = engine.X.n_rows, n_rhs = A.shape[1], height = engine.panel_rows()
@@ -40,21 +45,22 @@ def multiply(Engine engine, const double[:, ::1] A):
         Py_ssize_t[::1] queries = np.arange(n, dtype=np.intp)
         double[:, ::1] out = np.zeros((n, n_rhs))
         void *narrow = NULL
-        bint failed = False
+        bint failed[1]
+    failed[0] = False
     if n == 0 or engine.Z.n_rows == 0 or n_rhs == 0:
         return np.asarray(out)
     typed = np.ascontiguousarray(A, dtype=np.float32 if engine.single else np.float64)
     narrow = <void *> <size_t> typed.ctypes.data
     with nogil:
         if n_panels == 1:
-            failed = _multiply_panel(engine, &queries[0], n, &A[0, 0], narrow, n_rhs, &out[0, 0]) != 0
+            failed[0] = _multiply_panel(engine, &queries[0], n, &A[0, 0], narrow, n_rhs, &out[0, 0]) != 0
         else:
             with parallel():
                 for p in prange(n_panels, schedule="dynamic"):
                     if _multiply_panel(engine, &queries[p * height], min(height, n - p * height), &A[0, 0], narrow,
                                        n_rhs, &out[p * height, 0]) != 0:
-                        failed = True
-    if failed:
+                        failed[0] = True
+    if failed[0]:
         raise MemoryError("could not allocate a tile of the kernel matrix")
     return np.asarray(out)
 
@@ -64,7 +70,7 @@ cdef int _multiply_panel(Engine engine, const Py_ssize_t *queries, Py_ssize_t m,
     """out (m, n_rhs) += K(queries, Z) @ A; returns non-zero when memory ran out."""
     cdef:
         Py_ssize_t n = engine.Z.n_rows, width = engine.tile_width(m), start = 0, count, q, k
-        void *panel = engine.gather(queries, m)
+        Panel *panel = engine.gather(queries, m)
         void *scratch = malloc(engine.scratch_bytes(m) + 1)
         char *tile = <char *> malloc(m * width * engine.item)
         char *product = <char *> malloc(m * n_rhs * engine.item)
@@ -98,7 +104,8 @@ cdef int _multiply_panel(Engine engine, const Py_ssize_t *queries, Py_ssize_t m,
                     for k in range(m * n_rhs):
                         out[k] += (<double *> product)[k]
             start += count
-    free(panel)
+    if panel != NULL:
+        engine.release(panel)
     free(scratch)
     free(tile)
     free(product)

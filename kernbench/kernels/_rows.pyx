@@ -13,6 +13,7 @@ import numpy as np
 
 from kernbench.kernels._products import fill_block, multiply
 from kernbench.kernels.blocks import CHUNK_BYTES, as_rows
+from kernbench.kernels.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000
@@ -61,7 +62,7 @@ cdef class KernelRows:
     def _use(self, Operand operand):
         """Start with an empty cache over the rows of `operand`."""
         cdef Py_ssize_t n = operand.n_rows
-        self.engine = Engine(self.kernel, operand, operand)
+        self.engine = make_engine(self.kernel, operand, operand)
         self.n_rows = n
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
@@ -254,9 +255,9 @@ cdef class KernelRows:
         rows, columns = self._checked(rows, self.n_rows), self._checked(columns, self.n_rows)
         self.n_evaluations += len(rows) * len(columns)
         if self.in_place:
-            return np.asarray(self.engine.X.arrays[0])[np.ix_(rows, columns)]
+            return self.engine.X.prepared.data[np.ix_(rows, columns)]
         with single_threaded_blas():
-            return fill_block(Engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
+            return fill_block(make_engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
 
     def product(self, rows, columns, a, *, count=True):
         """Return k(X[rows], X[columns]) @ a in float64 without storing the block.
@@ -287,21 +288,21 @@ cdef class KernelRows:
         out = np.zeros(len(rows))
         if len(columns) == 0 or len(rows) == 0:
             return out
-        if self.in_place or self.kernel.form == "callable":
+        if self.in_place or self.kernel.calls_python:
             height = max(1, int(CHUNK_BYTES // (8 * len(columns))))
             for first in range(0, len(rows), height):
                 part = rows[first : first + height]
                 if self.in_place:
-                    values = np.asarray(operand.arrays[0])[np.ix_(part, columns)]
+                    values = operand.prepared.data[np.ix_(part, columns)]
                 else:
-                    values = fill_block(Engine(self.kernel, operand, operand.take(columns)), part)
+                    values = fill_block(make_engine(self.kernel, operand, operand.take(columns)), part)
                 out[first : first + height] = values.astype(np.float64) @ a
             return out
         everything = np.arange(operand.n_rows)
         X = operand if np.array_equal(rows, everything) else operand.take(rows)
         Z = operand if np.array_equal(columns, everything) else operand.take(columns)
         with single_threaded_blas():
-            return multiply(Engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
+            return multiply(make_engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
 
     def diagonal(self):
         """Return k(x_i, x_i) for all rows, float64."""

@@ -1,93 +1,5 @@
 /* One precision of the tile loops; see _tiles.h. Included twice, so no guard. */
 
-/* --- from inner products (or distances) to kernel values, one row of a tile ---------------------------------- */
-
-/* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
- * rounding of a tiny squared distance from giving a value above one. */
-KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
-                                            ptrdiff_t n, KB_T *KB_RESTRICT out)
-{
-    for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = t[j] - a - b[j];
-        out[j] = v > 0 ? 0 : v;
-    }
-    /* One clamp per loop: with two, the compiler weaves branches into masks and loses a fifth of the speed. */
-    for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = out[j];
-        out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
-    }
-}
-
-/* out_j = exp(-gamma t_j), t a distance. */
-KB_CLONES KB_UNUSED static void KB_NAME(laplacian_row)(const KB_T *KB_RESTRICT t, KB_T gamma, ptrdiff_t n,
-                                             KB_T *KB_RESTRICT out)
-{
-    for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = -gamma * t[j];
-        out[j] = v > 0 ? 0 : v;
-    }
-    /* One clamp per loop: with two, the compiler weaves branches into masks and loses a fifth of the speed. */
-    for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = out[j];
-        out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
-    }
-}
-
-/* out_j = (t_j + c)^degree, by repeated squaring over the whole row. */
-KB_CLONES KB_UNUSED static void KB_NAME(polynomial_row)(const KB_T *KB_RESTRICT t, KB_T c, int degree, ptrdiff_t n,
-                                              KB_T *KB_RESTRICT out)
-{
-    for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T base = t[j] + c, power = 1;
-        for (int bits = degree; bits > 0; bits >>= 1) {
-            if (bits & 1)
-                power *= base;
-            base *= base;
-        }
-        out[j] = power;
-    }
-}
-
-/* zt[k][j] = z[j][k] */
-KB_CLONES KB_UNUSED static void KB_NAME(turn)(const KB_T *KB_RESTRICT z, ptrdiff_t n, ptrdiff_t d, KB_T *KB_RESTRICT zt)
-{
-    for (ptrdiff_t k = 0; k < d; k++)
-        for (ptrdiff_t j = 0; j < n; j++)
-            zt[k * n + j] = z[j * d + k];
-}
-
-/* --- dense l1 distances: query x against the columns of zt, zt stored feature by feature ----------------------- */
-
-KB_CLONES KB_UNUSED static void KB_NAME(l1_row)(const KB_T *KB_RESTRICT x, const KB_T *KB_RESTRICT zt, ptrdiff_t d,
-                                      ptrdiff_t n, KB_T *KB_RESTRICT out)
-{
-    ptrdiff_t j = 0;
-    /* Blocks of columns whose sums stay in registers while the features go by. */
-    for (; j + 32 <= n; j += 32) {
-        KB_T sums[32];
-        for (int l = 0; l < 32; l++)
-            sums[l] = 0;
-        for (ptrdiff_t k = 0; k < d; k++) {
-            const KB_T v = x[k];
-            const KB_T *z = zt + k * n + j;
-            for (int l = 0; l < 32; l++) {
-                KB_T difference = z[l] - v;
-                sums[l] += difference < 0 ? -difference : difference;
-            }
-        }
-        for (int l = 0; l < 32; l++)
-            out[j + l] = sums[l];
-    }
-    for (; j < n; j++) {
-        KB_T sum = 0;
-        for (ptrdiff_t k = 0; k < d; k++) {
-            KB_T difference = zt[k * n + j] - x[k];
-            sum += difference < 0 ? -difference : difference;
-        }
-        out[j] = sum;
-    }
-}
-
 /* --- sparse rows against a dense panel of KB_PANEL queries ----------------------------------------------------- */
 
 /* out[r][q] = scale * sum over the stored entries of row r of value * panel[column][q].
@@ -144,28 +56,6 @@ static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_
 }
 #endif
 
-/* out[r][q] = |x_q - z_r|_1 = |x_q|_1 + sum over the stored entries of z_r of |x_qk - z_rk| - |x_qk|. */
-KB_CLONES KB_UNUSED static void KB_NAME(csr_l1)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
-                                      const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
-                                      const KB_T *KB_RESTRICT panel, const KB_T *KB_RESTRICT query_norms,
-                                      KB_T *KB_RESTRICT out)
-{
-    for (ptrdiff_t r = 0; r < n_rows; r++) {
-        KB_T *KB_RESTRICT o = out + r * KB_PANEL;
-        for (int q = 0; q < KB_PANEL; q++)
-            o[q] = query_norms[q];
-        for (int64_t k = starts[r]; k < starts[r + 1]; k++) {
-            const KB_T v = values[k];
-            const KB_T *KB_RESTRICT p = panel + (ptrdiff_t)columns[k] * KB_PANEL;
-            for (int q = 0; q < KB_PANEL; q++) {
-                KB_T x = p[q], difference = x - v;
-                difference = difference < 0 ? -difference : difference;
-                o[q] += difference - (x < 0 ? -x : x);
-            }
-        }
-    }
-}
-
 /* rows[q][r] = tile[r][q] for the first n_queries queries: the tile is small enough to stay in the first-level cache. */
 KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
                                         KB_T **rows, ptrdiff_t offset)
@@ -175,6 +65,30 @@ KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, 
         for (ptrdiff_t r = 0; r < n_rows; r++)
             row[r] = tile[r * KB_PANEL + q];
     }
+}
+
+/* --- combinations of kernels ------------------------------------------------------------------------------------ */
+
+/* out_j = u a_j + v out_j */
+KB_CLONES KB_UNUSED static void KB_NAME(add_row)(KB_T u, const KB_T *KB_RESTRICT a, KB_T v, ptrdiff_t n,
+                                                 KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] = u * a[j] + v * out[j];
+}
+
+/* out_j *= a_j */
+KB_CLONES KB_UNUSED static void KB_NAME(multiply_row)(const KB_T *KB_RESTRICT a, ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] *= a[j];
+}
+
+/* out_j *= u */
+KB_CLONES KB_UNUSED static void KB_NAME(scale_row)(KB_T u, ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] *= u;
 }
 
 /* --- what is done with finished rows --------------------------------------------------------------------------- */

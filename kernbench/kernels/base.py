@@ -2,8 +2,8 @@
 
 A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
 kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
-prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...), and
-divided by its `unit`.
+prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...),
+moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.prepared`).
 """
 
 from dataclasses import dataclass
@@ -53,14 +53,33 @@ class Kernel:
         Lifted rows may be moved together: the engine puts the origin among them, so that rounding stays small.
     keeps_zeros : bool
         `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
+    pairwise : bool
+        Values are sums or products of one term for each pair of entries; otherwise they are a function of the inner
+        product of the prepared rows.
+    unit_rows : bool
+        Prepared rows are scaled to length 1 each, instead of by `unit`.
+    n_streams : int
+        How many numbers `streams` makes of one entry.
+    refuses_infinity : bool
+        Prepared rows that leave the range of the precision are refused; otherwise infinities go their way.
     lower : float or None
         Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
+    parts : tuple of Kernel
+        Of a sum or product.
+    calls_python : bool
+        Values, or those of a part, come from a Python function.
     """
 
     form: ClassVar[str]
     translation_invariant: ClassVar[bool] = False
     keeps_zeros: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = False
+    unit_rows: ClassVar[bool] = False
+    n_streams: ClassVar[int] = 1
+    refuses_infinity: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = False
+    calls_python: ClassVar[bool] = False
+    parts: ClassVar[tuple] = ()
 
     @property
     def unit(self):
@@ -77,6 +96,22 @@ class Kernel:
     def lift(self, values):
         """Return the entries as the engine takes them, before `unit`: float64 in, float64 out, element by element."""
         return values
+
+    def streams(self, values):
+        """Return the `n_streams` arrays of numbers that the engine holds for prepared entries; float64."""
+        return (values,)
+
+    def row_terms(self, rows, lengths):
+        """Return a number for each row that inner products (or sums over stored entries) are completed with, or None.
+
+        Parameters
+        ----------
+        rows : ndarray or CSR matrix of shape (n, d)
+            Prepared and rounded.
+        lengths : ndarray of shape (n,), or None
+            What the rows were divided by, where the kernel has `unit_rows`.
+        """
+        return None
 
     def __call__(self, X, Z=None, *, dtype=None):
         """Return the matrix k(x_i, z_j).
@@ -100,7 +135,7 @@ class Kernel:
         """
         from kernbench.kernels.blocks import block
 
-        return block(self, X, X if Z is None else Z, dtype=dtype)
+        return block(self, X, Z, dtype=dtype)
 
     def diag(self, X):
         """Return k(x_i, x_i) for every row, float64, shape (n,)."""
@@ -143,39 +178,41 @@ class Kernel:
             return combined.Sum((self,), (float(other),))
         return NotImplemented
 
-    def check_domain(self, X):
+    def check_domain(self, X, feature_names=None):
         """Raise ValueError if an entry of X is outside the kernel's domain; NaN is none of its business.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, d)
+        feature_names : sequence of str, optional
+            For the message.
         """
         lower = self.lower
-        if lower is None:
-            return
         values = X.data if sparse.issparse(X) else X
-        outside = values <= lower if self.lower_is_open else values < lower
-        if not np.any(outside):
+        if lower is None or values.size == 0:
+            return
+        # One number first: a mask of all entries would be as large as the data.
+        smallest = float(np.fmin.reduce(values, axis=None))
+        if not (smallest <= lower if self.lower_is_open else smallest < lower):
             return
         if sparse.issparse(X):
-            place = int(np.flatnonzero(outside)[0])
+            place = int(np.flatnonzero(values == smallest)[0])
             row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-            value = values[place]
         else:
-            row, column = (int(index) for index in np.argwhere(outside)[0])
-            value = values[row, column]
-        relation = ">" if self.lower_is_open else ">="
-        raise ValueError(f"{type(self).__name__} needs entries x {relation} {lower:g}, but column {column} holds "
-                         f"{value:g} (row {row}): shift or clip the column, or choose another kernel")
+            row, column = (int(index) for index in np.argwhere(values == smallest)[0])
+        name = column if feature_names is None else repr(str(feature_names[column]))
+        raise ValueError(
+            f"{type(self).__name__} needs entries x {'>' if self.lower_is_open else '>='} {lower:g}, but column {name} "
+            f"holds {smallest:g} (row {row}): shift or clip the column, or choose another kernel"
+        )
 
 
 def squared_norms(X):
-    """Return |x_i|^2 for every row, float64, shape (n,)."""
+    """Return |x_i|^2 for every row, summed in float64, shape (n,)."""
     if sparse.issparse(X):
         squares = X.astype(np.float64).power(2)
         return np.asarray(squares.sum(axis=1)).ravel()
-    X = np.asarray(X, dtype=np.float64)
-    return np.einsum("ij,ij->i", X, X)
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def row_sums(X):

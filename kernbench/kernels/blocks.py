@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels._engine import Engine
 from kernbench.kernels._operand import Operand
 from kernbench.kernels._products import fill_block, multiply
+from kernbench.kernels.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 
 CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time
@@ -39,29 +39,59 @@ def _chunks(n_rows, bytes_per_row):
         yield slice(start, min(n_rows, start + height))
 
 
-def block(kernel, X, Z, *, dtype=None):
+def block(kernel, X, Z=None, *, dtype=None):
     """Return the matrix k(x_i, z_j).
 
     Parameters
     ----------
     kernel : Kernel
     X, Z : array-like or CSR matrix of shapes (n, d) and (m, d)
-        For a precomputed kernel X is the matrix itself and Z its training side (m rows).
+        Z is X by default. For a precomputed kernel X is the matrix itself and Z, if given, its training side (m rows).
     dtype : {float32, float64}, optional
         Precision of computation and result; by default float32 if X is float32, else float64.
 
     Returns
     -------
     ndarray of shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If the features do not agree, or an entry is outside the kernel's domain or the range of `dtype`.
+
+    Notes
+    -----
+    Beside the result, needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR) and
+    for some 30 MB of X at a time.
     """
-    X, Z = as_rows(X), as_rows(Z, "Z")
+    X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
     if kernel.form == "precomputed":
+        _require_training_side(X, Z)
         return np.array(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
-    columns = Operand(Z, kernel, dtype)
-    queries = columns if X is Z else Operand(X, kernel, dtype, columns)
+    columns = Operand(X if Z is None else Z, kernel, dtype)
     with single_threaded_blas():
-        return fill_block(Engine(kernel, queries, columns), np.arange(X.shape[0]))
+        if Z is None or X is Z:
+            return fill_block(make_engine(kernel, columns, columns), np.arange(X.shape[0]))
+        out = np.empty((X.shape[0], Z.shape[0]), dtype=dtype)
+        for engine, rows in _engines(kernel, X, columns, dtype):
+            fill_block(engine, np.arange(rows.stop - rows.start), out[rows])
+    return out
+
+
+def _engines(kernel, X, columns, dtype):
+    """Yield an engine for some rows of X, and which they are, until all have been; bounded memory for X."""
+    kernel.check_domain(X)  # as a whole, so that the message counts rows from the first
+    # A Python function sees as many rows as its answer may have; the others are bounded by what is prepared.
+    per_row = 8 * (columns.n_rows if kernel.calls_python else X.shape[1])
+    for rows in _chunks(X.shape[0], per_row):
+        yield make_engine(kernel, Operand(X[rows], kernel, dtype, columns), columns), rows
+
+
+def _require_training_side(X, Z):
+    if Z is not None and X.shape[1] != Z.shape[0]:
+        raise ValueError(f"the precomputed kernel has {X.shape[1]} columns for {Z.shape[0]} training rows: "
+                         "give k(X, training rows)")
 
 
 def matmul(kernel, X, Z, A, *, dtype=None):
@@ -74,7 +104,7 @@ def matmul(kernel, X, Z, A, *, dtype=None):
         For a precomputed kernel X is the (n, m) matrix itself.
     A : array-like of shape (m,) or (m, r)
     dtype : {float32, float64}, optional
-        Precision of the kernel values; by default float32 if X is float32, else float64. Sums are float64.
+        Precision of the kernel values; by default float32 if X is float32, else float64.
 
     Returns
     -------
@@ -82,7 +112,9 @@ def matmul(kernel, X, Z, A, *, dtype=None):
 
     Notes
     -----
-    Needs memory for Z in `dtype`, for the result, and some 50 MB of tiles, whatever n and m are.
+    Needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR), for the result, and
+    some 50 MB of tiles, whatever n and m are. Tiles of up to a thousand columns or so are added up in float64; within
+    a tile, the sum of one right-hand side is float64 as well, those of several are of `dtype`.
     """
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
@@ -95,15 +127,12 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     if kernel.form == "precomputed":
         for rows in _chunks(X.shape[0], 8 * X.shape[1]):
             out[rows] = X[rows] @ right
-        return out.reshape(out.shape[:1] + A.shape[1:])
-    if kernel.form == "callable":
-        for rows in _chunks(X.shape[0], 8 * len(right)):
-            columns = Operand(Z, kernel, dtype)
-            engine = Engine(kernel, Operand(X[rows], kernel, dtype, columns), columns)
-            out[rows] = fill_block(engine, np.arange(rows.stop - rows.start)) @ right
-        return out.reshape(out.shape[:1] + A.shape[1:])
-    columns = Operand(Z, kernel, dtype)
-    with single_threaded_blas():
-        for rows in _chunks(X.shape[0], 8 * X.shape[1]):
-            out[rows] = multiply(Engine(kernel, Operand(X[rows], kernel, dtype, columns), columns), right)
+    else:
+        columns = Operand(Z, kernel, dtype)
+        with single_threaded_blas():
+            for engine, rows in _engines(kernel, X, columns, dtype):
+                if kernel.calls_python:
+                    out[rows] = fill_block(engine, np.arange(rows.stop - rows.start)) @ right
+                else:
+                    out[rows] = multiply(engine, right)
     return out.reshape(out.shape[:1] + A.shape[1:])

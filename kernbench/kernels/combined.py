@@ -53,12 +53,24 @@ class Sum(Kernel):
         object.__setattr__(self, "kernels", tuple(part for part, _ in flat))
         object.__setattr__(self, "weights", tuple(float(weight) for _, weight in flat))
 
+    @property
+    def parts(self):
+        return self.kernels
+
+    @property
+    def constants(self):
+        return self.weights
+
+    @property
+    def calls_python(self):
+        return any(kernel.calls_python for kernel in self.kernels)
+
     def diag(self, X):
         return sum(weight * kernel.diag(X) for kernel, weight in zip(self.kernels, self.weights))
 
-    def check_domain(self, X):
+    def check_domain(self, X, feature_names=None):
         for kernel in self.kernels:
-            kernel.check_domain(X)
+            kernel.check_domain(X, feature_names)
 
 
 @dataclass(frozen=True)
@@ -78,9 +90,17 @@ class Product(Kernel):
         flat = [part for kernel in kernels for part in (kernel.kernels if isinstance(kernel, Product) else (kernel,))]
         object.__setattr__(self, "kernels", tuple(flat))
 
+    @property
+    def parts(self):
+        return self.kernels
+
+    @property
+    def calls_python(self):
+        return any(kernel.calls_python for kernel in self.kernels)
+
     def diag(self, X):
         return prod(np.asarray(kernel.diag(X)) for kernel in self.kernels)
 
-    def check_domain(self, X):
+    def check_domain(self, X, feature_names=None):
         for kernel in self.kernels:
-            kernel.check_domain(X)
+            kernel.check_domain(X, feature_names)

@@ -31,6 +31,7 @@ class Callable(Kernel):
 
     function: CallableType
     form: ClassVar[str] = "callable"
+    calls_python: ClassVar[bool] = True
 
     def __post_init__(self):
         if not callable(self.function):

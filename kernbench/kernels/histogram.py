@@ -46,6 +46,11 @@ class ChiSquared(HistogramKernel):
     """
 
     form: ClassVar[str] = "chi-squared"
+    pairwise: ClassVar[bool] = True
+
+    @property
+    def unit(self):
+        return 0.5  # the kernel is homogeneous of degree 1: the engine's x z / (x + z) of doubled entries
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class ExponentialChiSquared(Kernel):
 
     gamma: float = 1.0
     form: ClassVar[str] = "exponential-chi-squared"
+    pairwise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, gamma=self.gamma)
@@ -68,8 +74,11 @@ class ExponentialChiSquared(Kernel):
         return 0.0
 
     @property
-    def unit(self):
-        return 1.0 / float(self.gamma)  # the sum is homogeneous of degree 1
+    def constants(self):
+        return (float(self.gamma),)
+
+    def row_terms(self, rows, lengths):
+        return row_sums(rows)
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ class Intersection(HistogramKernel):
     """k(x, z) = sum_j min(x_j, z_j), x_j >= 0."""
 
     form: ClassVar[str] = "intersection"
+    pairwise: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -87,3 +97,12 @@ class JensenShannon(HistogramKernel):
     """
 
     form: ClassVar[str] = "jensen-shannon"
+    pairwise: ClassVar[bool] = True
+    n_streams: ClassVar[int] = 2
+
+    @property
+    def unit(self):
+        return 2.0  # the kernel is homogeneous of degree 1: its 1/2 goes into the entries
+
+    def streams(self, values):
+        return values, np.log2(values, out=np.zeros_like(values), where=values > 0)

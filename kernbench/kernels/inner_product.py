@@ -14,6 +14,7 @@ class Linear(Kernel):
     """k(x, z) = <x, z>."""
 
     form: ClassVar[str] = "polynomial"
+    refuses_infinity: ClassVar[bool] = False
 
     @property
     def constants(self):
@@ -41,6 +42,7 @@ class Polynomial(Kernel):
     c: float = 1.0
     scale: float = 1.0
     form: ClassVar[str] = "polynomial"
+    refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
         require_positive(self, degree=self.degree, scale=self.scale)
@@ -68,6 +70,7 @@ class DotProduct(Kernel):
 
     coefficients: tuple = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
     form: ClassVar[str] = "power-series"
+    refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
         if isinstance(self.coefficients, str) or not isinstance(self.coefficients, Iterable):
@@ -87,7 +90,8 @@ class DotProduct(Kernel):
 
     @property
     def constants(self):
-        return self.coefficients
+        used = np.flatnonzero(self.coefficients)[-1] + 1  # 0 times an infinite power would be NaN
+        return self.coefficients[:used]
 
     def diag(self, X):
         return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)
@@ -108,6 +112,7 @@ class ArcCosine(Kernel):
 
     order: int = 1
     form: ClassVar[str] = "arc-cosine"
+    unit_rows: ClassVar[bool] = True
 
     def __post_init__(self):
         require_integer(self, 0, order=self.order)
@@ -117,6 +122,9 @@ class ArcCosine(Kernel):
     @property
     def constants(self):
         return (float(self.order),)
+
+    def row_terms(self, rows, lengths):
+        return lengths ** int(self.order)
 
     def diag(self, X):
         squares = squared_norms(X)

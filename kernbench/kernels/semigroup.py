@@ -21,6 +21,7 @@ class ExponentialSemigroup(Kernel):
     beta: float = 1.0
     form: ClassVar[str] = "exponential-semigroup"
     keeps_zeros: ClassVar[bool] = False
+    pairwise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, beta=self.beta)
@@ -30,8 +31,8 @@ class ExponentialSemigroup(Kernel):
         return 0.0
 
     @property
-    def unit(self):
-        return 1.0 / float(self.beta) ** 2
+    def constants(self):
+        return (float(self.beta),)
 
     def diag(self, X):
         return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(X)))
@@ -49,6 +50,7 @@ class ReciprocalSemigroup(Kernel):
     lam: float = 1.0
     form: ClassVar[str] = "reciprocal-semigroup"
     keeps_zeros: ClassVar[bool] = False
+    pairwise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, lam=self.lam)

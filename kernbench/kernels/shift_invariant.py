@@ -5,7 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernbench.kernels.base import Kernel, require_positive
+from kernbench.kernels.base import Kernel, require_positive, row_sums, squared_norms
+
+LARGEST_NU = 500  # of Matern: beyond it the series for small distances loses digits
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Gaussian(Kernel):
     def constants(self):
         return (0.5,)  # the engine divides rows by `unit`
 
+    def row_terms(self, rows, lengths):
+        return 0.5 * squared_norms(rows)
+
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
@@ -47,6 +52,7 @@ class Laplacian(Kernel):
     sigma: float = 1.0
     form: ClassVar[str] = "laplacian"
     translation_invariant: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, sigma=self.sigma)
@@ -58,6 +64,9 @@ class Laplacian(Kernel):
     @property
     def constants(self):
         return (1.0,)  # the engine divides rows by `unit`
+
+    def row_terms(self, rows, lengths):
+        return row_sums(abs(rows))
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class Cauchy(Kernel):
     sigma: float = 1.0
     form: ClassVar[str] = "cauchy"
     translation_invariant: ClassVar[bool] = True
+    pairwise: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -93,7 +103,7 @@ class Matern(Kernel):
     Parameters
     ----------
     nu : float, default=1.5
-        Smoothness.
+        Smoothness, at most 500; beyond, ``Gaussian(length_scale)``, the limit, is as good.
     length_scale : float, default=1.0
         In the units of x; as in scikit-learn's ``gaussian_process.kernels.Matern``.
     """
@@ -105,6 +115,9 @@ class Matern(Kernel):
 
     def __post_init__(self):
         require_positive(self, nu=self.nu, length_scale=self.length_scale)
+        if self.nu > LARGEST_NU:
+            raise ValueError(f"Matern: nu must be at most {LARGEST_NU}, got {self.nu!r}: take "
+                             "Gaussian(sigma=length_scale), the limit of large nu")
 
     @property
     def unit(self):
@@ -113,3 +126,6 @@ class Matern(Kernel):
     @property
     def constants(self):
         return (float(self.nu),)
+
+    def row_terms(self, rows, lengths):
+        return squared_norms(rows)

@@ -24,6 +24,7 @@ class SkewedKernel(Kernel):
     c: float = 1.0
     translation_invariant: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
+    pairwise: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -32,10 +33,6 @@ class SkewedKernel(Kernel):
     @property
     def lower(self):
         return -float(self.c)
-
-    @property
-    def unit(self):
-        return 2.0
 
     def lift(self, values):
         return np.log(values + self.c)
@@ -52,6 +49,16 @@ class SkewedChiSquared(SkewedKernel):
     """
 
     form: ClassVar[str] = "sech"  # prod_j 1 / cosh((u_j - v_j) / 2)
+    n_streams: ClassVar[int] = 2
+
+    @property
+    def unit(self):
+        return 4.0
+
+    def streams(self, values):
+        # cosh(2 (s - t)) = 1 + (p_s q_t - q_s p_t)^2: no exponential is left for the pairs.
+        with np.errstate(over="ignore"):
+            return np.exp(values) * 2**-0.25, np.exp(-values) * 2**-0.25
 
 
 @dataclass(frozen=True)
@@ -68,4 +75,4 @@ class SkewedIntersection(SkewedKernel):
 
     @property
     def constants(self):
-        return (1.0,)
+        return (0.5,)

@@ -3,12 +3,13 @@
 `ReferenceRows` has the interface of the compiled ``KernelRows``, so that every solver runs on either.
 """
 
+from math import prod
+
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import manhattan_distances
 
-from kernbench.kernels.functions import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels.functions import Callable, Precomputed, Product, Sum
+from kernbench.reference.kernel_formulas import FORMULAS, dense
 
 MATVEC_ROWS = 512  # rows of K held at a time by `ReferenceRows.matvec`
 
@@ -18,7 +19,8 @@ def evaluate(kernel, X, Z=None):
 
     Parameters
     ----------
-    kernel : Gaussian, Laplacian, Linear, Polynomial, Precomputed or Callable
+    kernel : Kernel
+        Any of :mod:`kernbench.kernels.functions`; the formulas are in :mod:`kernbench.reference.kernel_formulas`.
     X : ndarray or CSR matrix of shape (n, d)
         For `Precomputed`, the kernel values themselves.
     Z : ndarray or CSR matrix of shape (m, d), optional
@@ -31,21 +33,18 @@ def evaluate(kernel, X, Z=None):
     Raises
     ------
     ValueError
-        For a kernel it does not know, or a function that returns the wrong shape.
+        For a kernel it does not know, an entry outside the kernel's domain, or a function that returns the wrong
+        shape.
     """
     X = _as_float64(X)
     if isinstance(kernel, Precomputed):
-        return _dense(X)
+        return dense(X)
     Z = X if Z is None else _as_float64(Z)
     match kernel:
-        case Linear():
-            return _inner_products(X, Z)
-        case Polynomial(degree=degree, c=c, scale=scale):
-            return (scale * _inner_products(X, Z) + c) ** int(degree)
-        case Gaussian(sigma=sigma):
-            return np.exp(-_squared_distances(X, Z) / (2 * sigma**2))
-        case Laplacian(sigma=sigma):
-            return np.exp(-manhattan_distances(X, Z) / sigma)
+        case Sum(kernels=parts, weights=weights):
+            return sum(weight * evaluate(part, X, Z) for part, weight in zip(parts, weights))
+        case Product(kernels=parts):
+            return prod(evaluate(part, X, Z) for part in parts)
         case Callable(function=function):
             values = np.asarray(function(X, Z), dtype=np.float64)
             if values.shape != (X.shape[0], Z.shape[0]):
@@ -53,32 +52,15 @@ def evaluate(kernel, X, Z=None):
                     f"the kernel function must return shape {(X.shape[0], Z.shape[0])}, got {values.shape}"
                 )
             return values
-    raise ValueError(f"no reference for the kernel {kernel!r}")
+    if type(kernel) not in FORMULAS:
+        raise ValueError(f"no reference for the kernel {kernel!r}")
+    kernel.check_domain(X)
+    kernel.check_domain(Z)
+    return FORMULAS[type(kernel)](kernel, X, Z)
 
 
 def _as_float64(X):
     return X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-
-
-def _dense(X):
-    return X.toarray() if sparse.issparse(X) else X
-
-
-def _inner_products(X, Z):
-    return np.asarray(_dense(X @ Z.T))
-
-
-def _squared_distances(X, Z):
-    if not sparse.issparse(X) and not sparse.issparse(Z):
-        return cdist(X, Z, "sqeuclidean")
-    # Differences of sparse rows are dear; ||x||^2 + ||z||^2 - 2<x, z> may come out slightly negative.
-    expanded = _squared_norms(X)[:, None] + _squared_norms(Z)[None, :] - 2 * _inner_products(X, Z)
-    return np.maximum(expanded, 0.0)
-
-
-def _squared_norms(X):
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    return np.asarray(squares.sum(axis=1)).ravel()
 
 
 class ReferenceRows:
@@ -148,7 +130,7 @@ class ReferenceRows:
     def _values(self, rows, columns=None):
         if isinstance(self._kernel, Precomputed):
             taken = self._X[rows] if columns is None else self._X[rows][:, columns]
-            return _dense(taken)
+            return dense(taken)
         if columns is not None and len(columns) == 0:
             return np.zeros((len(rows), 0))
         return evaluate(self._kernel, self._X[rows], self._X if columns is None else self._X[columns])

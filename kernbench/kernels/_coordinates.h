@@ -1,0 +1,37 @@
+/* Kernels that no matrix product computes: one term for each pair of entries, added or multiplied up over the features.
+ *
+ *     dense:  a row of queries against a strip of KB_STRIP columns, whose entries of one feature lie side by side
+ *     sparse: the stored entries of a column against a panel of KB_PANEL queries, likewise
+ *
+ * Either way one number meets a vector, KB_STRIP sums stay in registers while the features go by, and nothing is
+ * loaded twice. _coordinates_body.h says what each form adds up, _coordinates_loop.h how.
+ */
+#ifndef KB_COORDINATES_H
+#define KB_COORDINATES_H
+
+#include <math.h>
+#include <stddef.h>
+#include "_forms.h"
+#include "_simd.h"
+#include "_tiles.h"
+
+/* Columns of a strip: their sums fill four AVX2 registers of floats, eight of doubles. */
+#define KB_STRIP 32
+/* Features that go by in one pass over a strip: 16 kB of it, so that it waits in the first-level cache. */
+#define KB_PASS_BYTES 16384
+
+/* Stored entries that are summed together. */
+#define KB_RUN 32
+
+/* Keeps GCC from merging two rounds of the loop over features (-floop-unroll-and-jam), after which it no longer sees
+ * that the loop inside vectorises: a tenfold loss. */
+#ifdef KB_VECTORS
+#define KB_NO_JAM __asm__ volatile("")
+#else
+#define KB_NO_JAM
+#endif
+
+#define KB_BODY "_coordinates_body.h"
+#include "_both_precisions.h"
+
+#endif

@@ -1,0 +1,29 @@
+/* The forms of computation that kernels are made of; `FORMS` in _engine.pyx gives them the names kernels use. */
+#ifndef KB_FORMS_H
+#define KB_FORMS_H
+
+enum kb_form {
+    /* Functions of the inner product: one gemm, then a map. */
+    KB_GAUSSIAN,
+    KB_MATERN,
+    KB_POLYNOMIAL,
+    KB_POWER_SERIES,
+    KB_ARC_COSINE,
+    /* Sums and products over the features of a term for each pair of entries. */
+    KB_LAPLACIAN,
+    KB_CAUCHY,
+    KB_SECH,
+    KB_RECIPROCAL_SEMIGROUP,
+    KB_EXPONENTIAL_SEMIGROUP,
+    KB_CHI_SQUARED,
+    KB_EXPONENTIAL_CHI_SQUARED,
+    KB_INTERSECTION,
+    KB_JENSEN_SHANNON,
+    /* Not computed from rows of numbers here. */
+    KB_PYTHON,
+    KB_PRECOMPUTED,
+    KB_SUM,
+    KB_PRODUCT
+};
+
+#endif

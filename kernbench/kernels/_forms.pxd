@@ -1,0 +1,22 @@
+# The forms of computation, and the compiled loops that go with them (_forms.h, _maps.h, _coordinates.h).
+
+cdef extern from "_forms.h" nogil:
+    enum kb_form:
+        KB_GAUSSIAN
+        KB_MATERN
+        KB_POLYNOMIAL
+        KB_POWER_SERIES
+        KB_ARC_COSINE
+        KB_LAPLACIAN
+        KB_CAUCHY
+        KB_SECH
+        KB_RECIPROCAL_SEMIGROUP
+        KB_EXPONENTIAL_SEMIGROUP
+        KB_CHI_SQUARED
+        KB_EXPONENTIAL_CHI_SQUARED
+        KB_INTERSECTION
+        KB_JENSEN_SHANNON
+        KB_PYTHON
+        KB_PRECOMPUTED
+        KB_SUM
+        KB_PRODUCT
