@@ -11,7 +11,7 @@ from importlib import import_module
 
 from kernbench._version import __version__
 
-_HOMES = {"KernelSVC": "kernbench.estimators", "load": "kernbench.estimators"}
+_HOMES = {"KernelSVC": "kernbench.estimators", "load": "kernbench.saving"}
 _PACKAGES = ("datasets", "estimators", "experiments", "features", "kernels", "losses", "reference", "report", "solvers")
 
 __all__ = ["KernelSVC", "load", "__version__"]

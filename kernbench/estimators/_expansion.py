@@ -3,10 +3,9 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench.estimators._parameters import is_precomputed
-from kernbench.estimators._training_data import check_range, check_rows
 from kernbench.estimators.multiclass import assemble, class_blocks, one_vs_rest, pair_values
 from kernbench.kernels import blocks
+from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Linear
 
 

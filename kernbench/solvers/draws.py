@@ -6,15 +6,9 @@ sequence: how the iterations are split into chunks does not matter.
 
 import numpy as np
 
+from kernbench._random import as_generator
 
-def as_generator(random_state):
-    """Turn None, an int, a SeedSequence, a RandomState or a Generator into a ``numpy.random.Generator``.
-
-    A RandomState (scikit-learn's currency) is asked for one 32-bit seed, so that it advances as its users expect.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint32))
-    return np.random.default_rng(random_state)
+__all__ = ["UniformStream", "as_generator", "cumulative_weights", "draw_indices", "open_streams"]
 
 
 def cumulative_weights(weights):

@@ -1,0 +1,1 @@
+"""Random features in plain NumPy, as their papers write them: draw by draw, matrices written down."""
