@@ -11,7 +11,14 @@ DENSE_COLUMNS = 8  # rows this short are always dense
 
 def prefers_sparse(X):
     """Whether the sparse sweep is the faster way through X."""
-    return sparse.issparse(X) and X.shape[1] > DENSE_COLUMNS and X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
+    if not sparse.issparse(X) or X.shape[1] <= DENSE_COLUMNS:
+        return False
+    return X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
+
+
+def indices_of(X):
+    """Return columns and row starts of a CSR matrix, as the compiled loops take them: int32 and int64."""
+    return X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
 
 
 def is_lifted(kernel):
@@ -48,7 +55,7 @@ def lifted(kernel, X, dtype):
 
 
 def as_floats(X):
-    """Return X, an array or matrix of two dimensions, as float32 or float64 (dense: C-ordered; sparse: CSR)."""
+    """Return X, an array or matrix of two dimensions, as float32 or float64; dense C-ordered, sparse CSR."""
     if sparse.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
