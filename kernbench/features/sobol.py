@@ -1,6 +1,7 @@
 """Quasi-random points: scrambled Sobol sequences, by the number of the point.
 
-The scrambling and the sequence are SciPy's; another version of SciPy may give other (as good) points for a seed.
+The scrambling and the sequence are SciPy's; another version of SciPy may give other (as good) points for a
+seed.
 """
 
 import threading

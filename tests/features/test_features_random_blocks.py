@@ -1,4 +1,4 @@
-"""Block b of features is a function of (seed, b): whoever asks, in whatever order, on any number of threads."""
+"""Block b of features is a function of (seed, b): whoever asks, in any order, on any number of threads."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -115,7 +115,9 @@ def test_files_and_pickles_are_small(tmp_path):
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern(), DotProduct(), Polynomial()])
 def test_more_features_begin_with_the_fewer(kernel):
     X = np.random.default_rng(0).normal(size=(6, 3)) / 2
-    few, many = (RandomFeatures(kernel, m, block_size=32, random_state=1).fit(X).transform(X) for m in (64, 256))
+    few, many = (
+        RandomFeatures(kernel, m, block_size=32, random_state=1).fit_transform(X) for m in (64, 256)
+    )
     np.testing.assert_allclose(many[:, :64] * 2, few, rtol=1e-12)
 
 

@@ -57,7 +57,9 @@ def test_feature_names_and_data_frames(X):
     assert frame.columns.tolist() == [f"randomfeatures{i}" for i in range(6)]
 
 
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"])
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"]
+)
 def test_precision_is_preserved(X, convert):
     features = RandomFeatures(Gaussian(), 8, random_state=0)
     single = features.fit_transform(convert(X.astype(np.float32)))
@@ -86,7 +88,8 @@ def test_format_agnosticism(X, layout):
 def test_works_in_a_pipeline_and_a_search(X):
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     model = make_pipeline(RandomFeatures(random_state=0), LogisticRegression())
-    search = GridSearchCV(model, {"randomfeatures__n_features": [2, 64], "randomfeatures__gamma": [0.1, 1.0]}, cv=3)
+    grid = {"randomfeatures__n_features": [2, 64], "randomfeatures__gamma": [0.1, 1.0]}
+    search = GridSearchCV(model, grid, cv=3)
     assert search.fit(X, y).best_score_ > 0.5
 
 
@@ -116,7 +119,12 @@ def test_partial_fit_keeps_the_first_batch(X):
 
 @pytest.mark.parametrize(
     "kernel, form",
-    [(Gaussian(), "pair"), (ChiSquared(), "scalar"), (Polynomial(4), "random-degree"), (Polynomial(4), "tensor-sketch")],
+    [
+        (Gaussian(), "pair"),
+        (ChiSquared(), "scalar"),
+        (Polynomial(4), "random-degree"),
+        (Polynomial(4), "tensor-sketch"),
+    ],
 )
 def test_memory_is_bounded(kernel, form, monkeypatch):
     """Beside the result, a few megabytes: 40,000 rows would need tens of them at one time."""
