@@ -22,7 +22,7 @@ from kernbench.features.fastfood import draw_factors, padded_length
 from kernbench.features.forms import FOURIER, LAPLACE, SIGNED
 from kernbench.features.frequencies import draw_frequencies
 from kernbench.features.laws import LAWS
-from kernbench.features.rows import indices_of, is_lifted, lifted
+from kernbench.features.rows import indices_of, is_lifted, lifted, row_slices
 from kernbench.features.spans import Purpose, segments
 from kernbench.kernels.base import squared_norms
 from kernbench.kernels.functions import Matern
@@ -161,10 +161,12 @@ class ProjectionMap(FeatureMap):
         # The choice depends on the row alone, so that its features do not depend on its neighbours.
         if drawn.wide is None:
             drawn.wide = self.draw(span, np.float64, sparse.issparse(X))
-        for rows, frequencies in ((~far, drawn), (far, drawn.wide)):
-            features = np.empty((np.count_nonzero(rows), out.shape[1]), dtype=out.dtype)
-            self._write(X[rows], frequencies, span, share, features)
-            out[rows] = features
+        for part in row_slices(X.shape[0], out.shape[1]):
+            for which, frequencies in ((~far[part], drawn), (far[part], drawn.wide)):
+                rows = part.start + np.flatnonzero(which)
+                features = np.empty((len(rows), out.shape[1]), dtype=out.dtype)
+                self._write(X[rows], frequencies, span, share, features)
+                out[rows] = features
 
     def _far(self, X):
         """Rows whose arguments are too large for float32."""

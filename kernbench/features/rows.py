@@ -7,6 +7,7 @@ from kernbench.kernels.base import Kernel
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
+SLICE_VALUES = 2**18  # of an intermediate result that is as wide as the features
 
 
 def prefers_sparse(X):
@@ -14,6 +15,13 @@ def prefers_sparse(X):
     if not sparse.issparse(X) or X.shape[1] <= DENSE_COLUMNS:
         return False
     return X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
+
+
+def row_slices(n_rows, values_per_row):
+    """Yield slices of rows of which so many values for each row fit a few megabytes."""
+    height = max(1, SLICE_VALUES // max(1, values_per_row))
+    for start in range(0, n_rows, height):
+        yield slice(start, min(n_rows, start + height))
 
 
 def indices_of(X):

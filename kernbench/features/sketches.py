@@ -16,7 +16,7 @@ from scipy import fft, sparse
 from kernbench.features._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features._sketches import count_sketch_dense, count_sketch_sparse, multiply_runs
 from kernbench.features.maps import FeatureMap, panels_of
-from kernbench.features.rows import indices_of
+from kernbench.features.rows import indices_of, row_slices
 from kernbench.features.spans import Purpose, Span, segments
 from kernbench.kernels.functions import Polynomial
 from kernbench.kernels.threads import single_threaded_blas
@@ -61,18 +61,12 @@ class TensorSketchMap(FeatureMap):
         buckets = (words & np.uint32(width - 1)).astype(np.int32)
         return Sketch(columns, buckets, np.where(words < 2**31, 1, -1).astype(dtype))
 
-    @property
-    def row_values(self):
-        return 4 * self.degree * 256  # counts, and their transforms
-
     def write(self, X, drawn, span, share, out):
         root, constant = np.sqrt(self.kernel.scale), np.sqrt(self.kernel.c)
         for sketch in drawn:
             width = sketch.columns.stop - sketch.columns.start
             features = out[:, sketch.columns]
-            height = max(1, 2**20 // (width * self.degree))
-            for first in range(0, X.shape[0], height):
-                rows = slice(first, first + height)
+            for rows in row_slices(X.shape[0], width * self.degree):
                 counts = self._counts(X[rows], sketch, out.dtype, width) * out.dtype.type(root)
                 for j in range(self.degree):
                     counts[:, j, sketch.buckets[j, -1]] += sketch.signs[j, -1] * constant
