@@ -137,6 +137,14 @@ def test_blocks_of_what_is_no_kernel_or_no_block():
         feature_block(0, 0, 8, X[0], Gaussian())
 
 
+def test_quasi_random_points_come_to_an_end():
+    with pytest.raises(ValueError, match="beyond the 2\\^30 of a Sobol sequence"):
+        feature_block(0, 2**31, 8, X, Gaussian(), draws="qmc")
+    wide = sparse.csr_matrix((1, 30_000))
+    with pytest.raises(ValueError, match="Sobol sequences have at most 21201"):
+        feature_block(0, 0, 8, wide, Gaussian(), draws="qmc")
+
+
 def test_not_a_number_is_not_hidden_in_a_block():
     with pytest.raises(ValueError, match="NaN"):
         feature_block(0, 0, 8, np.full((2, 3), np.nan), Gaussian())
