@@ -15,8 +15,8 @@ from kernbench.kernels.functions import Kernel
 def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):
     """Return one block of random features of a kernel.
 
-    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on the other rows,
-    on threads, or on what was drawn before. Its mean over seeds is E[Z Z'^T] = k(X, X').
+    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on the
+    other rows, on threads, or on what was drawn before. Its mean over seeds is E[Z Z'^T] = k(X, X').
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     Raises
     ------
     ValueError
-        For numbers out of range, rows outside the kernel's domain, and a kernel, form or draws that do not go together.
+        For numbers out of range, rows outside the kernel's domain, and a kernel, form or draws that do not go
+        together.
 
     Notes
     -----
@@ -75,7 +76,9 @@ class FeatureBlocks:
 
     def __init__(self, kernel, n_columns, n_features_in, *, form="auto", draws="iid"):
         if not isinstance(kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
+            raise ValueError(
+                f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
+            )
         if isinstance(n_columns, bool) or not isinstance(n_columns, Integral) or n_columns < 1:
             raise ValueError(f"a block needs a positive number of columns, got {n_columns!r}")
         self.kernel, self.n_columns = kernel, int(n_columns)
@@ -96,6 +99,6 @@ class FeatureBlocks:
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
     def write(self, X, drawn, out):
-        """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns) of X's precision."""
+        """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns)."""
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])

@@ -1,7 +1,8 @@
 """Frequencies of projection maps: matrices W, one draw a row, by the law of a kernel and a way to draw.
 
 * ``iid``: independent rows;
-* ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al., NIPS 2016);
+* ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al.,
+  NIPS 2016);
 * ``qmc``: a scrambled Sobol sequence through the inverse distribution functions (Yang et al., ICML 2014).
 
 Fastfood, whose W is never written down, is in `kernbench.features.fastfood`.
@@ -89,7 +90,7 @@ def orthogonal_normals(part, span, columns_per_draw, d):
 
 
 def _orthonormal_rows(groups):
-    """Gram and Schmidt on the rows of each matrix: Q of its transpose, with signs such that R has a positive diagonal."""
+    """Gram and Schmidt on the rows of each matrix: Q of its transpose, with a positive diagonal of R."""
     Q, R = np.linalg.qr(groups.swapaxes(1, 2))
     signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1.0, 1.0)
     return (Q * signs[:, None]).swapaxes(1, 2)

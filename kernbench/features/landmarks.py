@@ -80,7 +80,7 @@ def shares(sizes, total):
 
 
 def leverage(kernel, X, n_landmarks, rng):
-    """Return the sorted indices of rows drawn without replacement in proportion to their ridge leverage scores."""
+    """Return sorted indices drawn without replacement in proportion to ridge leverage scores."""
     scores, _ = ridge_leverage_scores(kernel, X, n_landmarks, rng)
     # The n smallest of exponential waiting times with these rates: a draw one by one without replacement.
     waiting = rng.standard_exponential(X.shape[0]) / scores

@@ -1,4 +1,4 @@
-"""Random features of every kernel, form and way to draw, rows of their domains, and the kernels' exact values."""
+"""Random features of every kernel, form and way to draw, rows of their domains, and exact values."""
 
 from dataclasses import dataclass
 from math import prod

@@ -73,7 +73,8 @@ def test_k_means_finds_separate_clusters(storage):
         points = points.toarray() if sparse.issparse(points) else points
         spreads.append(np.square(X[:, None] - points).sum(axis=2).min(axis=1).sum())
         assert np.all(points >= X.min(axis=0)) and np.all(points <= X.max(axis=0))
-    assert min(spreads) < 1.01 * sum(np.square(X[i : i + 30] - X[i : i + 30].mean(axis=0)).sum() for i in (0, 30, 60))
+    clusters = np.split(X, 3)
+    assert min(spreads) < 1.01 * sum(np.square(cluster - cluster.mean(axis=0)).sum() for cluster in clusters)
 
 
 def test_k_means_of_as_many_clusters_as_rows_are_the_rows():

@@ -30,7 +30,8 @@ def numbers(law, draws, n, *, seed=42, tag=0, block=3, **options):
 def test_known_answers_of_the_authors(counter, key, words):
     assert philox(counter, key) == words
     quad, draw, block, tag = counter
-    ours = fill("word", key[0] | key[1] << 32, tag, *np.array([[draw], [block]], dtype=np.uint32), 4, first_quad=quad)
+    draws, blocks = np.array([[draw], [block]], dtype=np.uint32)
+    ours = fill("word", key[0] | key[1] << 32, tag, draws, blocks, 4, first_quad=quad)
     assert ours.tolist() == [list(words)]
 
 
@@ -104,7 +105,8 @@ def test_every_law_is_tested():
 @pytest.mark.parametrize("law", sorted(set(LAWS) - {"word"}))
 def test_float32_is_float64_rounded_once_and_scale_multiplies(law):
     wide = numbers(law, np.arange(300), 5, scale=0.3)
-    np.testing.assert_array_equal(wide.astype(np.float32), numbers(law, np.arange(300), 5, scale=0.3, dtype=np.float32))
+    narrow = numbers(law, np.arange(300), 5, scale=0.3, dtype=np.float32)
+    np.testing.assert_array_equal(wide.astype(np.float32), narrow)
     np.testing.assert_allclose(wide, 0.3 * numbers(law, np.arange(300), 5), rtol=1e-15)
 
 
@@ -118,9 +120,9 @@ def test_uniform_numbers_stay_inside_the_open_interval():
 def test_streams_are_uncorrelated():
     """Of different seeds, blocks, purposes and parts."""
     draws = np.arange(20_000)
+    seeds, others = ({}, {"seed": 43}, {"seed": 42 + 2**32}), ({"block": 4}, {"tag": 1}, {"tag": 256})
     streams = [
-        numbers("normal", draws, 1, **which)[:, 0]
-        for which in ({}, {"seed": 43}, {"seed": 42 + 2**32}, {"block": 4}, {"tag": 1}, {"tag": 256}, {"first_quad": 1})
+        numbers("normal", draws, 1, **which)[:, 0] for which in (*seeds, *others, {"first_quad": 1})
     ]
     correlations = np.corrcoef(streams) - np.eye(len(streams))
     assert np.abs(correlations).max() < 5 / np.sqrt(len(draws))

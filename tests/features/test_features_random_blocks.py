@@ -1,4 +1,4 @@
-"""Block b of features is a function of (seed, b): whoever asks, in whatever order, on any number of threads."""
+"""Block b of features is a function of (seed, b): whoever asks, in any order, on any number of threads."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,20 @@ from threadpoolctl import threadpool_limits
 import kernbench
 from kernbench.features import RandomFeatures, feature_block, random_features
 from kernbench.features.forms import terms_of
-from kernbench.kernels.functions import ChiSquared, DotProduct, Gaussian, Laplacian, Matern, Polynomial
+from kernbench.kernels.functions import (
+    ArcCosine,
+    ChiSquared,
+    DotProduct,
+    ExponentialSemigroup,
+    Gaussian,
+    Hellinger,
+    Intersection,
+    JensenShannon,
+    Laplacian,
+    Matern,
+    Polynomial,
+    SkewedIntersection,
+)
 
 
 @pytest.fixture
@@ -115,7 +128,9 @@ def test_files_and_pickles_are_small(tmp_path):
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern(), DotProduct(), Polynomial()])
 def test_more_features_begin_with_the_fewer(kernel):
     X = np.random.default_rng(0).normal(size=(6, 3)) / 2
-    few, many = (RandomFeatures(kernel, m, block_size=32, random_state=1).fit(X).transform(X) for m in (64, 256))
+    few, many = (
+        RandomFeatures(kernel, m, block_size=32, random_state=1).fit_transform(X) for m in (64, 256)
+    )
     np.testing.assert_allclose(many[:, :64] * 2, few, rtol=1e-12)
 
 
@@ -153,3 +168,32 @@ def test_zero_entries_of_histograms_make_zero_features():
     Z = RandomFeatures(ChiSquared(), 12, random_state=0).fit(X).transform(X)
     assert not Z[0].any()
     assert not Z[1].reshape(4, 3)[:, 1].any()
+
+
+# The layout of counters is part of the file format: a saved seed must go on meaning the same features.
+KNOWN = [
+    (Gaussian(0.7), "pair", "iid", [0.6447763, 0.69964762, -0.2902818, 0.10243635]),
+    (Gaussian(0.7), "phase", "orthogonal", [-0.69985272, 0.62453604, -0.53364518, -0.68149427]),
+    (Gaussian(0.7), "phase", "fastfood", [-0.70593886, 0.63144411, 0.14409843, -0.44470987]),
+    (Matern(1.5, 0.9), "pair", "iid", [0.60988239, 0.70264252, -0.35783162, 0.07933149]),
+    (Laplacian(0.7), "phase", "iid", [-0.03653531, -0.69890852, 0.1928804, 0.6177951]),
+    (SkewedIntersection(0.3), "phase", "iid", [0.6973185, 0.3100595, -0.19562289, 0.05124657]),
+    (JensenShannon(), "scalar", "iid", [0.58315749, 0.33940931, 0.12996681, -0.11241156]),
+    (
+        *(Intersection(), "vector", "iid"),
+        [0.44689808, -0.64582616, -0.43958352, 0.0167959, 0.28793848, -0.42043588],
+    ),
+    (ExponentialSemigroup(0.4), "random", "iid", [0.44042606, 0.0, 0.00576213, 0.4243806]),
+    (ArcCosine(2), "random", "iid", [0.0, 0.00732286, 0.0, 0.15865863]),
+    (Polynomial(3, 0.5, 1.0), "tensor-sketch", "iid", [-1.31690447, -1.08044834, -0.62856125, -0.34423227]),
+    (Polynomial(3, 0.5, 1.0), "random-degree", "iid", [0.01421653, -0.06880004, 0.06880004, 0.91855865]),
+    (Hellinger(), "random", "iid", [0.27302206, -0.17419153, -0.17419153, 0.88129831]),
+    (Gaussian(0.7) * Polynomial(2), "pair", "iid", [0.14043228, 0.10480721, -0.06322338, 0.01534497]),
+]
+
+
+@pytest.mark.parametrize("kernel, form, draws, expected", KNOWN)
+def test_features_of_a_seed_never_change(kernel, form, draws, expected):
+    X = np.array([[0.2, 0.5, 0.37]])
+    Z = feature_block(42, 3, len(expected), X, kernel, form=form, draws=draws)
+    np.testing.assert_allclose(Z[0], expected, rtol=0, atol=1e-7)

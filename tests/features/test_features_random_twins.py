@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.features.blocks import FeatureBlocks
+from kernbench.features import FeatureBlocks, feature_block
 from kernbench.features.forms import resolve_form, terms_of
-from kernbench.features.random_features import feature_block
 from kernbench.features.rows import prefers_sparse
 from kernbench.kernels.functions import Gaussian, Intersection, Matern, Product, SkewedChiSquared
 from kernbench.reference.features import random_features as reference
@@ -119,7 +118,7 @@ def test_blocks_drawn_once_serve_any_rows(kind):
 
 def test_entries_stored_twice_are_added():
     X = sparse.csr_matrix(([1.0, 2.0, 0.5], ([0, 0, 1], [3, 3, 1])), shape=(2, 20))
-    twice = sparse.csr_matrix((np.array([1.0, 2.0, 0.5]), np.array([3, 3, 1]), np.array([0, 2, 3])), shape=(2, 20))
+    twice = sparse.csr_matrix((np.array([1.0, 2.0, 0.5]), [3, 3, 1], [0, 2, 3]), shape=(2, 20))
     assert not twice.has_canonical_format
     expected = feature_block(0, 0, 8, X.toarray(), SkewedChiSquared(2.0))
     np.testing.assert_allclose(feature_block(0, 0, 8, twice, SkewedChiSquared(2.0)), expected, atol=1e-14)

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernbench
-from kernbench.features import RandomFeatures, feature_block
-from kernbench.features.blocks import FeatureBlocks
+from kernbench.features import FeatureBlocks, RandomFeatures, feature_block
 from kernbench.kernels.functions import (
     Callable,
     ChiSquared,
@@ -52,16 +51,16 @@ def test_parameters(parameters, message):
 @pytest.mark.parametrize(
     "kernel, parameters, message",
     [
-        (Gaussian(), {"n_features": 7, "form": "pair"}, "must be a multiple of 2, got 7; take 6 or 8, or form='phase'"),
-        (ChiSquared(), {"n_features": 5, "form": "vector"}, "must be a multiple of 6, got 5; take 6, or form='scalar'"),
-        (Gaussian(), {"form": "vector"}, "Gaussian has no features of form 'vector'; form must be one of 'auto', 'pair'"),
+        (Gaussian(), {"n_features": 7, "form": "pair"}, "multiple of 2, got 7; take 6 or 8, or form='phase'"),
+        (ChiSquared(), {"n_features": 5, "form": "vector"}, "multiple of 6, got 5; take 6, or form='scalar'"),
+        (Gaussian(), {"form": "vector"}, "no features of form 'vector'; form must be one of 'auto', 'pair'"),
         (ChiSquared(), {"form": "pair"}, "form must be one of 'auto', 'vector', 'scalar'"),
         (Gaussian() * Linear(), {"form": "random"}, "Gaussian times Linear has no features of form 'random'"),
         (Laplacian(), {"draws": "orthogonal"}, "draws must be one of 'iid', 'qmc'"),
         (ChiSquared(), {"draws": "fastfood"}, "draws must be one of 'iid', 'qmc'"),
         (DotProduct(), {"draws": "qmc"}, "draws must be one of 'iid'"),
         (Gaussian() * Gaussian(), {"draws": "qmc"}, "in a product cannot be drawn with draws='qmc'"),
-        (Gaussian() + Linear() * Gaussian(), {"n_features": 1}, "a sum of 2 kernels needs at least as many features"),
+        (Gaussian() + Linear() * Gaussian(), {"n_features": 1}, "a sum of 2 kernels needs at least as many"),
     ],
 )
 def test_what_does_not_go_together(kernel, parameters, message):
@@ -71,7 +70,8 @@ def test_what_does_not_go_together(kernel, parameters, message):
 
 @pytest.mark.parametrize("kernel", [ExponentialChiSquared(), Gaussian() + ExponentialChiSquared()])
 def test_kernels_without_random_features(kernel):
-    with pytest.raises(ValueError, match="no random features of ExponentialChiSquared.*Gaussian.*Hellinger.*Nystroem"):
+    message = "no random features of ExponentialChiSquared.*Gaussian.*Hellinger.*Nystroem"
+    with pytest.raises(ValueError, match=message):
         RandomFeatures(kernel).fit(X)
 
 
@@ -81,7 +81,9 @@ def test_kernels_that_are_no_formula(kernel):
         RandomFeatures(kernel).fit(np.eye(3))
 
 
-@pytest.mark.parametrize("kernel, place", [(ChiSquared(), 0.0), (Hellinger(), 0.0), (SkewedChiSquared(0.5), -0.5)])
+@pytest.mark.parametrize(
+    "kernel, place", [(ChiSquared(), 0.0), (Hellinger(), 0.0), (SkewedChiSquared(0.5), -0.5)]
+)
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_the_domain_names_the_column(kernel, place, convert):
     rows = X.copy()
@@ -133,6 +135,14 @@ def test_blocks_of_what_is_no_kernel_or_no_block():
         feature_block(0, 0, 8, X, Linear(), form="exact")
     with pytest.raises(ValueError, match="two dimensions"):
         feature_block(0, 0, 8, X[0], Gaussian())
+
+
+def test_quasi_random_points_come_to_an_end():
+    with pytest.raises(ValueError, match="beyond the 2\\^30 of a Sobol sequence"):
+        feature_block(0, 2**31, 8, X, Gaussian(), draws="qmc")
+    wide = sparse.csr_matrix((1, 30_000))
+    with pytest.raises(ValueError, match="Sobol sequences have at most 21201"):
+        feature_block(0, 0, 8, wide, Gaussian(), draws="qmc")
 
 
 def test_not_a_number_is_not_hidden_in_a_block():
