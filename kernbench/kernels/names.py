@@ -4,9 +4,18 @@ import numpy as np
 from scipy import sparse
 
 from kernbench._names import unknown_name
-from kernbench.kernels.functions import Callable, Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels.functions import (
+    Callable,
+    ExponentialChiSquared,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
 
-NAMES = ("rbf", "gaussian", "laplacian", "poly", "polynomial", "linear", "precomputed")
+NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "linear", "precomputed")
 MEDIAN_ROWS = 2000
 
 
@@ -21,6 +30,11 @@ def resolve_gamma(gamma, X, random_state=None):
     X : ndarray or CSR matrix of shape (n, d)
     random_state : int, Generator or None
         Draws the subset of ``"median"``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a number that is not positive, and for ``"median"`` where the median distance is 0.
     """
     if isinstance(gamma, str):
         d = X.shape[1]
@@ -50,7 +64,10 @@ def _median_distance(X, random_state):
     if X.shape[0] > MEDIAN_ROWS:
         X = X[np.sort(rng.choice(X.shape[0], MEDIAN_ROWS, replace=False))]
     median = np.median(pdist(X.toarray() if sparse.issparse(X) else X)) if X.shape[0] > 1 else 0.0
-    return median if median > 0 else 1.0
+    if median == 0:
+        raise ValueError("gamma='median' needs rows that differ, but the median distance between rows is 0: remove "
+                         "repeated rows, or give gamma as a number")
+    return median
 
 
 def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_state=None):
@@ -65,7 +82,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         Training rows, for ``gamma="scale"`` and ``"median"``.
     gamma, degree, coef0
         As in scikit-learn: ``rbf`` exp(-gamma ||x-z||²), ``laplacian`` exp(-gamma ||x-z||_1),
-        ``poly`` (gamma <x,z> + coef0)^degree.
+        ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree.
     random_state : int, Generator or None
         For ``gamma="median"``.
 
@@ -84,6 +101,8 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         return Gaussian(float(np.sqrt(0.5 / resolve_gamma(gamma, X, random_state))))
     if kernel == "laplacian":
         return Laplacian(1.0 / resolve_gamma(gamma, X, random_state))
+    if kernel == "chi2":
+        return ExponentialChiSquared(resolve_gamma(gamma, X, random_state))
     if kernel in ("poly", "polynomial"):
         return Polynomial(degree, coef0, resolve_gamma(gamma, X, random_state))
     if kernel == "linear":
