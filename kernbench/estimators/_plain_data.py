@@ -4,22 +4,23 @@ A value that JSON has no word for becomes an object with one key that starts wit
 
     {"$array": "support_"}              an array of the archive
     {"$csr": "support_vectors_", ...}   a sparse matrix, its three arrays in the archive
-    {"$kernel": "Gaussian", ...}        a kernel object with its parameters
+    {"$kernel": "Gaussian", ...}        a kernel object with its parameters (kernels again, in a sum)
     {"$pairs": [[key, value], ...]}     a dict whose keys are not all strings (class weights)
 
 Nothing in it can run code when it is read.
 """
 
-from dataclasses import asdict
+from dataclasses import fields
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 
 from kernbench._names import unknown_name
-from kernbench.kernels.functions import Callable, Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels.functions import KERNELS as ALL_KERNELS
+from kernbench.kernels.functions import Callable, Kernel
 
-KERNELS = {kernel.__name__: kernel for kernel in (Gaussian, Laplacian, Linear, Polynomial, Precomputed)}
+KERNELS = {name: kernel for name, kernel in ALL_KERNELS.items() if kernel is not Callable}
 PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
 
 
@@ -61,7 +62,9 @@ def encode(value, name, arrays):
     if sparse.issparse(value):
         return _encode_csr(value.tocsr(), name, arrays)
     if isinstance(value, Kernel) and type(value).__name__ in KERNELS:
-        return {"$kernel": type(value).__name__, **encode(asdict(value), name, arrays)}
+        # Field by field, since `asdict` would make dicts of the parts of a sum.
+        parameters = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {"$kernel": type(value).__name__, **encode(parameters, name, arrays)}
     if callable(value) or isinstance(value, Callable):
         raise NotPlainData(f"{name} is a Python function, which cannot be stored as data")
     raise NotPlainData(f"{name} is a {type(value).__name__}, which cannot be stored as data")

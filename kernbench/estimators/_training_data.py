@@ -11,6 +11,7 @@ from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
 
 FLOATS = [np.float64, np.float32]  # kept as they come; everything else becomes float64
+GROWING = ("power-series", "arc-cosine", "sum", "product")  # forms whose k(x, x) may be far above ||x||^2
 
 
 def check_rows(model, X, y="no_validation", *, reset):
@@ -75,21 +76,27 @@ def _first_not_finite(X, feature_names):
     )
 
 
-def check_range(X, kernel, dtype):
-    """Refuse rows whose kernel values overflow: they would make a model of NaN.
+def check_range(X, kernel, dtype, feature_names=None):
+    """Refuse rows outside the kernel's domain, and rows whose kernel values overflow: they make a model of NaN.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     kernel : Kernel
     dtype : {"float32", "float64"}
+    feature_names : sequence of str, optional
+        For the message.
 
     Raises
     ------
     ValueError
-        If the largest kernel value, or the largest squared norm it is computed from, does not fit.
+        If an entry is outside the domain (the message names its column), or the largest kernel value, or the
+        largest squared norm it is computed from, does not fit.
     """
-    if kernel.form in ("precomputed", "callable") or X.shape[0] == 0:
+    if kernel.form == "precomputed" or X.shape[0] == 0:
+        return
+    kernel.check_domain(X, feature_names)
+    if kernel.calls_python:
         return
     limit = np.finfo(dtype).max / 4
     largest = np.float64(max(abs(X.max()), abs(X.min())))
@@ -98,6 +105,8 @@ def check_range(X, kernel, dtype):
         if kernel.form == "polynomial":
             scale, c, degree = kernel.constants
             bound = max(bound, (scale * bound + c) ** degree)
+        elif kernel.form in GROWING:
+            bound = max(bound, kernel.diag(X).max())
         if not bound < limit:  # it is a rough bound: look at the rows themselves
             bound = max(Linear().diag(X).max(), kernel.diag(X).max())
     if bound < limit:
@@ -185,7 +194,7 @@ def kernel_of(model, X, sample_weight, seed):
     kernel = resolve_kernel(
         model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
     )
-    check_range(X, kernel, model.dtype_)
+    check_range(X, kernel, model.dtype_, getattr(model, "feature_names_in_", None))
     if kernel.form == "callable":
         _check_function(kernel.function, X)
     return kernel
