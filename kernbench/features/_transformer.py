@@ -104,7 +104,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_values(self, X, kernel):
         try:
-            kernel.check_domain(X)
+            kernel.check_domain(X, getattr(self, "feature_names_in_", None))
         except ValueError as error:
             if not _needs_positive(kernel):
                 raise

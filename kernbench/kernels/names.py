@@ -4,9 +4,18 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.kernels.bandwidth import median_distance, scale
-from kernbench.kernels.functions import Callable, Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels.functions import (
+    Callable,
+    ExponentialChiSquared,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
 
-NAMES = ("rbf", "gaussian", "laplacian", "poly", "polynomial", "linear", "precomputed")
+NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "linear", "precomputed")
 
 
 def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
@@ -23,6 +32,11 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
         Draws the subset of ``"median"``.
     metric : {"euclidean", "l1"}, default="euclidean"
         The distances that the kernel depends on.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a number that is not positive.
     """
     if isinstance(gamma, str):
         if gamma == "auto":
@@ -50,7 +64,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         Training rows, for ``gamma="scale"`` and ``"median"``.
     gamma, degree, coef0
         As in scikit-learn: ``rbf`` exp(-gamma ||x-z||²), ``laplacian`` exp(-gamma ||x-z||_1),
-        ``poly`` (gamma <x,z> + coef0)^degree.
+        ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree.
     random_state : int, Generator or None
         For ``gamma="median"``.
 
@@ -69,6 +83,8 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         return Gaussian(float(np.sqrt(0.5 / resolve_gamma(gamma, X, random_state))))
     if kernel == "laplacian":
         return Laplacian(1.0 / resolve_gamma(gamma, X, random_state, metric="l1"))
+    if kernel == "chi2":
+        return ExponentialChiSquared(resolve_gamma(gamma, X, random_state))
     if kernel in ("poly", "polynomial"):
         return Polynomial(degree, coef0, resolve_gamma(gamma, X, random_state))
     if kernel == "linear":

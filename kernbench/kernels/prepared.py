@@ -24,7 +24,7 @@ from kernbench.kernels.base import Kernel
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows on their way
-CENTRE_ROWS = 1000  # rows that tell where the origin goes
+CENTRE_ROWS = 500  # rows, at most, that tell where the origin goes
 
 # Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
 # and against pairwise sums.
@@ -126,8 +126,7 @@ def _prepare_dense(kernel, X, dtype, storage, centre):
     if centre is None and kernel.translation_invariant:
         # Distances do not depend on origin and unit, their rounding does: |x|^2 + |z|^2 - 2 <x, z> cancels far
         # from the origin, and squares of tiny or huge numbers leave the range of float32.
-        sample = X[:: max(1, n // CENTRE_ROWS)]
-        centre = _middle(kernel.lift(_as_float64(sample)))
+        centre = _middle(kernel.lift(_as_float64(_some(X))))
     if storage == "dense" and _stays_as_it_is(kernel, X):
         return PreparedRows(storage, X.shape, np.ascontiguousarray(X, dtype=dtype), np.zeros(n, dtype))
     data = _empty_strips(n, d, kernel.n_streams, dtype) if storage == "strips" else np.empty((n, d), dtype)
@@ -235,9 +234,16 @@ def _fill_strips(data, start, rows):
         data[first + whole, :, :, : m % STRIP] = rows[whole * STRIP :].transpose(1, 2, 0)
 
 
+def _some(X):
+    """At most `CENTRE_ROWS` of the rows, evenly spread."""
+    return X[:: max(1, -(-X.shape[0] // CENTRE_ROWS))]
+
+
 def _middle(rows):
-    """The median of some of the rows: near most of them, which the mean is not when one row is far away."""
-    return np.median(rows, axis=0) if len(rows) else np.zeros(rows.shape[1])
+    """The (upper) median of each column: near most of its entries, which the mean is not when one is far away."""
+    if len(rows) == 0:
+        return np.zeros(rows.shape[1])
+    return np.partition(rows, len(rows) // 2, axis=0)[len(rows) // 2]  # four times as fast as np.median
 
 
 def _middle_of_full_columns(X):
@@ -245,7 +251,7 @@ def _middle_of_full_columns(X):
     centre = np.zeros(X.shape[1])
     columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
     if X.shape[0] and len(columns):
-        centre[columns] = _middle(_as_float64(X[:: max(1, X.shape[0] // CENTRE_ROWS)][:, columns]))
+        centre[columns] = _middle(_as_float64(_some(X)[:, columns]))
     return centre
 
 

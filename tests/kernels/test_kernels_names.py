@@ -56,8 +56,9 @@ def test_median_looks_at_a_subset_that_the_seed_decides():
 
 
 @pytest.mark.parametrize("X", [np.ones((1, 3)), np.ones((6, 3))], ids=["one row", "equal rows"])
-def test_median_of_no_distance_is_one(X):
-    assert resolve_kernel("rbf", X, gamma="median").sigma == pytest.approx(1.0)
+def test_median_of_no_distance_is_refused(X):
+    with pytest.raises(ValueError, match="gamma='median' needs rows that differ"):
+        resolve_kernel("rbf", X, gamma="median")
 
 
 @pytest.mark.parametrize("number", [0.25, np.float32(0.25), 1, np.int64(2)])
@@ -103,11 +104,13 @@ def test_names_mean_scikit_learns_kernels(wide_X):
         "poly": pairwise.polynomial_kernel(wide_X, degree=2, gamma=0.02, coef0=1.5),
         "linear": pairwise.linear_kernel(wide_X),
         "precomputed": wide_X,
+        "chi2": pairwise.chi2_kernel(abs(wide_X), gamma=0.02),
     }
     meant |= {"gaussian": meant["rbf"], "polynomial": meant["poly"]}
     assert set(meant) == set(NAMES)
     for name, K in meant.items():
-        np.testing.assert_allclose(resolve_kernel(name, wide_X, **shape)(wide_X), K, rtol=1e-10, err_msg=name)
+        X = abs(wide_X) if name == "chi2" else wide_X
+        np.testing.assert_allclose(resolve_kernel(name, X, **shape)(X), K, rtol=1e-10, err_msg=name)
 
 
 def test_parameters_reach_the_kernel(wide_X):
