@@ -105,6 +105,30 @@ def test_cuts_of_another_loss_or_other_pairs_are_not_kept(ranking, rank):
     assert rank(bundle, "compiled", problem, alpha=0.02, initial=known.solution()).n_cuts == known.n_cuts
 
 
+@certified
+def test_what_was_learnt_from_other_data_is_not_believed(entry, ranking, rank):
+    """Cuts and bounds of other data, or other labels, would make a false certificate."""
+    problem = ranking(100, 22)
+    known = rank(entry, "compiled", problem, loss="squared_hinge")
+    known.advance(1000)
+    for change in ("X", "y", "weights"):
+        other = ranking(100, 22)
+        if change == "X":
+            other.X = other.X + 0.5 * ranking(100, 23).X
+        elif change == "y":
+            other.y[5:9] *= -1
+        else:
+            other.weights = np.linspace(1, 2, 100)
+        for alpha in (0.01, 0.02):
+            warm = rank(entry, "compiled", other, loss="squared_hinge", alpha=alpha, initial=known.solution())
+            assert not warm.converged
+            fresh = rank(entry, "compiled", other, loss="squared_hinge", alpha=alpha)
+            for solver in (warm, fresh):
+                solver.advance(1000)
+                assert solver.converged
+            assert abs(warm.objective() - fresh.objective()) <= warm.gap() + fresh.gap()
+
+
 # --- invariances ----------------------------------------------------------------------------------------------------
 
 
