@@ -19,8 +19,9 @@ from kernbench.solvers.ranking._problem cimport refuse_nan
 
 import numpy as np
 
+LARGEST = 1500           # features up to which the d x d matrix is formed
+
 cdef enum:
-    LARGEST = 1500       # features up to which the d x d matrix is formed
     ROWS = 4096          # samples that are always enough of them
     WORTH = 64           # ... and so many numbers of X per sample: the sum then costs no more than a few passes over X
     BLOCK = 256          # rows multiplied at a time
@@ -35,11 +36,25 @@ cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alph
     if design.is_kernel or design.n_coef > LARGEST:
         return None
     size = max(<Py_ssize_t> ROWS, WORTH * n // design.n_coef)
+    return _metric_of(design, mask, alpha, np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False)))
+
+
+cdef Metric _metric_of(Design design, const unsigned char[::1] mask, double alpha, rows):
     cdef Metric metric = Metric.__new__(Metric)
     metric.design, metric.mask, metric.alpha, metric.n_coef = design, mask, alpha, design.n_coef
     metric.hessian, metric.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
-    metric.rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+    metric.rows = rows
     return metric
+
+
+def solve_in_the_metric(Design design, positive, double alpha, h, v):
+    """Return M^-1 v for weights h of the samples, all rows taken."""
+    cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
+    cdef double[::1] solved = np.array(v, dtype=np.float64)
+    cdef Metric metric = _metric_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
+    metric.fit(&weights[0])
+    metric.solve(&solved[0])
+    return np.asarray(solved)
 
 
 cdef class Metric:
