@@ -1,6 +1,7 @@
 """What must hold for every solver of the ROC-SVM, whatever it does inside: going on, and what may not matter."""
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -127,6 +128,44 @@ def test_what_was_learnt_from_other_data_is_not_believed(entry, ranking, rank):
                 solver.advance(1000)
                 assert solver.converged
             assert abs(warm.objective() - fresh.objective()) <= warm.gap() + fresh.gap()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that raises")
+@with_loss
+def test_an_interrupted_run_goes_on_to_the_same_end(entry, loss, ranking, rank):
+    problem = ranking(20_000, 24)
+    options = {"tol": 1e-6} if entry in CERTIFIED else {}
+    whole, broken = (rank(entry, "compiled", problem, loss=loss, **options) for _ in range(2))
+    steps = 30
+    while not whole.converged and whole.n_iter < steps and whole.advance(steps - whole.n_iter):
+        pass
+    armed = False
+
+    def interrupt(*_):
+        nonlocal armed
+        if armed:
+            armed = False
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        delay = 1e-3
+        while broken.n_iter < whole.n_iter:
+            try:
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                broken.advance(whole.n_iter - broken.n_iter)
+                armed = False
+            except KeyboardInterrupt:
+                delay *= 1.3  # a slow machine gets on too
+            if broken.converged:
+                break
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # A step that was broken off is taken again; Newton and the bundle may take it from a fresher metric.
+    assert broken.objective() == pytest.approx(whole.objective(), rel=1e-5 if entry in CERTIFIED else 1e-12)
 
 
 # --- invariances ----------------------------------------------------------------------------------------------------

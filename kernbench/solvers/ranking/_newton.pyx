@@ -76,7 +76,8 @@ cdef class Newton:
     cdef object sample
     cdef long long seed
     cdef double alpha, value, bound
-    cdef bint begun, warm, stuck
+    cdef bint warm, stuck
+    cdef bint begun        # value and gradient are those at the point, and so are Hessian products of the pairs
     cdef Py_ssize_t n_steps
     # the point, its scores, the slopes there and the gradient as an element of H with, for a kernel, its scores
     cdef double[::1] coef, scores, g, gradient, gradient_scores
@@ -174,23 +175,25 @@ cdef class Newton:
 
     cdef int _iterate(self) except -1 nogil:
         cdef double slope, t = 1.0, value
-        # The pairs have been ranked by `scores` last, so that Hessian products are those at the point.
         if self.metric is not None and self.n_steps in (0, 1, 2, 4, 8, 16, 32):
             self._fit_metric()
         self.n_steps += 1
         self._newton_step()
         slope = self.design.inner(&self.gradient[0], &self.step[0], &self.moved[0])
+        self.begun = False      # until the step is whole: Ctrl-C may come between
         value = self._try(t)
         while value > self.value + SUFFICIENT * t * slope and t > SMALLEST:
             t *= 0.5
             value = self._try(t)
         if value >= self.value:
-            self.stuck = True       # what is left is rounding
+            self.stuck = self.begun = True      # what is left is rounding
             return 0
         self.value = value
         self.coef, self.next_coef = self.next_coef, self.coef
         self.scores, self.next_scores = self.next_scores, self.scores
-        return self._differentiate()
+        self._differentiate()
+        self.begun = True
+        return 0
 
     cdef double _try(self, double t) except? -1 nogil:
         """The objective a step of length t away."""
