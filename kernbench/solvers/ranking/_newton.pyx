@@ -76,10 +76,11 @@ cdef class Newton:
     cdef object sample
     cdef long long seed
     cdef double alpha, value, bound
-    cdef bint begun, warm, stuck
+    cdef bint warm, stuck
+    cdef bint begun        # value and gradient are those at the point, and so are Hessian products of the pairs
     cdef Py_ssize_t n_steps
     # the point, its scores, the slopes there and the gradient as an element of H with, for a kernel, its scores
-    cdef double[::1] coef, scores, g, gradient, gradient_scores, fitted_at
+    cdef double[::1] coef, scores, g, gradient, gradient_scores
     # a trial point, or what conjugate gradients need: an element of H is followed by its scores
     cdef double[::1] next_coef, next_scores, step, moved, residual, z, z_scores, p, p_scores, product, curved
 
@@ -102,7 +103,7 @@ cdef class Newton:
         d, n = problem.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         self.metric = metric_for(self.design, problem.mask, self.alpha, rng)
-        self.coef, self.scores, self.g, self.fitted_at = np.zeros(d), np.zeros(n), np.empty(n), np.zeros(d)
+        self.coef, self.scores, self.g = np.zeros(d), np.zeros(n), np.empty(n)
         self.gradient = np.empty(d)
         self.gradient_scores = np.empty(n if self.design.is_kernel else 1)
         self.next_coef, self.step, self.product = np.empty(d), np.empty(d), np.empty(d)
@@ -174,24 +175,25 @@ cdef class Newton:
 
     cdef int _iterate(self) except -1 nogil:
         cdef double slope, t = 1.0, value
-        # The pairs have been ranked by `scores` last, so that Hessian products are those at the point.
         if self.metric is not None and self.n_steps in (0, 1, 2, 4, 8, 16, 32):
             self._fit_metric()
-            self.fitted_at[:] = self.coef
         self.n_steps += 1
         self._newton_step()
         slope = self.design.inner(&self.gradient[0], &self.step[0], &self.moved[0])
+        self.begun = False      # until the step is whole: Ctrl-C may come between
         value = self._try(t)
         while value > self.value + SUFFICIENT * t * slope and t > SMALLEST:
             t *= 0.5
             value = self._try(t)
         if value >= self.value:
-            self.stuck = True       # what is left is rounding
+            self.stuck = self.begun = True      # what is left is rounding
             return 0
         self.value = value
         self.coef, self.next_coef = self.next_coef, self.coef
         self.scores, self.next_scores = self.next_scores, self.scores
-        return self._differentiate()
+        self._differentiate()
+        self.begun = True
+        return 0
 
     cdef double _try(self, double t) except? -1 nogil:
         """The objective a step of length t away."""
@@ -281,22 +283,23 @@ cdef class Newton:
 
     def solution(self):
         """Return the point as of now."""
-        state = {"seed": np.array([self.seed]), "settings": self.problem.settings(), "metric_at": np.array(self.fitted_at),
+        state = {"seed": np.array([self.seed]), "settings": self.problem.settings(),
+                 "signature": self.problem.signature(self.scores),
+                 "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
                  "progress": np.array([self.bound, self.n_steps], dtype=np.float64)}
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
     def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "metric_at", "progress"])
+        state = require_state(initial, self.design.n_coef, ["settings", "signature", "hessian", "progress"])
         self.coef = np.array(initial.coef, dtype=np.float64)
         self.warm, self.n_iter = True, initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self.problem.settings()):
-            bound, n_steps = state["progress"]
-            self.bound, self.n_steps = bound, int(n_steps)
-            if self.n_steps and self.metric is not None:
-                self.fitted_at = state["metric_at"]
-                scores = self.design.scores(self.fitted_at)
-                self._fit_metric_at(scores)
-
-    def _fit_metric_at(self, double[::1] scores):
-        self._value_at(&self.fitted_at[0], &scores[0])
-        self._fit_metric()
+        if state is None or not self.problem.same_risk(state["settings"]):
+            return
+        if not self.problem.same_data(state["signature"], self.design.scores(self.coef)):
+            return
+        if self.metric is not None:
+            self.metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
+            self.bound, self.n_steps = state["progress"][0], int(state["progress"][1])
+        elif self.metric is not None and self.metric.fitted:
+            self.n_steps = 3        # the metric serves the next alpha too, for a step
