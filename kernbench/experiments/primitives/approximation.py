@@ -3,10 +3,14 @@
 from statistics import fmean, median
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from kernbench.experiments.base import resolve
 from kernbench.experiments.measure import result
 from kernbench.experiments.primitives import catalogue
+
+# The matrices are small: a second thread would only wait.
+one_thread = threadpool_limits.wrap(limits=1)
 
 DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
@@ -80,6 +84,7 @@ def _prepared(cell):
     return data, kernel, kernel(data.X_train), [cell.seed + i for i in range(cell.params["n_seeds"])]
 
 
+@one_thread
 def random_features(cell):
     """Error of a kernel's random features against their number, for each of its forms.
 
@@ -112,6 +117,7 @@ def random_features(cell):
     return result(data, metrics, trace=errors.table("n_features"))
 
 
+@one_thread
 def draws(cell):
     """Error of the Gaussian's random features against their number, for each way to draw frequencies.
 
@@ -140,6 +146,7 @@ def draws(cell):
     return result(data, {"over_iid": over}, trace=errors.table("n_features"))
 
 
+@one_thread
 def nystroem(cell):
     """Error of Nyström features against their number, for each way to choose landmarks.
 

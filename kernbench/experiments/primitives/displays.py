@@ -114,7 +114,8 @@ FIGURES = (
         slope_through=(1.0, 1.0),
         methods=("threads",),
         heading=MAPS,
-        note="Gaussian, float32: time with one thread over the time with as many as shown, timed in turn.",
+        note="Gaussian, float32: time with one thread over the time with as many as shown, timed in turn. "
+        "Where the machine has other work to do, a second thread waits for its core.",
     ),
 )
 
