@@ -2,20 +2,21 @@
 
 Explicit features turn a kernel machine into a linear one, for data sets whose kernel matrix is too large.
 
-* `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them comes back from its seed alone
-  (`feature_block`);
+* `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them comes back from its
+  seed alone (`feature_block`; `FeatureBlocks` for who needs a block more than once);
 * `Nystroem` takes them from landmarks, rows of the data: with as many columns usually closer to the kernel.
 """
 
 from importlib import import_module
 
 _HOMES = {
+    "FeatureBlocks": "kernbench.features.blocks",
     "Nystroem": "kernbench.features.nystroem",
     "RandomFeatures": "kernbench.features.random_features",
-    "feature_block": "kernbench.features.random_features",
+    "feature_block": "kernbench.features.blocks",
 }
 
-__all__ = ["Nystroem", "RandomFeatures", "feature_block"]
+__all__ = ["FeatureBlocks", "Nystroem", "RandomFeatures", "feature_block"]
 
 
 def __getattr__(name):

@@ -1,5 +1,5 @@
-/* The loops of _additive.h for one pair of types, KB_T for arguments and KB_OUT for features. Included three times, so no
- * guard. An entry x > 0 of a row comes as its amplitude sqrt(x) and its logarithm. */
+/* The loops of _additive.h for one pair of types, KB_T for arguments and KB_OUT for features. Included three times, so
+ * no guard. An entry x > 0 of a row comes as its amplitude sqrt(x) and its logarithm. */
 
 /* SCALAR: out_k = scale sum_e a_e cos(w_ek l_e + b_ek) for n draws; w and b lie entry by entry, `stride` apart.
  * `t` and `sum` hold n numbers each. */

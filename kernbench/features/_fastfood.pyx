@@ -44,7 +44,8 @@ def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32
     if n == 0 or n_segments == 0:
         return
     if signs.shape[0] != n_segments or padded < d:
-        raise ValueError(f"{n_segments} segments of rows of {d} columns do not go with {signs.shape[0]} groups of {padded}")
+        raise ValueError(f"{n_segments} segments of rows of {d} columns need as many groups of at least {d} entries, "
+                         f"got {signs.shape[0]} of {padded}")
     target = target_of(out, finish, scale, offsets, np.dtype(np.float32 if real is float else np.float64))
     table = segments_of(segments)
     n_tiles = (n + KB_LANES - 1) // KB_LANES

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
-from kernbench.kernels.functions import Linear
+from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
 from kernbench.saving import model_file
 
@@ -26,8 +26,8 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     * ``_write(X, out)``, which fills ``out`` (n, n_features_out), C-ordered and of X's precision, with the
       features of a few checked rows (or ``_write_all``, of all of them);
     * optionally ``_row_values``, the number of values that ``_write`` holds for each row beside ``out``, and
-      ``_check_fitted_state()``, which raises ValueError unless the fitted attributes belong together (they may
-      come from a damaged file).
+      ``_check_fitted_state()``, which raises ValueError unless the fitted attributes belong together (they
+      may come from a damaged file).
 
     Precision: float32 rows give float32 features, everything else float64.
     """
@@ -51,7 +51,8 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Notes
         -----
-        Works on chunks of rows: beside the result it needs some tens of megabytes, however many rows there are.
+        Works on chunks of rows: beside the result it needs some tens of megabytes, however many rows there
+        are.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -64,7 +65,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             self._write(X[rows], out[rows])
 
     def save(self, path):
-        """Write the fitted transformer to a file that `kernbench.load` reads: arrays and plain data, no pickle.
+        """Write the fitted transformer to a file that `kernbench.load` reads: plain data, no pickle.
 
         Parameters
         ----------
@@ -79,7 +80,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         model_file.save(self, path)
 
     def _checked(self, X, y="no_validation", *, reset):
-        """Return X (and y) as a C-ordered array or canonical CSR matrix of float32 or float64, all of it usable.
+        """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.
 
         Whoever overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
         ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
@@ -90,7 +91,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return checked
 
     def _resolved_kernel(self, X, random_state=None):
-        """Return the kernel object that the parameters mean for the training rows X, which are checked for it.
+        """Return the kernel object that the parameters mean for training rows X, which are checked for it.
 
         `random_state` (int, Generator or None) draws the subset of ``gamma="median"``.
         """
@@ -101,9 +102,13 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._check_values(X, kernel)
         return kernel
 
-    @staticmethod
-    def _check_values(X, kernel):
-        kernel.check_domain(X)
+    def _check_values(self, X, kernel):
+        try:
+            kernel.check_domain(X)
+        except ValueError as error:
+            if not _needs_positive(kernel):
+                raise
+            raise ValueError(f"Negative values in data passed to {type(self).__name__}: {error}") from None
         check_range(X, kernel, X.dtype.name, wider=WIDER)
 
     _row_values = 0
@@ -125,5 +130,13 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.input_tags.positive_only = _needs_positive(self.kernel)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _needs_positive(kernel):
+    """Whether a kernel object, or a part of a sum or product, takes no negative entries."""
+    if isinstance(kernel, Sum | Product):
+        return any(_needs_positive(part) for part in kernel.kernels)
+    return isinstance(kernel, Kernel) and kernel.lower == 0

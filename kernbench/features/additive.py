@@ -1,9 +1,9 @@
 """Maps of additive homogeneous kernels on histograms (Vedaldi and Zisserman, PAMI 2012).
 
-k(x, z) = sum_j sqrt(x_j z_j) E[cos(w (log x_j - log z_j))]. VECTOR features keep a pair for every column of the
-histogram, with one w for all: 2 d columns a draw and a small variance. SCALAR features sum over the columns,
-sqrt(2) sum_j sqrt(x_j) cos(w_j log x_j + b_j), each with its own frequency and phase, which make the cross terms vanish
-in the mean. A column where x_j = 0 adds nothing.
+k(x, z) = sum_j sqrt(x_j z_j) E[cos(w (log x_j - log z_j))]. VECTOR features keep a pair for every column of
+the histogram, with one w for all: 2 d columns a draw and a small variance. SCALAR features sum over the
+columns, sqrt(2) sum_j sqrt(x_j) cos(w_j log x_j + b_j), each with its own frequency and phase, which make the
+cross terms vanish in the mean. A column where x_j = 0 adds nothing.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from kernbench.features._additive import SCALAR_DRAWS, additive_features
 from kernbench.features.frequencies import draw_frequencies
 from kernbench.features.laws import LAWS
 from kernbench.features.maps import FeatureMap
+from kernbench.features.rows import indices_of
 from kernbench.features.spans import Purpose, segments
 
 
@@ -55,19 +56,34 @@ class AdditiveMap(FeatureMap):
             b = 2 * np.pi * points[:, width:]
         else:
             w, _ = draw_frequencies(self.kernel, self.part, span, r, width, self.draws, dtype=np.float64)
-            b = span.numbers("uniform", self.part, r, width, Purpose.PHASES, scale=2 * np.pi) if scalar else None
+            b = None
+            if scalar:
+                b = span.numbers("uniform", self.part, r, width, Purpose.PHASES, scale=2 * np.pi)
         b = None if b is None else np.ascontiguousarray(b.T, dtype=dtype)
         return AdditiveFrequencies(np.ascontiguousarray(w.T, dtype=dtype), b)
 
     def write(self, X, drawn, span, share, out):
-        X = sparse.csr_matrix(X)
+        values, columns, starts = positive_entries(X)
+        dtype = drawn.w.dtype
+        scalar, r = self.form == "scalar", self.columns_per_draw
+        additive_features(
+            np.sqrt(values).astype(dtype, copy=False), np.log(values).astype(dtype, copy=False), columns,
+            starts, drawn.w, drawn.b, np.sqrt(share * (2 if scalar else r)),
+            segments(span, r, SCALAR_DRAWS if scalar else max(1, SCALAR_DRAWS // self.d)), out, self.d,
+        )  # fmt: skip
+
+
+def positive_entries(X):
+    """Return the positive entries of histograms: values (float64), columns (int32), row starts (int64)."""
+    n, d = X.shape
+    if sparse.issparse(X):
         if np.any(X.data == 0):
             X = X.copy()
             X.eliminate_zeros()
-        values, dtype = X.data.astype(np.float64), drawn.w.dtype
-        scalar, r = self.form == "scalar", self.columns_per_draw
-        additive_features(
-            np.sqrt(values).astype(dtype), np.log(values).astype(dtype), X.indices.astype(np.int32, copy=False),
-            X.indptr.astype(np.int64, copy=False), drawn.w, drawn.b, np.sqrt(share * (2 if scalar else r)),
-            segments(span, r, SCALAR_DRAWS if scalar else max(1, SCALAR_DRAWS // self.d)), out, self.d,
-        )  # fmt: skip
+        return X.data.astype(np.float64), *indices_of(X)
+    positive = X > 0
+    if positive.all():  # as most dense histograms are
+        columns = np.tile(np.arange(d, dtype=np.int32), n)
+        return X.ravel().astype(np.float64), columns, np.arange(0, n * d + 1, d, dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(positive, axis=1))])
+    return X[positive].astype(np.float64), np.nonzero(positive)[1].astype(np.int32), starts.astype(np.int64)

@@ -8,15 +8,15 @@ from scipy import sparse
 from kernbench.features.plan import plan
 from kernbench.features.rows import as_floats, prefers_sparse
 from kernbench.features.spans import MAX_BLOCK, MAX_SEED, Span
-from kernbench.kernels.checks import check_range
+from kernbench.kernels.checks import check_range, first_not_finite
 from kernbench.kernels.functions import Kernel
 
 
 def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):
     """Return one block of random features of a kernel.
 
-    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on the other rows,
-    on threads, or on what was drawn before. Its mean over seeds is E[Z Z'^T] = k(X, X').
+    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on the
+    other rows, on threads, or on what was drawn before. Its mean over seeds is E[Z Z'^T] = k(X, X').
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     Raises
     ------
     ValueError
-        For numbers out of range, rows outside the kernel's domain, and a kernel, form or draws that do not go together.
+        For numbers out of range, rows outside the kernel's domain, and a kernel, form or draws that do not go
+        together.
 
     Notes
     -----
@@ -48,9 +49,11 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     Who needs the same block for many batches of rows draws it once, with `FeatureBlocks`.
     """
     X = as_floats(X)
+    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
+    if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
+        raise ValueError(first_not_finite(X, None))
     kernel.check_domain(X)
     check_range(X, kernel, X.dtype.name, wider="give X as float64")
-    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
     out = np.empty((X.shape[0], blocks.n_columns), dtype=X.dtype)
     by_entries = prefers_sparse(X)
     rows = X.toarray() if sparse.issparse(X) and not by_entries else X
@@ -73,7 +76,9 @@ class FeatureBlocks:
 
     def __init__(self, kernel, n_columns, n_features_in, *, form="auto", draws="iid"):
         if not isinstance(kernel, Kernel):
-            raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
+            raise ValueError(
+                f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
+            )
         if isinstance(n_columns, bool) or not isinstance(n_columns, Integral) or n_columns < 1:
             raise ValueError(f"a block needs a positive number of columns, got {n_columns!r}")
         self.kernel, self.n_columns = kernel, int(n_columns)
@@ -94,6 +99,6 @@ class FeatureBlocks:
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
     def write(self, X, drawn, out):
-        """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns) of X's precision."""
+        """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns)."""
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])

@@ -1,8 +1,8 @@
-"""Fastfood: frequencies as products of diagonal matrices, a permutation and Hadamard matrices (Le et al., ICML 2013).
+"""Fastfood: frequencies as products of simple matrices (Le et al., ICML 2013).
 
-V = S H G P H B / sqrt(d), with d a power of two (rows are padded with zeros), B random signs, P a permutation, G normal,
-H the Walsh-Hadamard matrix and S_ii = chi_i(d) / |G|: every row of V is a standard normal vector, and V x costs
-O(d log d). The rows of a group of d share their factors, and are dependent.
+V = S H G P H B / sqrt(d), with d a power of two (rows are padded with zeros), B random signs, P a
+permutation, G normal, H the Walsh-Hadamard matrix and S_ii = chi_i(d) / |G|: every row of V is a standard
+normal vector, and V x costs O(d log d). The rows of a group of d share their factors, and are dependent.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Factors:
     Attributes
     ----------
     signs, normals, lengths : ndarray of shape (n_groups, padded)
-        B; G; and S over unit and sqrt(d).
+        B; G; and S over length scale and sqrt(d).
     permutations : ndarray of shape (n_groups, padded), int32
         Entry i of P z is z[permutations[i]].
     """

@@ -1,8 +1,8 @@
 """Which random features a kernel has: their forms, the ways to draw them, and what ``"auto"`` means.
 
-========================  ==========================  ============================================================
+========================  ==========================  ========================================================
 form                      columns per draw            kernels
-========================  ==========================  ============================================================
+========================  ==========================  ========================================================
 pair                      2: cosines, sines           Gaussian, Laplacian, Cauchy, Matern, SkewedChiSquared,
                                                       SkewedIntersection, and products with one of them
 phase                     1: sqrt(2) cos(t + b)       the same
@@ -11,9 +11,9 @@ scalar                    1: their sum, with phases   the same
 exact                     d in all                    Linear, Hellinger
 tensor-sketch             a power of two              Polynomial
 random-degree             1                           Polynomial, DotProduct
-random                    1                           Linear, Hellinger, semigroup and arc-cosine kernels, products
-                                                      without a cosine
-========================  ==========================  ============================================================
+random                    1                           Linear, Hellinger, semigroup and arc-cosine kernels,
+                                                      products without a cosine
+========================  ==========================  ========================================================
 """
 
 from kernbench._names import unknown_name
@@ -106,8 +106,9 @@ def columns_per_draw(form, n_features_in):
 def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
     """Return the form that `form` means for a product of kernels, and refuse what does not exist.
 
-    ``"auto"`` is the form of the smallest variance that fits: ``pair`` for an even number of columns, else ``phase``;
-    ``vector`` for a multiple of 2 d columns, else ``scalar``; ``exact`` if there are columns enough, else ``random``.
+    ``"auto"`` is the form of the smallest variance that fits: ``pair`` for an even number of columns, else
+    ``phase``; ``vector`` for a multiple of 2 d columns, else ``scalar``; ``exact`` if there are columns
+    enough, else ``random``.
 
     Raises
     ------
@@ -130,8 +131,8 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
         below = n_columns // step * step
         near = f"{below} or {below + step}" if below else f"{step}"
         raise ValueError(
-            f"form={form!r} makes {step} columns at a time here: the number of features must be a multiple of "
-            f"{step}, got {n_columns}; take {near}, or form={allowed[1]!r}"
+            f"form={form!r} makes {step} columns at a time here: the number of features must be a multiple "
+            f"of {step}, got {n_columns}; take {near}, or form={allowed[1]!r}"
         )
     return form
 
@@ -144,9 +145,9 @@ def check_draws(factors, form, draws):
         allowed = ["iid"]
         law = LAWS.get(type(factor))
         if law is not None:
-            allowed = ["iid", *(("orthogonal",) if law.isotropic else ()), "qmc"]
-            if law.isotropic and len(factors) == 1:
-                allowed.append("fastfood")
+            allowed += ["orthogonal"] if law.isotropic else []
+            if len(factors) == 1:  # two scramblings of one Sobol sequence are not independent
+                allowed += ["qmc", "fastfood"] if law.isotropic else ["qmc"]
         if draws not in allowed:
             choice = ", ".join(repr(name) for name in allowed)
             within = " in a product" if len(factors) > 1 else ""

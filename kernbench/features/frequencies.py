@@ -1,7 +1,8 @@
 """Frequencies of projection maps: matrices W, one draw a row, by the law of a kernel and a way to draw.
 
 * ``iid``: independent rows;
-* ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al., NIPS 2016);
+* ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al.,
+  NIPS 2016);
 * ``qmc``: a scrambled Sobol sequence through the inverse distribution functions (Yang et al., ICML 2014).
 
 Fastfood, whose W is never written down, is in `kernbench.features.fastfood`.
@@ -81,9 +82,15 @@ def orthogonal_normals(part, span, columns_per_draw, d):
     lengths = chi_lengths(d, span.numbers("uniform", part, columns_per_draw, 2, Purpose.SCALES)[:, 1])
     with single_threaded_blas():  # the same bits on any number of threads
         for _, column, n_columns in span.blocks():
-            block = slice(column // columns_per_draw, (column + n_columns) // columns_per_draw)
-            for start in range(block.start, block.stop, max(d, 1)):
-                group = slice(start, min(start + d, block.stop))
-                Q, R = np.linalg.qr(Z[group].T)
-                Z[group] = (Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)).T
+            start, stop = column // columns_per_draw, (column + n_columns) // columns_per_draw
+            last = start + (stop - start) // d * d
+            Z[start:last] = _orthonormal_rows(Z[start:last].reshape(-1, d, d)).reshape(-1, d)
+            Z[last:stop] = _orthonormal_rows(Z[None, last:stop])[0]
     return Z * lengths[:, None]
+
+
+def _orthonormal_rows(groups):
+    """Gram and Schmidt on the rows of each matrix: Q of its transpose, with a positive diagonal of R."""
+    Q, R = np.linalg.qr(groups.swapaxes(1, 2))
+    signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1.0, 1.0)
+    return (Q * signs[:, None]).swapaxes(1, 2)

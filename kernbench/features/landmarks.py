@@ -38,7 +38,11 @@ def stratified(y, n_landmarks, rng):
         If `y` does not hold labels.
     """
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        advice = "give class labels as y, or choose 'uniform' or 'leverage'"
+        raise ValueError(f"landmarks='stratified' needs class labels. {error} Here: {advice}") from error
     _, codes = np.unique(y, return_inverse=True)
     counts = shares(np.bincount(codes), n_landmarks)
     chosen = [rng.choice(np.flatnonzero(codes == c), count, replace=False) for c, count in enumerate(counts)]
@@ -76,7 +80,7 @@ def shares(sizes, total):
 
 
 def leverage(kernel, X, n_landmarks, rng):
-    """Return the sorted indices of rows drawn without replacement in proportion to their ridge leverage scores."""
+    """Return sorted indices drawn without replacement in proportion to ridge leverage scores."""
     scores, _ = ridge_leverage_scores(kernel, X, n_landmarks, rng)
     # The n smallest of exponential waiting times with these rates: a draw one by one without replacement.
     waiting = rng.standard_exponential(X.shape[0]) / scores

@@ -1,9 +1,9 @@
 """The laws of frequencies: by which distribution each kernel draws.
 
-A law is told twice: by its name in the compiled generator, which draws independent numbers, and by its inverse
-distribution function, through which quasi-random points go. A kernel with a length scale s is k(x, z) = k0(x/s, z/s):
-the law is that of k0, and frequencies are divided by s. (Not by the kernel's `unit`: that is what the engine divides rows
-by, and for some kernels it holds a constant of the engine's own.)
+A law is told twice: by its name in the compiled generator, which draws independent numbers, and by its
+inverse distribution function, through which quasi-random points go. A kernel of length scale s is
+k(x, z) = k0(x/s, z/s): the law is that of k0, and frequencies are divided by s. (Not by the kernel's `unit`:
+that is what the engine divides rows by, and for some kernels it holds a constant of the engine's own.)
 """
 
 from collections.abc import Callable
@@ -148,7 +148,7 @@ def length_scale(kernel):
 
 
 def matern_scales(nu, u):
-    """Return 1 / sqrt(g), g ~ chi^2(2 nu): a normal vector times it is a Student t vector (over sqrt(2 nu))."""
+    """Return 1 / sqrt(g), g ~ chi^2(2 nu): it turns a normal vector into a Student t (over sqrt(2 nu))."""
     return 1 / np.sqrt(2 * gammaincinv(nu, u))
 
 

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from kernbench.kernels import blocks
 
-MIN_SAMPLE, MAX_SAMPLE = 200, 1000  # rows that stand for all; more cost n · sample² and refine the scores little
+MIN_SAMPLE, MAX_SAMPLE = 200, 1000  # rows that stand for all; more cost n · sample² and help little
 RELATIVE_DIMENSION = 0.25  # effective dimension per landmark (measured: 0.1 to 0.5 are as good)
 CHUNK_VALUES = 4_000_000
 CALLABLE_ROWS = 64  # rows shown to a Python kernel at one time for the sake of its diagonal
@@ -57,7 +57,8 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
     sample, inclusion = order[: sizes[-1]], np.ones(sizes[-1])
     for size, smaller in zip(sizes[-2::-1], sizes[:0:-1]):
         rows = order[:size]
-        scores, ridge = scores_by_sample(kernel, X, diagonal, rows, sample, inclusion * (smaller / size), dimension)
+        inclusion = inclusion * (smaller / size)
+        scores, ridge = scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension)
         if size == n:
             break
         probability = np.minimum(1.0, n_sample * scores / scores.sum())
@@ -98,7 +99,7 @@ def scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension):
         columns = (_values(kernel, X, part, sample) * root).T
         columns = solve_triangular(factor, columns, lower=True, overwrite_b=True, check_finite=False)
         scores[start : start + height] = diagonal[part] - np.einsum("ij,ij->j", columns, columns)
-    return np.clip(scores / ridge, np.finfo(float).tiny, 1.0), ridge
+    return np.clip(scores / ridge, np.finfo(float).eps, 1.0), ridge
 
 
 def ridge_of_dimension(eigenvalues, dimension):

@@ -2,10 +2,12 @@
 
 Every map has
 
-* ``columns_per_draw``, and ``block_columns(block_size)``: how many of at most `block_size` columns make whole draws;
+* ``columns_per_draw``, and ``block_columns(block_size)``: how many of at most `block_size` columns make whole
+  draws;
 * ``draw(span, dtype, sparse)``: whatever the map needs of a span, for rows of that precision and kind;
-* ``write(X, drawn, span, share, out)``: the features of a few rows. ``share`` is the weight of one column: over all
-  columns of a term it sums to the term's weight, so that inner products of features come out unbiased;
+* ``write(X, drawn, span, share, out)``: the features of a few rows. ``share`` is the weight of one column:
+  over all columns of a term it sums to the term's weight, so that inner products of features come out
+  unbiased;
 * ``row_values``: how many values ``write`` holds for each row beside ``out``.
 """
 
@@ -20,7 +22,7 @@ from kernbench.features.fastfood import draw_factors, padded_length
 from kernbench.features.forms import FOURIER, LAPLACE, SIGNED
 from kernbench.features.frequencies import draw_frequencies
 from kernbench.features.laws import LAWS, length_scale
-from kernbench.features.rows import is_lifted, lifted
+from kernbench.features.rows import indices_of, is_lifted, lifted, row_slices
 from kernbench.features.spans import Purpose, segments
 from kernbench.kernels.base import squared_norms
 from kernbench.kernels.functions import Matern
@@ -83,8 +85,8 @@ class ProjectionMap(FeatureMap):
     Parameters
     ----------
     factors : sequence of (int, Kernel)
-        Part number and kernel. More than one only of those whose features multiply to one of the same kind: cosines,
-        or exponentials, whose arguments add up.
+        Part number and kernel. More than one only of those whose features multiply to one of the same kind:
+        cosines, or exponentials, whose arguments add up.
     d : int
     form, draws : str
     """
@@ -130,7 +132,9 @@ class ProjectionMap(FeatureMap):
         if self.finish == "exponential" and dtype == np.float32:
             np.clip(W, None, np.finfo(np.float32).max, out=W)  # 0 times infinity is not 0
         offsets = None if offsets is None else offsets.astype(dtype)
-        return Frequencies(panels_of(W, segments(span, self.columns_per_draw, PANEL)) if sparse else W, offsets)
+        if sparse:
+            W = panels_of(W, segments(span, self.columns_per_draw, PANEL))
+        return Frequencies(W, offsets)
 
     def _draw_factor(self, part, kernel, span, dtype, sums):
         r = self.columns_per_draw
@@ -157,10 +161,12 @@ class ProjectionMap(FeatureMap):
         # The choice depends on the row alone, so that its features do not depend on its neighbours.
         if drawn.wide is None:
             drawn.wide = self.draw(span, np.float64, sparse.issparse(X))
-        for rows, frequencies in ((~far, drawn), (far, drawn.wide)):
-            features = np.empty((np.count_nonzero(rows), out.shape[1]), dtype=out.dtype)
-            self._write(X[rows], frequencies, span, share, features)
-            out[rows] = features
+        for part in row_slices(X.shape[0], out.shape[1]):
+            for which, frequencies in ((~far[part], drawn), (far[part], drawn.wide)):
+                rows = part.start + np.flatnonzero(which)
+                features = np.empty((len(rows), out.shape[1]), dtype=out.dtype)
+                self._write(X[rows], frequencies, span, share, features)
+                out[rows] = features
 
     def _far(self, X):
         """Rows whose arguments are too large for float32."""
@@ -193,8 +199,7 @@ class ProjectionMap(FeatureMap):
             )  # fmt: skip
         elif sparse.issparse(rows):
             project_sparse(
-                rows.data, rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False), W,
-                offsets, self.finish, scale, segments(span, r, PANEL), out,
+                rows.data, *indices_of(rows), W, offsets, self.finish, scale, segments(span, r, PANEL), out,
             )  # fmt: skip
         else:
             with single_threaded_blas():

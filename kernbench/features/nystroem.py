@@ -18,7 +18,7 @@ from kernbench.kernels.functions import Kernel
 from kernbench.kernels.threads import single_threaded_blas
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
-# A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps in the features.
+# A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps of features.
 SINGLE_PIVOT = 0.1 * np.finfo(np.float32).eps
 
 
@@ -182,12 +182,14 @@ class Nystroem(KernelTransformer):
         return self
 
     def _check_parameters(self):
-        if isinstance(self.n_landmarks, bool) or not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+        whole = isinstance(self.n_landmarks, Integral) and not isinstance(self.n_landmarks, bool)
+        if not whole or self.n_landmarks < 1:
             raise ValueError(f"n_landmarks must be a positive integer, got {self.n_landmarks!r}")
         for what, value, known in (("landmarks", self.landmarks, LANDMARKS), ("root", self.root, ROOTS)):
             if not (isinstance(value, str) and value in known):
                 raise ValueError(unknown_name(what, value, known))
-        if isinstance(self.rank_tol, bool) or not (isinstance(self.rank_tol, Real) and 0 <= self.rank_tol < 1):
+        real = isinstance(self.rank_tol, Real) and not isinstance(self.rank_tol, bool)
+        if not (real and 0 <= self.rank_tol < 1):
             raise ValueError(f"rank_tol must be a number from 0 to below 1, got {self.rank_tol!r}")
         if self.landmarks == "kmeans" and is_precomputed(self.kernel):
             raise ValueError(
@@ -205,7 +207,7 @@ class Nystroem(KernelTransformer):
         return n_rows
 
     def _chosen(self, X, y, n_landmarks, rng):
-        """Return the landmarks (None for a precomputed kernel), and their indices (None if they are no rows)."""
+        """Return landmarks (None for a precomputed kernel), and their indices (None if they are no rows)."""
         if self.landmarks == "kmeans":
             return choices.kmeans(X, n_landmarks, rng), None
         if self.landmarks == "stratified":
@@ -278,7 +280,8 @@ class Nystroem(KernelTransformer):
         expected = (0, 0) if is_precomputed(self.kernel) else (R.shape[0], self.n_features_in_)
         _require(rows.shape == expected, f"landmarks_ has shape {rows.shape}, not {expected}")
         _require(rows.dtype in (np.float32, np.float64), f"landmarks_ has dtype {rows.dtype}")
-        _require(np.all(np.isfinite(rows.data if sparse.issparse(rows) else rows)), "landmarks_ is not finite")
+        values = rows.data if sparse.issparse(rows) else rows
+        _require(np.all(np.isfinite(values)), "landmarks_ is not finite")
         if self.landmarks != "kmeans":
             indices = self.landmark_indices_
             _require(

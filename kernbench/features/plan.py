@@ -1,4 +1,4 @@
-"""From a kernel and a number of columns to maps: which columns belong to which term, and how blocks are written."""
+"""From a kernel and a number of columns to maps: which columns are whose, and how blocks are written."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -55,8 +55,8 @@ class Term:
 def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exact=True):
     """Return the terms that random features of a kernel are made of.
 
-    A sum is multiplied out, and its terms share the columns evenly; a term with an exact map takes what that needs,
-    if it is no more than its share.
+    A sum is multiplied out, and its terms share the columns evenly; a term with an exact map takes what that
+    needs, if it is no more than its share.
 
     Parameters
     ----------

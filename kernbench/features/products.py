@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.features.forms import ADDITIVE, DEGREES, FOURIER, LAPLACE
 from kernbench.features.maps import FeatureMap, ProjectionMap
+from kernbench.features.rows import row_slices
 from kernbench.features.spans import Span
 
 
@@ -19,7 +20,7 @@ class ProductMap(FeatureMap):
 
     @property
     def row_values(self):
-        return max(part.row_values for part in (self.first, *self.others)) + self.block_columns(512)
+        return max(part.row_values for part in (self.first, *self.others))
 
     def draw(self, span, dtype, sparse=False):
         return [
@@ -33,16 +34,22 @@ class ProductMap(FeatureMap):
         return Span(span.seed, span.first_block, span.n_columns // r, span.block_columns // r)
 
     def write(self, X, drawn, span, share, out):
-        narrow, r = self._narrow(span), self.columns_per_draw
         self.first.write(X, drawn[0], span, share, out)
-        factor = np.empty((X.shape[0], narrow.n_columns), dtype=out.dtype)
-        for part, numbers in zip(self.others, drawn[1:]):
-            part.write(X, numbers, narrow, 1.0, factor)
-            for _, first, n_columns in span.blocks():
-                half = n_columns // r
-                draws = slice(first // r, first // r + half)
-                for start in range(first, first + n_columns, half):
-                    out[:, start : start + half] *= factor[:, draws]
+        narrow = self._narrow(span)
+        for rows in row_slices(X.shape[0], narrow.n_columns):
+            factor = np.empty((rows.stop - rows.start, narrow.n_columns), dtype=out.dtype)
+            for part, numbers in zip(self.others, drawn[1:]):
+                part.write(X[rows], numbers, narrow, 1.0, factor)
+                self._multiply(out[rows], factor, span)
+
+    def _multiply(self, out, factor, span):
+        """Multiply cosines, and sines too, by the numbers of their draws."""
+        r = self.columns_per_draw
+        for _, first, n_columns in span.blocks():
+            half = n_columns // r
+            draws = slice(first // r, first // r + half)
+            for start in range(first, first + n_columns, half):
+                out[:, start : start + half] *= factor[:, draws]
 
 
 def product_map(factors, d, form, draws, make):

@@ -9,28 +9,27 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._names import unknown_name
 from kernbench._random import generator_of
 from kernbench.features._transformer import CHUNK_BYTES, KernelTransformer
-from kernbench.features.blocks import feature_block
 from kernbench.features.forms import ALL_DRAWS, ALL_FORMS
 from kernbench.features.plan import n_columns_of, plan
 from kernbench.features.rows import prefers_sparse
 from kernbench.features.spans import MAX_BLOCK, MAX_SEED
 from kernbench.kernels.functions import Kernel
 
-__all__ = ["RandomFeatures", "feature_block"]
-
 
 class RandomFeatures(KernelTransformer):
     r"""Random features of a kernel: real, and unbiased, :math:`E\langle\phi(x), \phi(z)\rangle = k(x, z)`.
 
-    The error falls like :math:`1/\sqrt{m}` with the number m of features, whatever the number of rows. `fit` reads the
-    shape of X (and the bandwidth, for a kernel that is given by name), `transform` costs :math:`O(n d m)`.
+    The error falls like :math:`1/\sqrt{m}` with the number m of features, whatever the number of rows. `fit`
+    reads the shape of X (and the bandwidth, for a kernel that is given by name); `transform` costs
+    :math:`O(n d m)`.
 
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
-        A name as in `kernbench.KernelSVC`, or an object of `kernbench.kernels`: ``Gaussian Laplacian Cauchy Matern
-        Polynomial DotProduct Linear Hellinger ChiSquared Intersection JensenShannon SkewedChiSquared SkewedIntersection
-        ExponentialSemigroup ReciprocalSemigroup ArcCosine``, or sums and products of these.
+        A name as in `kernbench.KernelSVC`, or an object of `kernbench.kernels`: ``Gaussian Laplacian Cauchy
+        Matern Polynomial DotProduct Linear Hellinger ChiSquared Intersection JensenShannon SkewedChiSquared
+        SkewedIntersection ExponentialSemigroup ReciprocalSemigroup ArcCosine``, or sums and products of
+        these.
     n_features : int, default=256
         Columns of the result (scikit-learn's ``n_components``). The terms of a sum share them.
     gamma : {"scale", "auto", "median"} or float, default="scale"
@@ -40,20 +39,21 @@ class RandomFeatures(KernelTransformer):
     form : str, default="auto"
         What a draw becomes; ``"auto"`` is the first of a kernel's forms that fits `n_features`.
 
-        * Gaussian, Laplacian, Cauchy, Matern and the skewed kernels: ``"pair"`` (cosine and sine: `n_features` must be
-          even), ``"phase"`` (:math:`\sqrt{2}\cos(\langle w, x\rangle + b)`).
-        * ChiSquared, Intersection, JensenShannon: ``"vector"`` (a pair for each column of X, of a much smaller
-          variance: `n_features` must be a multiple of 2 d), ``"scalar"`` (their sum).
+        * Gaussian, Laplacian, Cauchy, Matern and the skewed kernels: ``"pair"`` (cosine and sine:
+          `n_features` must be even), ``"phase"`` (:math:`\sqrt{2}\cos(\langle w, x\rangle + b)`).
+        * ChiSquared, Intersection, JensenShannon: ``"vector"`` (a pair for each column of X, of a much
+          smaller variance: `n_features` must be a multiple of 2 d), ``"scalar"`` (their sum).
         * Linear, Hellinger: ``"exact"`` (d columns, nothing random), ``"random"`` (signs).
         * Polynomial: ``"tensor-sketch"`` [2]_, ``"random-degree"`` [3]_; DotProduct: ``"random-degree"``.
         * The semigroup kernels and ArcCosine: ``"random"``.
         * Products: ``"pair"`` and ``"phase"`` if a factor has them, else ``"random"``.
     draws : {"iid", "orthogonal", "qmc", "fastfood"}, default="iid"
-        ``orthogonal`` [4]_ (Gaussian, Matern, ArcCosine) and ``qmc`` [5]_ (scrambled Sobol points; all kernels with
-        frequencies) make the error smaller, ``fastfood`` [6]_ (same kernels as ``orthogonal``) the cost of many
-        columns, :math:`O(n m \log d)`, at a somewhat larger error.
+        ``orthogonal`` [4]_ (Gaussian, Matern, ArcCosine) and ``qmc`` [5]_ (scrambled Sobol points; all
+        kernels with frequencies) make the error smaller, ``fastfood`` [6]_ (same kernels as ``orthogonal``)
+        the cost of many columns, :math:`O(n m \log d)`, at a somewhat larger error.
     block_size : int, default=256
-        Columns that are drawn together: block b depends on the seed and b alone. Other sizes give other features.
+        Columns that are drawn together: block b depends on the seed and b alone. Other sizes give other
+        features.
     keep_frequencies : bool, default=True
         False: drawn anew in every call of ``transform``, a few blocks at a time, and then forgotten.
     random_state : int, RandomState, Generator or None, default=None
@@ -78,10 +78,10 @@ class RandomFeatures(KernelTransformer):
 
     Notes
     -----
-    Numbers come from a counter-based generator, Philox4x32-10 [7]_, whose words are the same on every machine; features
-    do not depend on the number of threads or on what was drawn before. (``qmc`` takes its points from SciPy.) float32
-    rows give float32 features; heavy-tailed frequencies (Laplacian, Intersection, SkewedIntersection, Matern of nu <= 1),
-    and rows far from the origin, are worked out in float64 all the same.
+    Numbers come from a counter-based generator, Philox4x32-10 [7]_, whose words are the same on every machine;
+    features do not depend on the number of threads or on what was drawn before. (``qmc`` takes its points from
+    SciPy.) float32 rows give float32 features; heavy-tailed frequencies (Laplacian, Intersection,
+    SkewedIntersection, Matern of nu <= 1), and rows far from the origin, are worked out in float64 all the same.
 
     Features of inner-product and ArcCosine kernels grow with the rows: scale these to a length of about 1.
 
@@ -105,7 +105,8 @@ class RandomFeatures(KernelTransformer):
     >>> from kernbench.features import RandomFeatures
     >>> from kernbench.kernels import Gaussian
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), RandomFeatures(Gaussian(5.0), 200, random_state=0), LinearSVC())
+    >>> features = RandomFeatures(Gaussian(5.0), 200, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), features, LinearSVC())
     >>> model.fit(X, y).score(X, y) > 0.97
     True
     """
@@ -141,7 +142,8 @@ class RandomFeatures(KernelTransformer):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features_in)
-            Their shape matters, and for a kernel given by name their scale. They are checked for the kernel's domain.
+            Their shape matters, and for a kernel given by name their scale. They are checked for the kernel's
+            domain.
         y : None
             Ignored.
 
@@ -152,8 +154,8 @@ class RandomFeatures(KernelTransformer):
         Raises
         ------
         ValueError
-            For a kernel without random features, a form or draws that it has not, a number of columns that does not
-            fit, and rows outside its domain; the message says what to change.
+            For a kernel without random features, a form or draws that it has not, a number of columns that
+            does not fit, and rows outside its domain; the message says what to change.
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
@@ -167,8 +169,8 @@ class RandomFeatures(KernelTransformer):
     def partial_fit(self, X, y=None):
         """Fit to the first batch; check later ones.
 
-        The features of a stream must not change on the way, so the bandwidth of a kernel that is given by name is
-        that of the first batch.
+        The features of a stream must not change on the way, so the bandwidth of a kernel that is given by
+        name is that of the first batch.
 
         Parameters
         ----------
@@ -219,7 +221,7 @@ class RandomFeatures(KernelTransformer):
         return max(term.map.row_values for term in self._plan())
 
     def _write_all(self, X, out):
-        """Stretch after stretch of columns: frequencies are there once, however many chunks of rows there are."""
+        """Stretch after stretch of columns: frequencies are drawn once, however many chunks of rows."""
         by_entries = prefers_sparse(X)
         for term, span, columns, drawn in self._stretches(X.dtype, by_entries):
             for rows in self._chunks(X):
@@ -229,7 +231,7 @@ class RandomFeatures(KernelTransformer):
                 term.write(part, drawn, span, out[rows, columns])
 
     def _stretches(self, dtype, by_entries):
-        """Yield terms, spans, columns, and what is drawn for them: a span is a whole term, or a few blocks."""
+        """Yield terms, spans, columns and what is drawn for them: spans of a whole term, or a few blocks."""
         block_size = int(self.block_size)
         if self.keep_frequencies:
             kept = vars(self).setdefault("_drawn", {})  # neither pickles nor files have it

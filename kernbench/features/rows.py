@@ -7,11 +7,26 @@ from kernbench.kernels.base import Kernel
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
+SLICE_VALUES = 2**18  # of an intermediate result that is as wide as the features
 
 
 def prefers_sparse(X):
     """Whether the sparse sweep is the faster way through X."""
-    return sparse.issparse(X) and X.shape[1] > DENSE_COLUMNS and X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
+    if not sparse.issparse(X) or X.shape[1] <= DENSE_COLUMNS:
+        return False
+    return X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
+
+
+def row_slices(n_rows, values_per_row):
+    """Yield slices of rows of which so many values for each row fit a few megabytes."""
+    height = max(1, SLICE_VALUES // max(1, values_per_row))
+    for start in range(0, n_rows, height):
+        yield slice(start, min(n_rows, start + height))
+
+
+def indices_of(X):
+    """Return columns and row starts of a CSR matrix, as the compiled loops take them: int32 and int64."""
+    return X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
 
 
 def is_lifted(kernel):
@@ -48,9 +63,12 @@ def lifted(kernel, X, dtype):
 
 
 def as_floats(X):
-    """Return X, an array or matrix of two dimensions, as float32 or float64 (dense: C-ordered; sparse: CSR)."""
+    """Return X, an array or matrix of two dimensions, as float32 or float64; dense C-ordered, sparse CSR."""
     if sparse.issparse(X):
         X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it is
+            X.sum_duplicates()
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     X = np.asarray(X)
     if X.ndim != 2:

@@ -1,10 +1,10 @@
 """Maps of inner-product kernels: TensorSketch, and random degrees.
 
-* **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x, sqrt(c)],
-  convolved by fast Fourier transforms. The width of a sketch is a power of two.
-* **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random signs;
-  sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric law: it draws no degree
-  that the kernel has not, and on the unit sphere all features are of one size.
+* **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x,
+  sqrt(c)], convolved by fast Fourier transforms. The width of a sketch is a power of two.
+* **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random
+  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric law: it draws no
+  degree that the kernel has not, and on the unit sphere all features are of one size.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from scipy import fft, sparse
 from kernbench.features._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features._sketches import count_sketch_dense, count_sketch_sparse, multiply_runs
 from kernbench.features.maps import FeatureMap, panels_of
+from kernbench.features.rows import indices_of, row_slices
 from kernbench.features.spans import Purpose, Span, segments
 from kernbench.kernels.functions import Polynomial
 from kernbench.kernels.threads import single_threaded_blas
@@ -23,7 +24,7 @@ from kernbench.kernels.threads import single_threaded_blas
 
 @dataclass(frozen=True)
 class Sketch:
-    """One TensorSketch: its columns, and bucket and sign of each coordinate (the constant last) in each factor."""
+    """One TensorSketch: its columns; bucket and sign of each coordinate (constant last) in each factor."""
 
     columns: slice
     buckets: np.ndarray
@@ -33,8 +34,8 @@ class Sketch:
 class TensorSketchMap(FeatureMap):
     """phi of Polynomial(degree, c, scale).
 
-    A block of as many columns as a power of two is one sketch; any other is one sketch for each power of two in
-    the number of its columns (200 = 128 + 64 + 8).
+    A block of as many columns as a power of two is one sketch; any other is one sketch for each power of two
+    in the number of its columns (200 = 128 + 64 + 8).
     """
 
     def __init__(self, part, kernel, d):
@@ -60,18 +61,12 @@ class TensorSketchMap(FeatureMap):
         buckets = (words & np.uint32(width - 1)).astype(np.int32)
         return Sketch(columns, buckets, np.where(words < 2**31, 1, -1).astype(dtype))
 
-    @property
-    def row_values(self):
-        return 4 * self.degree * 256  # counts, and their transforms
-
     def write(self, X, drawn, span, share, out):
         root, constant = np.sqrt(self.kernel.scale), np.sqrt(self.kernel.c)
         for sketch in drawn:
             width = sketch.columns.stop - sketch.columns.start
             features = out[:, sketch.columns]
-            height = max(1, 2**20 // (width * self.degree))
-            for first in range(0, X.shape[0], height):
-                rows = slice(first, first + height)
+            for rows in row_slices(X.shape[0], width * self.degree):
                 counts = self._counts(X[rows], sketch, out.dtype, width) * out.dtype.type(root)
                 for j in range(self.degree):
                     counts[:, j, sketch.buckets[j, -1]] += sketch.signs[j, -1] * constant
@@ -83,8 +78,8 @@ class TensorSketchMap(FeatureMap):
         buckets = np.ascontiguousarray(sketch.buckets[:, :-1])
         signs = np.ascontiguousarray(sketch.signs[:, :-1])
         if sparse.issparse(X):
-            values, columns, starts = X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
-            return count_sketch_sparse(values.astype(dtype, copy=False), columns, starts, buckets, signs, width)
+            values = X.data.astype(dtype, copy=False)
+            return count_sketch_sparse(values, *indices_of(X), buckets, signs, width)
         return count_sketch_dense(np.ascontiguousarray(X, dtype=dtype), buckets, signs, width)
 
 
@@ -100,7 +95,8 @@ def power_series(kernel):
     """Return a_0, a_1, ...: the kernel as a power series of the inner product."""
     if isinstance(kernel, Polynomial):
         p = int(kernel.degree)
-        return np.array([comb(p, n) * kernel.c ** (p - n) * kernel.scale**n for n in range(p + 1)], dtype=np.float64)
+        series = [comb(p, n) * kernel.c ** (p - n) * kernel.scale**n for n in range(p + 1)]
+        return np.array(series, dtype=np.float64)
     return np.asarray(kernel.coefficients, dtype=np.float64)
 
 
@@ -154,8 +150,8 @@ class RandomDegreeMap(FeatureMap):
         if sparse.issparse(X):
             X = X.astype(out.dtype, copy=False)
             project_sparse(
-                X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False),
-                drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, PANEL), T,
+                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, PANEL),
+                T,
             )  # fmt: skip
         else:
             X = np.ascontiguousarray(X, dtype=out.dtype)

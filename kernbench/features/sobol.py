@@ -1,6 +1,7 @@
 """Quasi-random points: scrambled Sobol sequences, by the number of the point.
 
-The scrambling and the sequence are SciPy's; another version of SciPy may give other (as good) points for a seed.
+The scrambling and the sequence are SciPy's; another version of SciPy may give other (as good) points for a
+seed.
 """
 
 import threading
@@ -10,6 +11,7 @@ import numpy as np
 from scipy.stats import qmc
 
 KEPT = 8  # sequences whose place is remembered, so that points asked for in order are not counted up to again
+MAX_POINTS = 2**30  # of SciPy's sequences, which have 30 bits
 CLIP = 1e-12  # the inverse distribution functions are infinite at 0 and 1
 
 _sequences = OrderedDict()
@@ -35,6 +37,11 @@ def sobol_points(seed, n_dimensions, first, n):
         raise ValueError(
             f"draws='qmc' needs {n_dimensions} numbers for each draw; Sobol sequences have at most "
             f"{qmc.Sobol.MAXDIM}. Take draws='iid' or 'orthogonal'"
+        )
+    if first + n > MAX_POINTS:
+        raise ValueError(
+            f"draws='qmc': point {first + n} is beyond the 2^30 of a Sobol sequence; take smaller block numbers, "
+            "or draws='iid'"
         )
     with _lock:
         sequence = _sequences.pop((seed, n_dimensions), None)

@@ -1,8 +1,8 @@
 """Which numbers a stretch of features is made of: seed, part, blocks, draws, and what each number is for.
 
-Features come in *blocks* of columns, and a block in *draws* of one or more columns each. Number j of a draw depends on
-(seed, block, draw within the block, purpose, part, j) and on nothing else: not on the rows, the threads, or what was
-drawn before. This layout is part of the file format.
+Features come in *blocks* of columns, and a block in *draws* of one or more columns each. Number j of a draw
+depends on (seed, block, draw within the block, purpose, part, j) and on nothing else: not on the rows, the
+threads, or what was drawn before. This layout is part of the file format.
 """
 
 from dataclasses import dataclass
@@ -55,8 +55,8 @@ class Span:
     def numbers(self, law, part, columns_per_draw, n_scalars, purpose, **options):
         """Return `n_scalars` numbers of each draw.
 
-        `part` is 0 for a plain kernel; the factors of sums and products are counted through, so that their draws are
-        independent. `options` as in `kernbench.features._philox.fill`.
+        `part` is 0 for a plain kernel; the factors of sums and products are counted through, so that their
+        draws are independent. `options` as in `kernbench.features._philox.fill`.
         """
         block_draws = self.block_columns // columns_per_draw
         index = np.arange(self.n_draws(columns_per_draw))

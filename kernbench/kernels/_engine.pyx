@@ -5,6 +5,7 @@
 
 A *panel* is up to 256 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
 tile to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so neither do results.
+Threads take the tiles of all panels one after the other, and each gathers the panel it is at.
 
 What happens inside a tile is the business of the subclasses:
 
@@ -119,47 +120,80 @@ cdef class Engine:
         pass
 
     cdef int fill(self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1 nogil:
-        cdef Py_ssize_t height = self.panel_rows(), first = 0
-        while first < m:
-            _fill_panel(self, queries + first, min(height, m - first), rows + first)
-            first += height
+        cdef:
+            Py_ssize_t n = self.Z.n_rows, height = min(m, self.panel_rows())
+            Py_ssize_t width, n_panels, n_tiles, n_items, t
+            Worker *worker = NULL
+            bint failed[1]
+        if m == 0 or n == 0:
+            return 0
+        width, n_panels = self.tile_width(height), (m + height - 1) // height
+        n_tiles = (n + width - 1) // width
+        n_items, failed[0] = n_panels * n_tiles, False
+        # All panels in one parallel region: a barrier after each would make the threads wait for the slower one, and
+        # for a whole time slice of the system where other programs keep the cores busy.
+        if n_items < 2 or m * n * self.work < SERIAL_WORK:
+            worker = _new_worker(self, m, height)
+            for t in range(n_items):
+                _do_tile(self, worker, queries, m, height, t // n_tiles, t % n_tiles * width, width, rows)
+            failed[0] = _release_worker(self, worker)
+        else:
+            with parallel():
+                worker = _new_worker(self, m, height)
+                for t in prange(n_items, schedule="dynamic"):
+                    _do_tile(self, worker, queries, m, height, t // n_tiles, t % n_tiles * width, width, rows)
+                if _release_worker(self, worker):
+                    failed[0] = True
+        if failed[0]:
+            with gil:
+                raise MemoryError("could not allocate a tile of the kernel matrix")
         return 0
 
 
-cdef int _fill_panel(Engine self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1 nogil:
-    """All columns for one panel, tiles shared out over the threads."""
+cdef struct Worker:
+    Panel *panel            # gathered by this thread
+    Py_ssize_t which        # which of the panels it is, or -1
+    void *scratch
+    bint failed             # memory ran out
+
+
+cdef Worker *_new_worker(Engine self, Py_ssize_t m, Py_ssize_t height) noexcept nogil:
+    """What one thread needs for panels of `height` queries, the last of them shorter; NULL if there is no memory."""
     cdef:
-        Py_ssize_t n = self.Z.n_rows, width = self.tile_width(m), n_tiles = (n + width - 1) // width, t
-        Panel *panel = self.gather(queries, m)
-        void *scratch
-        bint serial = m * n * self.work < SERIAL_WORK
-        bint failed[1]
-    failed[0] = panel == NULL
-    if failed[0]:
-        pass
-    elif serial or n_tiles < 2:
-        scratch = malloc(self.scratch_bytes(m) + 1)
-        if scratch == NULL:
-            failed[0] = True
-        else:
-            for t in range(n_tiles):
-                self.tile(panel, m, t * width, min(width, n - t * width), scratch, rows, t * width)
-        free(scratch)
-    else:
-        with parallel():
-            scratch = malloc(self.scratch_bytes(m) + 1)
-            if scratch == NULL:
-                failed[0] = True
-            for t in prange(n_tiles, schedule="dynamic"):
-                if scratch != NULL:
-                    self.tile(panel, m, t * width, min(width, n - t * width), scratch, rows, t * width)
-            free(scratch)
-    if panel != NULL:
-        self.release(panel)
-    if failed[0]:
-        with gil:
-            raise MemoryError("could not allocate a tile of the kernel matrix")
-    return 0
+        Worker *worker = <Worker *> malloc(sizeof(Worker))
+        Py_ssize_t last = m - (m - 1) // height * height
+    if worker == NULL:
+        return NULL
+    worker.panel, worker.which = NULL, -1
+    worker.scratch = malloc(max(self.scratch_bytes(height), self.scratch_bytes(last)) + 1)
+    worker.failed = worker.scratch == NULL
+    return worker
+
+
+cdef bint _release_worker(Engine self, Worker *worker) noexcept nogil:
+    """Give back what it holds; whether memory ran out."""
+    cdef bint failed = worker == NULL or worker.failed
+    if worker != NULL:
+        if worker.panel != NULL:
+            self.release(worker.panel)
+        free(worker.scratch)
+        free(worker)
+    return failed
+
+
+cdef void _do_tile(Engine self, Worker *worker, const Py_ssize_t *queries, Py_ssize_t m, Py_ssize_t height,
+                   Py_ssize_t which, Py_ssize_t start, Py_ssize_t width, void **rows) noexcept nogil:
+    """One tile of panel `which`, from column `start`; the panel is gathered when the thread comes to it."""
+    cdef Py_ssize_t first = which * height, here = min(height, m - first)
+    if worker == NULL or worker.failed:
+        return
+    if worker.which != which:
+        if worker.panel != NULL:
+            self.release(worker.panel)
+        worker.panel, worker.which = self.gather(queries + first, here), which
+        worker.failed = worker.panel == NULL
+    if not worker.failed:
+        self.tile(worker.panel, here, start, min(width, self.Z.n_rows - start), worker.scratch, rows + first, start)
 
 
 cdef class PythonEngine(Engine):

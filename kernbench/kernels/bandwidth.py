@@ -10,7 +10,7 @@ from kernbench._random import as_generator
 from kernbench.kernels.threads import single_threaded_blas
 
 MEDIAN_ROWS = 2000
-GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs of rows, and sparse rows are not filled up
+GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows are not filled up
 CHUNK_VALUES = 4_000_000
 METRICS = ("euclidean", "l1")
 
@@ -58,7 +58,8 @@ def _euclidean(X):
         X -= X.mean(axis=0)  # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     norms = np.asarray(squares.sum(axis=1)).ravel()
-    smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps  # of the norms: below, the rows are equal up to rounding
+    # Of the norms; below, rows are equal up to rounding.
+    smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps
     pairs, height = [], max(1, CHUNK_VALUES // X.shape[0])
     for start in range(0, X.shape[0], height):
         with single_threaded_blas():  # with more threads it rounds differently
@@ -75,7 +76,8 @@ def _euclidean(X):
 def _manhattan(X):
     if not sparse.issparse(X):
         return pdist(X, "cityblock")
-    parts = (X.data.astype(np.float64), X.indices.astype(np.int32), X.indptr.astype(np.int32))  # takes no other indices
+    # scikit-learn takes 32-bit indices only here.
+    parts = (X.data.astype(np.float64), X.indices.astype(np.int32), X.indptr.astype(np.int32))
     distances = manhattan_distances(sparse.csr_matrix(parts, shape=X.shape))
     return distances[np.triu_indices_from(distances, k=1)]
 

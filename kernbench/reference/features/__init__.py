@@ -1,1 +1,1 @@
-"""Random features in plain NumPy, as their papers write them: draw by draw, matrices written down."""
+"""Feature maps in plain NumPy, as their papers write them: matrices written down, random features draw by draw."""

@@ -1,6 +1,7 @@
-"""Frequencies w of a kernel k(x, z) = E[cos(<w, x - z>)] (or of its Laplace and arc-cosine relatives), one draw a row."""
+"""Frequencies w of k(x, z) = E[cos(<w, x - z>)], and of Laplace and arc-cosine relatives, a draw a row."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 from scipy.integrate import quad
@@ -29,6 +30,7 @@ def sech(u):
 
 
 @np.vectorize
+@cache
 def jensen_shannon(u):
     """Density (2 / ln 4) sech(pi w) / (1 + 4 w^2), by its distribution function."""
 
@@ -134,12 +136,17 @@ def sobol(seed, part, first, n, n_dimensions):
     """Return points first, ..., first + n - 1 of the scrambled Sobol sequence of a seed and part."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a length that is no power of two
-        points = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng((seed, part))).random(first + n)
+        rng = np.random.default_rng((seed, part))
+        try:
+            sequence = qmc.Sobol(n_dimensions, scramble=True, rng=rng)
+        except TypeError:  # SciPy before 1.15
+            sequence = qmc.Sobol(n_dimensions, scramble=True, seed=rng)
+        points = sequence.random(first + n)
     return np.clip(points[first:], 1e-12, 1 - 1e-12)
 
 
 def from_points(kernel, points, d):
-    """Return W from quasi-random points (n_draws, >= d), of Matern kernels d + 1 columns (Yang et al., ICML 2014)."""
+    """Return W from quasi-random points (n_draws, >= d; Matern: > d), as Yang et al., ICML 2014."""
     W = INVERSES[type(kernel)](kernel, points[:, :d])
     if isinstance(kernel, kernels.Matern):
         W = W / np.sqrt(chi_squared(2 * kernel.nu, points[:, d]))[:, None]

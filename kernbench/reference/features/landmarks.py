@@ -119,7 +119,7 @@ def scores_by_sample(kernel, X, rows, sample, inclusion, dimension):
     ridge = ridge_of_dimension(s, dimension)
     told = (_values(kernel, X, rows, sample) * weight_root) @ U
     scores = (np.diag(_values(kernel, X, rows, rows)) - np.sum(told**2 / (s + ridge), axis=1)) / ridge
-    return np.clip(scores, np.finfo(float).tiny, 1.0), ridge
+    return np.clip(scores, np.finfo(float).eps, 1.0), ridge
 
 
 def ridge_of_dimension(eigenvalues, dimension):

@@ -1,4 +1,4 @@
-"""Blocks of random features, a formula for each kind of kernel: the twin of ``kernbench.features.feature_block``."""
+"""Blocks of random features, a formula for each kind of kernel: twin of ``kernbench.features.blocks``."""
 
 from math import comb
 
@@ -92,7 +92,7 @@ def scalar_features(kernel, X, source):
 
 
 def vector_features(kernel, X, source):
-    """A pair for each column, (n, 2 q d): the cosines of draw 0, of draw 1, ..., then the sines; not over sqrt(q)."""
+    """A pair for each column, (n, 2 q d), not over sqrt(q): cosines of draw 0, of draw 1, ..., then sines."""
     w, _ = drawn(kernel, source, 1)
     t = w * logarithms(X)[:, None]  # (n, q, d)
     amplitudes = np.sqrt(X)[:, None]
