@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernbench.features.frequencies import student_scales
-from kernbench.features.laws import chi_lengths
+from kernbench.features.laws import chi_lengths, length_scale
 from kernbench.features.spans import Purpose
 from kernbench.kernels.functions import Matern
 
@@ -22,7 +22,7 @@ class Factors:
     Attributes
     ----------
     signs, normals, lengths : ndarray of shape (n_groups, padded)
-        B; G; and S over unit and sqrt(d).
+        B; G; and S over length scale and sqrt(d).
     permutations : ndarray of shape (n_groups, padded), int32
         Entry i of P z is z[permutations[i]].
     """
@@ -53,7 +53,7 @@ def draw_factors(kernel, part, span, columns_per_draw, d, *, dtype):
     normals = span.numbers_of("normal", part, draws, blocks, 1, Purpose.FREQUENCIES)[:, 0]
     words = span.numbers_of("word", part, draws, blocks, 2, Purpose.FREQUENCIES, first_quad=1)
     uniforms = span.numbers_of("uniform", part, draws, blocks, 2, Purpose.SCALES)
-    lengths = chi_lengths(padded, uniforms[:, 1]) / (kernel.unit * np.sqrt(padded))
+    lengths = chi_lengths(padded, uniforms[:, 1]) / (length_scale(kernel) * np.sqrt(padded))
     if isinstance(kernel, Matern):
         lengths = lengths * student_scales(kernel, uniforms[:, 0])
     shape = (-1, padded)

@@ -10,7 +10,7 @@ Fastfood, whose W is never written down, is in `kernbench.features.fastfood`.
 
 import numpy as np
 
-from kernbench.features.laws import LAWS, chi_lengths, matern_scales
+from kernbench.features.laws import LAWS, chi_lengths, length_scale, matern_scales
 from kernbench.features.spans import Purpose
 from kernbench.kernels.functions import Matern
 from kernbench.kernels.threads import single_threaded_blas
@@ -43,7 +43,7 @@ def draw_frequencies(kernel, part, span, columns_per_draw, d, draws, *, dtype, p
     phase : ndarray of shape (n_draws,), or None
     """
     law = LAWS[type(kernel)]
-    scale = law.factor / kernel.unit
+    scale = law.factor / length_scale(kernel)
     matern = isinstance(kernel, Matern)
     phase = scales = None
     if draws == "qmc":

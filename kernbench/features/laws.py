@@ -1,8 +1,9 @@
 """The laws of frequencies: by which distribution each kernel draws.
 
 A law is told twice: by its name in the compiled generator, which draws independent numbers, and by its
-inverse distribution function, through which quasi-random points go. Kernels have a `unit` s, k(x, z) =
-k0(x/s, z/s): the law is that of k0, and frequencies are divided by s.
+inverse distribution function, through which quasi-random points go. A kernel of length scale s is
+k(x, z) = k0(x/s, z/s): the law is that of k0, and frequencies are divided by s. (Not by the kernel's `unit`:
+that is what the engine divides rows by, and for some kernels it holds a constant of the engine's own.)
 """
 
 from collections.abc import Callable
@@ -132,6 +133,18 @@ LAWS = {
     Intersection: Law(inverse_cauchy, "cauchy", factor=0.5, heavy=True),
     JensenShannon: Law(inverse_jensen_shannon),
 }
+
+
+def length_scale(kernel):
+    """Return s of k(x, z) = k0(x/s, z/s), x and z lifted, where the law of frequencies is that of k0."""
+    if isinstance(kernel, (SkewedChiSquared, SkewedIntersection)):
+        return 2.0
+    if isinstance(kernel, ExponentialSemigroup):
+        return 1.0 / float(kernel.beta) ** 2
+    if isinstance(kernel, Matern):
+        return float(kernel.length_scale) / np.sqrt(2.0 * kernel.nu)
+    names = ("sigma", "lam")
+    return next((float(getattr(kernel, name)) for name in names if hasattr(kernel, name)), 1.0)
 
 
 def matern_scales(nu, u):

@@ -21,7 +21,7 @@ from kernbench.features._projection import DENSE_DRAWS, PANEL, project_dense, pr
 from kernbench.features.fastfood import draw_factors, padded_length
 from kernbench.features.forms import FOURIER, LAPLACE, SIGNED
 from kernbench.features.frequencies import draw_frequencies
-from kernbench.features.laws import LAWS
+from kernbench.features.laws import LAWS, length_scale
 from kernbench.features.rows import indices_of, is_lifted, lifted, row_slices
 from kernbench.features.spans import Purpose, segments
 from kernbench.kernels.base import squared_norms
@@ -174,7 +174,7 @@ class ProjectionMap(FeatureMap):
         for group in self.groups.values():
             rows, zero = lifted(group[0][1], X, np.float64)
             squares = squared_norms(rows) if zero == 0 else squared_norms(rows.toarray() + zero)
-            length += np.sqrt(squares) * sum(1 / kernel.unit for _, kernel in group)
+            length += np.sqrt(squares) * sum(1 / length_scale(kernel) for _, kernel in group)
         return ~(length <= FAR)
 
     def _write(self, X, drawn, span, share, out):

@@ -135,7 +135,7 @@ def name_ends(axes, ends, fonts):
             name,
             (x, level),
             xycoords="axes fraction",
-            xytext=(4, 0),
+            xytext=(6, 0),
             textcoords="offset points",
             ha="left",
             va="center",
