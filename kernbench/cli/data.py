@@ -95,10 +95,12 @@ def verify_command(ctx, names):
 
     with stderr().status("hashing files"):
         statuses = [status for name in names or (None,) for status in verify(name)]
+    set_width = max((len(status.dataset) for status in statuses), default=0)
+    name_width = max((len(status.name) for status in statuses), default=0)
     bad = 0
     for status in statuses:
         where = f"  {status.path}" if status.path is not None else ""
-        click.echo(f"{status.dataset:<18}{status.name:<26}{status.status}{where}")
+        click.echo(f"{status.dataset:<{set_width}}  {status.name:<{name_width}}  {status.status}{where}")
         if status.status not in ("ok", "missing"):
             bad += 1
             click.echo(

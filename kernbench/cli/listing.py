@@ -59,10 +59,10 @@ def datasets():
     for name in available():
         entry = describe(name)
         sizes = f"{entry.n_train:,} + {entry.n_test:,}"
-        rows.append(
-            (name, entry.kind, sizes, f"{entry.n_features:,}", "yes" if name in here else "no", entry.summary)
-        )
-    print_table("Data sets", ("name", "kind", "train + test", "features", "here", "what it is"), rows)
+        facts = (f"{entry.n_features:,}", entry.positive or entry.task, "yes" if name in here else "no")
+        rows.append((name, entry.kind, sizes, *facts, entry.summary))
+    headings = ("name", "kind", "train + test", "features", "+1", "here", "what it is")
+    print_table("Data sets", headings, rows)
 
 
 def _experiments():

@@ -42,7 +42,7 @@ def command(model_file, data, out, decision, label):
 
     if out is not None:
         check_writable_file(out)
-    from kernbench.estimators import load
+    from kernbench.saving import load
 
     model = load(model_file)
     X, y = rows_to_predict(data, model, label=label_column(label))

@@ -103,15 +103,10 @@ class Narrator:
         if record["status"] != "ok":
             self._say(f"[red]✗[/] {name}: {record['status']}: {escape(str(record.get('error')))}")
             return
-        metric = self._registry.get(cell.experiment).metrics[0]
-        value = metric.of(record)
-        shown = (
-            text.DASH
-            if value is None
-            else f"{metric.label} {metric.factor * value:.4g} {metric.unit}".rstrip()
-        )
-        seconds = text.seconds(record["seconds"].get("fit"))
-        self._say(f"[green]✓[/] {name}: {escape(shown)} in {seconds}")
+        metric, value = self._registry.get(cell.experiment).headline(record)
+        shown = "" if metric is None else f"{metric.label} {metric.factor * value:.4g} {metric.unit}".rstrip()
+        seconds = record["seconds"].get("fit", record["seconds"].get("total"))
+        self._say(f"[green]✓[/] {name}: {escape(shown or 'done')} in {text.seconds(seconds)}")
 
     def _describe(self):
         names = [f"{cell.dataset} / {cell.method}" for cell in self._running.values()]

@@ -1,9 +1,10 @@
 """Data sets by name, and readers of data files.
 
-Three kinds of sets, all binary with labels -1 and +1, answer to one call, ``load(name)``:
+Three kinds of sets answer to one call, ``load(name)``. Labels are -1 and +1, but in the few sets whose
+``task`` is another.
 
 * *generated*: drawn from a documented formula by a seed, with as many examples as asked for (`generators`,
-  `generators_sparse`); they need no file and no network;
+  `generators_sparse`, and `generators_roc` with known population AUC); they need no file and no network;
 * *bundled*: shipped with scikit-learn;
 * *full* (or a *subset*, named as such): real sets as published (`real`). Their files are looked for in the
   folder that the environment variable ``KERNBENCH_DATA`` names, then in the cache folder

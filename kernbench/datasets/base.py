@@ -16,9 +16,10 @@ class Dataset:
     name : str
     X_train, X_test : ndarray or CSR matrix of shape (n, n_features)
     y_train, y_test : ndarray of shape (n,)
-        Labels; -1 and +1 in every set of :func:`kernbench.datasets.load`.
+        int64 labels: -1 and +1 in a binary set, from 0 up in a multi-class one; float64 targets of a
+        regression.
     kind : {"full", "subset", "generated", "bundled"}
-        ``"full"``: a published set, all of it. ``"subset"``: a part of a published or bundled set.
+        ``"full"``: a published set, all of its examples. ``"subset"``: a part of a published or bundled set.
         ``"generated"``: drawn from a formula. ``"bundled"``: shipped with scikit-learn, all of it.
     description : str
         What the set is, how it was scaled, split and drawn; fit to stand under a table.
@@ -27,6 +28,10 @@ class Dataset:
     checksum : str
         SHA-256 in hexadecimal: of the unpacked file for a real set (several files: see
         :func:`kernbench.datasets.storage.combined_checksum`), of the arrays otherwise.
+    task : {"binary", "multi-class", "regression"}
+    population_auc : float or None
+        The AUC of the best score over the whole population, where the formula of a generated set gives it:
+        what no method can pass but by chance. In [0, 1].
     """
 
     name: str
@@ -38,6 +43,8 @@ class Dataset:
     description: str
     source: str
     checksum: str
+    task: str = "binary"
+    population_auc: float | None = None
 
     @property
     def n_features(self):

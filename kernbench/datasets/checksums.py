@@ -4,6 +4,7 @@ import hashlib
 import json
 
 from kernbench._files import written_whole
+from kernbench.datasets.archives import is_zip, open_member, sorted_members
 from kernbench.datasets.folders import cache_folder
 from kernbench.datasets.packed import open_unpacked
 
@@ -11,12 +12,27 @@ MEMORY_FILE = "checksums.json"
 
 
 def content_checksum(path):
-    """SHA-256 of the unpacked content of a file, in hexadecimal."""
+    """SHA-256 of the unpacked content of a file, in hexadecimal.
+
+    The content of a zip archive, as NumPy's ``.npz`` is one, is its members in alphabetical order, each as
+    its name, a zero byte, its length in decimal, a zero byte and its bytes: neither their compression nor
+    their dates count.
+    """
     digest = hashlib.sha256()
-    with open_unpacked(path) as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    if is_zip(path):
+        for name, size in sorted_members(path):
+            digest.update(f"{name}\0{size}\0".encode())
+            with open_member(path, name) as file:
+                _feed(digest, file)
+    else:
+        with open_unpacked(path) as file:
+            _feed(digest, file)
     return digest.hexdigest()
+
+
+def _feed(digest, file):
+    while block := file.read(1 << 20):
+        digest.update(block)
 
 
 def remembered_checksum(path):

@@ -22,11 +22,12 @@ def search_folders():
     return ([Path(chosen).expanduser()] if chosen else []) + [cache_folder()]
 
 
-def find_file(name):
-    """The first file called `name`, `name`.gz, `name`.bz2 or `name`.xz, or None."""
+def find_file(*names):
+    """The first file called by one of `names`, plain or with ``.gz``, ``.bz2`` or ``.xz``, or None."""
     for folder in search_folders():
-        for suffix in ("", *PACKING_SUFFIXES):
-            path = folder / (name + suffix)
-            if path.is_file():
-                return path
+        for name in names:
+            for suffix in ("", *PACKING_SUFFIXES):
+                path = folder / (name + suffix)
+                if path.is_file():
+                    return path
     return None

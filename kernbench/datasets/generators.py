@@ -7,6 +7,7 @@ Each function is ``generator(n, rng, **options) -> (X, y)`` with `X` of shape (n
 import numpy as np
 
 from kernbench.datasets.checks import require_number
+from kernbench.datasets.entry import generated
 
 # Coordinates are rounded so that a last digit that differs between two mathematics libraries does not change
 # the data's checksum.
@@ -107,3 +108,47 @@ def _flipped(y, rng, share):
     flipped = rng.choice(len(y), int(share * len(y)), replace=False)
     y[flipped] *= -1
     return y
+
+
+ENTRIES = (
+    generated(
+        "blobs",
+        blobs,
+        "Two overlapping Gaussians; the best classifier is linear.",
+        n_train=2000,
+        n_test=2000,
+        n_features=10,
+        layout="dense float64",
+        positive="50%",
+    ),
+    generated(
+        "moons",
+        moons,
+        "Two interleaving half circles in the plane, with Gaussian noise.",
+        n_train=2000,
+        n_test=2000,
+        n_features=2,
+        layout="dense float64",
+        positive="50%",
+    ),
+    generated(
+        "checkerboard",
+        checkerboard,
+        "Squares of two colours in the plane, some labels flipped; no linear classifier beats chance.",
+        n_train=2000,
+        n_test=2000,
+        n_features=2,
+        layout="dense float64",
+        positive="50%",
+    ),
+    generated(
+        "rings",
+        rings,
+        "Two concentric rings in the plane, with noise on the radius.",
+        n_train=2000,
+        n_test=2000,
+        n_features=2,
+        layout="dense float64",
+        positive="50%",
+    ),
+)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.datasets.checks import require_number
+from kernbench.datasets.entry import generated
 from kernbench.datasets.generators import DECIMALS, shuffled_labels
 
 RULE_SEED = 20120626
@@ -177,3 +178,27 @@ def _one_hot(categories, rng):
     indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int32)
     indices = columns[known].astype(np.int32)
     return sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(len(columns), start))
+
+
+ENTRIES = (
+    generated(
+        "sparse-text",
+        sparse_text,
+        "Generated stand-in for text: unit rows of weighted word counts, word frequencies after Zipf's law.",
+        n_train=4000,
+        n_test=4000,
+        n_features=5000,
+        layout="CSR float64",
+        positive="20%",
+    ),
+    generated(
+        "adult-like",
+        adult_like,
+        "Generated stand-in of the shape of Adult (a9a), not Adult: fourteen one-hot encoded attributes.",
+        n_train=4000,
+        n_test=4000,
+        n_features=123,
+        layout="CSR float64",
+        positive="about 24%",
+    ),
+)

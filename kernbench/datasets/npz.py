@@ -6,6 +6,7 @@ A CSR matrix ``X`` is kept as the four arrays ``X_data``, ``X_indices``, ``X_ind
 import io
 import zipfile
 import zlib
+from contextlib import contextmanager
 
 import numpy as np
 from scipy import sparse
@@ -47,6 +48,29 @@ def read_npz(path, *, part=None, labelled=True):
     """
     if part not in (None, "train", "test"):
         raise ValueError(f"part must be None, 'train' or 'test', got {part!r}")
+    with _opened(path) as archive:
+        suffix = _suffix(path, archive, part)
+        X = _matrix(path, archive, "X" + suffix)
+        y = _labels(path, archive, "y" + suffix) if labelled else None
+    if y is not None and X.shape[0] != len(y):
+        raise malformed(path, f"X{suffix} has {X.shape[0]} rows but y{suffix} has {len(y)} labels")
+    return X, y
+
+
+def read_arrays(path, names):
+    """The arrays called by `names`, as stored, of an archive whose checksum has been compared.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError naming file and array: not a whole archive, a missing array, pickled objects.
+    """
+    with _opened(path) as archive:
+        return [_array(path, archive, name) for name in names]
+
+
+@contextmanager
+def _opened(path):
     with open_unpacked(path) as file:
         if not zipfile.is_zipfile(file):
             raise malformed(path, "not a whole .npz archive (a zip file): truncated, or of another format")
@@ -57,12 +81,7 @@ def read_npz(path, *, part=None, labelled=True):
     except _DAMAGE as error:
         raise malformed(path, f"the .npz archive is damaged ({error})") from None
     with archive:
-        suffix = _suffix(path, archive, part)
-        X = _matrix(path, archive, "X" + suffix)
-        y = _labels(path, archive, "y" + suffix) if labelled else None
-    if y is not None and X.shape[0] != len(y):
-        raise malformed(path, f"X{suffix} has {X.shape[0]} rows but y{suffix} has {len(y)} labels")
-    return X, y
+        yield archive
 
 
 def _suffix(path, archive, part):

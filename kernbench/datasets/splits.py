@@ -1,4 +1,4 @@
-"""Seeded, stratified parts of a set of examples."""
+"""Seeded parts of a set of examples, stratified where examples have classes."""
 
 import numpy as np
 
@@ -24,6 +24,11 @@ def stratified_indices(y, size, rng):
     return np.sort(np.concatenate(rows))
 
 
+def random_indices(y, size, rng):
+    """Draw `size` different rows, whatever their `y`; in increasing order."""
+    return np.sort(rng.choice(len(y), size, replace=False))
+
+
 def _allot(counts, size):
     """Seats for classes by largest remainder; a class left without takes one from the largest."""
     exact = counts * (size / counts.sum())
@@ -37,9 +42,18 @@ def _allot(counts, size):
     return seats
 
 
-def stratified_split(y, n_train, seed):
-    """Split all rows into a stratified training part of `n_train` and the rest, each in increasing order."""
-    train = stratified_indices(y, n_train, np.random.default_rng(seed))
+def split_indices(y, n_train, seed, draw=stratified_indices):
+    """Split all rows into a training part of `n_train` and the rest, each in increasing order.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    n_train : int
+    seed : int
+    draw : callable
+        `stratified_indices`, or `random_indices` for targets that are no classes.
+    """
+    train = draw(y, n_train, np.random.default_rng(seed))
     test = np.ones(len(y), dtype=bool)
     test[train] = False
     return train, np.flatnonzero(test)

@@ -3,10 +3,9 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench.estimators._parameters import is_precomputed
-from kernbench.estimators._training_data import check_range, check_rows
 from kernbench.estimators.multiclass import assemble, class_blocks, one_vs_rest, pair_values
 from kernbench.kernels import blocks
+from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Linear
 
 
@@ -65,7 +64,7 @@ class ExpansionMixin:
     def _pair_values(self, X):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        check_range(X, self.kernel_, self.dtype_, getattr(self, "feature_names_in_", None))
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         if len(self.classes_) == 2:
             return self._product(X, slice(None)) + self.intercept_
         return pair_values(

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators._parameters import DTYPES, check_kernel_svc, is_precomputed
+from kernbench.estimators._parameters import DTYPES, check_kernel_svc
+from kernbench.kernels.checks import is_precomputed
 from kernbench.kernels.functions import Kernel
 
 

@@ -5,10 +5,8 @@ from numbers import Integral, Real
 import numpy as np
 
 from kernbench._names import unknown_name
-from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.names import NAMES, resolve_gamma
 from kernbench.solvers import registry
-from kernbench.solvers.draws import as_generator
 
 GAMMAS = ("scale", "auto", "median")
 DTYPES = ("auto", "float32", "float64")
@@ -90,33 +88,11 @@ def _is_integer(value):
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_precomputed(kernel):
-    """Whether X is the kernel matrix itself."""
-    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
-
-
 def callbacks_of(model):
     """The parameter ``callback`` as a list of functions."""
     if model.callback is None:
         return []
     return list(model.callback) if isinstance(model.callback, list | tuple) else [model.callback]
-
-
-def generator_of(random_state):
-    """Return the Generator that `random_state` means.
-
-    Raises
-    ------
-    ValueError
-        If it means none.
-    """
-    try:
-        return as_generator(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "random_state must be None, an integer of at least 0, a numpy RandomState or a Generator, "
-            f"got {random_state!r}"
-        ) from None
 
 
 def precision(dtype, n_rows):

@@ -1,120 +1,14 @@
-"""Data as it comes from users: checked, converted, and refused with a sentence that says what to do."""
+"""Labels, weights and the kernel of a fit: checked, or refused with a sentence that says what to do."""
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from kernbench.estimators._parameters import is_precomputed
+from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
-
-FLOATS = [np.float64, np.float32]  # kept as they come; everything else becomes float64
-GROWING = ("power-series", "arc-cosine", "sum", "product")  # forms whose k(x, x) may be far above ||x||^2
-
-
-def check_rows(model, X, y="no_validation", *, reset):
-    """Check X (and y) and return X as a C-ordered float array or a canonical CSR matrix.
-
-    Parameters
-    ----------
-    model : estimator
-        Gets (``reset=True``) or knows (``reset=False``) ``n_features_in_`` and ``feature_names_in_``.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,), optional
-    reset : bool
-
-    Returns
-    -------
-    X, or (X, y) if y was given
-
-    Raises
-    ------
-    ValueError
-        For NaN and infinity (named by column), text, complex numbers, wrong shapes.
-    """
-    settings = {
-        "dtype": FLOATS,
-        "order": "C",
-        "accept_sparse": False if is_precomputed(model.kernel) else "csr",
-    }
-    try:
-        checked = validate_data(model, X, y, reset=reset, **settings)
-    except ValueError as error:
-        if "could not convert string" in str(error):
-            advice = "Encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder"
-            raise ValueError(f"X holds text: {error}. {advice}") from error
-        if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
-            values = check_array(X, ensure_all_finite=False, **settings)
-            raise ValueError(_first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
-        raise
-    rows, *labels = checked if isinstance(checked, tuple) else (checked,)
-    if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()  # the caller's matrix stays as it is
-        rows.sum_duplicates()
-    return (rows, *labels) if labels else rows
-
-
-def _first_not_finite(X, feature_names):
-    """Say which column of X holds NaN or infinity first."""
-    if sparse.issparse(X):
-        first = np.flatnonzero(~np.isfinite(X.data))[0]
-        row, column, value = (
-            np.searchsorted(X.indptr, first, side="right") - 1,
-            X.indices[first],
-            X.data[first],
-        )
-    else:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        value = X[row, column]
-    name = column if feature_names is None else repr(str(feature_names[column]))
-    what = "NaN" if np.isnan(value) else "infinity"
-    return (
-        f"Input X contains {what}: column {name} holds {what}, first in row {row}. Remove such rows or fill "
-        "them in, for example with sklearn.impute.SimpleImputer"
-    )
-
-
-def check_range(X, kernel, dtype, feature_names=None):
-    """Refuse rows outside the kernel's domain, and rows whose kernel values overflow: they make a model of NaN.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    kernel : Kernel
-    dtype : {"float32", "float64"}
-    feature_names : sequence of str, optional
-        For the message.
-
-    Raises
-    ------
-    ValueError
-        If an entry is outside the domain (the message names its column), or the largest kernel value, or the
-        largest squared norm it is computed from, does not fit.
-    """
-    if kernel.form == "precomputed" or X.shape[0] == 0:
-        return
-    kernel.check_domain(X, feature_names)
-    if kernel.calls_python:
-        return
-    limit = np.finfo(dtype).max / 4
-    largest = np.float64(max(abs(X.max()), abs(X.min())))
-    with np.errstate(over="ignore"):
-        bound = largest**2 * X.shape[1]
-        if kernel.form == "polynomial":
-            scale, c, degree = kernel.constants
-            bound = max(bound, (scale * bound + c) ** degree)
-        elif kernel.form in GROWING:
-            bound = max(bound, kernel.diag(X).max())
-        if not bound < limit:  # it is a rough bound: look at the rows themselves
-            bound = max(Linear().diag(X).max(), kernel.diag(X).max())
-    if bound < limit:
-        return
-    remedy = "scale the features, for example with sklearn.preprocessing.StandardScaler"
-    if dtype == "float32":
-        remedy += ", or use dtype='float64'"
-    raise ValueError(f"X holds values up to {largest:.3g}, too large for this kernel in {dtype}: {remedy}")
 
 
 def check_training_data(model, X, y, sample_weight):
@@ -194,7 +88,7 @@ def kernel_of(model, X, sample_weight, seed):
     kernel = resolve_kernel(
         model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
     )
-    check_range(X, kernel, model.dtype_, getattr(model, "feature_names_in_", None))
+    check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
     if kernel.form == "callable":
         _check_function(kernel.function, X)
     return kernel

@@ -6,8 +6,8 @@ from hashlib import blake2b
 import numpy as np
 from scipy import sparse
 
+from kernbench._random import generator_of
 from kernbench.estimators._outcome import NOT_STARTED
-from kernbench.estimators._parameters import generator_of
 from kernbench.kernels.functions import Kernel
 
 

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kernbench.estimators._parameters import is_precomputed
+from kernbench.kernels.checks import is_precomputed
 
 
 @dataclass(frozen=True)

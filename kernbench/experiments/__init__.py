@@ -2,8 +2,9 @@
 
 ::
 
-    base.py          the declarations: Experiment, Scale, Setting, Method, Metric, Claim, all plain data
-    sbp_libsvm.py    one module per experiment …
+    base/            the declarations: Experiment, Scale, Setting, Method, Metric, Claim, figures: plain data
+    sbp_libsvm.py    one module (or package) per experiment …
+    primitives/
     registry.py      … listed here
 
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
@@ -11,25 +12,51 @@
       schedule.py      order, budgets, so many at a time
       process.py       one cell's process seen from outside: its limits and its end
       worker.py        … and from inside
-      measure.py       load, fit, predict, on the clock
+      measure.py       load, fit, predict, on the clock: the race, and what any measurement hands back
       evaluation.py    how a model is judged, off the clock
       progress.py      events, summary, expected time
     store.py         records, append-only
     environment.py   where a record was measured
 """
 
-from kernbench.experiments.base import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.base import (
+    Axis,
+    Bound,
+    Claim,
+    Contours,
+    CrossTable,
+    Curves,
+    Experiment,
+    HeatMap,
+    Marks,
+    Method,
+    Metric,
+    MetricTable,
+    PaperNumber,
+    Profiles,
+    Scale,
+    Setting,
+)
 from kernbench.experiments.registry import EXPERIMENTS, get, names
 from kernbench.experiments.runner import run
 from kernbench.experiments.store import Store
 
 __all__ = [
     "EXPERIMENTS",
+    "Axis",
+    "Bound",
     "Claim",
+    "Contours",
+    "CrossTable",
+    "Curves",
     "Experiment",
+    "HeatMap",
+    "Marks",
     "Method",
     "Metric",
+    "MetricTable",
     "PaperNumber",
+    "Profiles",
     "Scale",
     "Setting",
     "Store",

@@ -13,7 +13,7 @@ from kernbench._names import unknown_name
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit to be measured.
+    """One measurement to be made.
 
     Attributes
     ----------
@@ -25,9 +25,11 @@ class Cell:
     loader, arguments : str, dict
         How to get the data.
     estimator, params : str, dict
-        How to build the estimator, budget excepted.
+        How to build the estimator, budget excepted; or what else is measured, and how.
     evaluate : str
         How to judge it.
+    measure : str
+        How to measure it: as in :class:`~kernbench.experiments.base.Experiment`.
     traced, input_dtype
         As in :class:`~kernbench.experiments.base.Method`.
     warm_up_rows : int
@@ -48,6 +50,7 @@ class Cell:
     estimator: str
     params: dict
     evaluate: str
+    measure: str
     traced: bool = False
     input_dtype: str | None = None
     warm_up_rows: int = 0
@@ -172,7 +175,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     repeats : int, optional
         Overrides the scale's number.
     datasets, methods : collection of str, optional
-        Only these; what a chosen method depends on is added. Optional settings run only when named here.
+        Only these; what a chosen method depends on is added. Optional settings run only when named here. A
+        method is left out, without a word, where its setting does not take it.
 
     Returns
     -------
@@ -194,7 +198,11 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
         settings = _chosen_settings(chosen_scale, datasets)
         for repeat in range(chosen_scale.repeats if repeats is None else repeats):
             for setting in settings:
-                cells += [_cell(experiment, scale, setting, method, repeat) for method in chosen_methods]
+                cells += [
+                    _cell(experiment, scale, setting, method, repeat)
+                    for method in chosen_methods
+                    if setting.takes(method.name)
+                ]
     return cells, gaps
 
 
@@ -218,6 +226,7 @@ def _cell(experiment, scale, setting, method, repeat):
         estimator=method.estimator,
         params=params,
         evaluate=experiment.evaluate,
+        measure=method.measure or experiment.measure,
         traced=method.traced,
         input_dtype=method.input_dtype,
         warm_up_rows=experiment.warm_up_rows,

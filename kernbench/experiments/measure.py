@@ -1,25 +1,23 @@
-"""What happens in a cell: load, fit on the clock, predict on the clock, judge off the clock."""
+"""What happens in a cell: load, fit on the clock, predict on the clock, judge off the clock.
+
+That is the race, :func:`measure`. An experiment with a measurement of its own names another function of a
+cell; what it returns is made by :func:`result` too.
+"""
 
 import math
 import platform
 import resource
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
+from kernbench.experiments.base.addresses import resolve
 from kernbench.experiments.evaluation import error_rate
 
 TRACE = ("seconds", "n_iter", "n_kernel_evaluations", "objective", "test_error")
-
-
-def resolve(address):
-    """Import what ``"module:name"`` names."""
-    module, _, name = address.partition(":")
-    return getattr(import_module(module), name)
 
 
 def plain(value):
@@ -65,6 +63,42 @@ def peak_memory():
         pass
     unit = 1 if platform.system() == "Darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def result(data, metrics, *, seconds=None, trace=None, n_kernel_evaluations=None, memory=None):
+    """What a measurement returns: the parts of a record that only the cell's process knows.
+
+    Parameters
+    ----------
+    data : Dataset
+        As the cell's loader gave it.
+    metrics : dict
+        Numbers by name; None, infinity and NaN are all "no number". May be nested.
+    seconds : dict, optional
+        Seconds by phase.
+    trace : dict, optional
+        A table: lists by the name of their column, of numbers or text, of one length (or several tables, each
+        of one length).
+    n_kernel_evaluations : int, optional
+    memory : int, optional
+        Peak memory in bytes; that of the process so far by default.
+
+    Returns
+    -------
+    dict
+        The record's ``metrics``, ``seconds``, ``peak_memory_bytes``, ``n_kernel_evaluations``, ``trace``,
+        ``data``.
+    """
+    return plain(
+        {
+            "metrics": metrics,
+            "seconds": seconds or {},
+            "peak_memory_bytes": peak_memory() if memory is None else memory,
+            "n_kernel_evaluations": n_kernel_evaluations,
+            "trace": trace or {},
+            "data": describe(data),
+        }
+    )
 
 
 class ErrorTracer:
@@ -127,7 +161,7 @@ def _warm_up(cell, data):
 
 
 def measure(cell):
-    """Run one cell here and now.
+    """Run one cell of a race here and now.
 
     Parameters
     ----------
@@ -137,8 +171,7 @@ def measure(cell):
     Returns
     -------
     dict
-        The record's ``metrics``, ``seconds``, ``peak_memory_bytes``, ``n_kernel_evaluations``, ``trace`` and
-        ``data``. ``seconds["fit"]`` is wall time without the tracing, see `fit_seconds`;
+        As :func:`result` makes it. ``seconds["fit"]`` is wall time without the tracing, see `fit_seconds`;
         ``seconds["solver"]`` is where the solver's own clock ends, and with it the trace (None without one).
     """
     data = resolve(cell.loader)(**cell.arguments)
@@ -161,13 +194,11 @@ def measure(cell):
     memory = peak_memory()
 
     metrics = resolve(cell.evaluate)(model, data, predictions)
-    return plain(
-        {
-            "metrics": metrics,
-            "seconds": seconds,
-            "peak_memory_bytes": memory,
-            "n_kernel_evaluations": getattr(model, "n_kernel_evaluations_", None),
-            "trace": _trace(model, metrics, seconds["fit"]),
-            "data": describe(data),
-        }
+    return result(
+        data,
+        metrics,
+        seconds=seconds,
+        trace=_trace(model, metrics, seconds["fit"]),
+        n_kernel_evaluations=getattr(model, "n_kernel_evaluations_", None),
+        memory=memory,
     )

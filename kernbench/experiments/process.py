@@ -103,8 +103,8 @@ class CellProcess:
         Returns
         -------
         dict or None
-            ``status``, ``error``, and for an ``"ok"`` what :func:`~kernbench.experiments.measure.measure`
-            returned; ``seconds["total"]`` is the life time of the process.
+            ``status``, ``error``, and for an ``"ok"`` what the cell's measurement returned;
+            ``seconds["total"]`` is the life time of the process.
         """
         ended = self._process.poll() is not None
         total = self.seconds

@@ -4,9 +4,9 @@ from numbers import Integral
 from time import monotonic
 
 from kernbench.experiments import environment, registry
-from kernbench.experiments.base import Experiment
+from kernbench.experiments.base import Experiment, resolve
 from kernbench.experiments.cells import cell_key, plan
-from kernbench.experiments.measure import describe, resolve
+from kernbench.experiments.measure import describe
 from kernbench.experiments.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.schedule import Scheduler, Task
 from kernbench.experiments.store import Store

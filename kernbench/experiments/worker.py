@@ -17,8 +17,8 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from kernbench._files import written_whole
+from kernbench.experiments.base.addresses import resolve
 from kernbench.experiments.cells import Cell
-from kernbench.experiments.measure import measure
 
 ABANDONED = 3  # exit code of a worker whose parent is gone
 
@@ -46,11 +46,11 @@ def outcome(cell, threads):
     Returns
     -------
     dict
-        ``status``, ``error``, and what :func:`~kernbench.experiments.measure.measure` returned.
+        ``status``, ``error``, and what the cell's measurement returned.
     """
     try:
         with threadpool_limits(threads):
-            return {"status": "ok", "error": None, **measure(cell)}
+            return {"status": "ok", "error": None, **resolve(cell.measure)(cell)}
     except MemoryError as error:
         return {"status": "memory", "error": sentence(error)}
     except Exception as error:

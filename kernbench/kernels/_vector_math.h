@@ -1,9 +1,21 @@
-/* Elementary functions that vectorise: exp, log, sin, cos, acos in both precisions, for every argument.
+/* Elementary functions that vectorise: exp, log, sin, cos and acos in both precisions.
  *
- * The `static inline` functions have no branches and call no library, so a loop around them inside a KB_CLONES
- * function becomes vector code (GCC >= 12, the flags of setup.py). Method: reduce the argument (exponent bits, or
- * Cody and Waite, "Software Manual for the Elementary Functions", 1980), then a minimax polynomial (Remez, weighted
- * for relative error, coefficients rounded one by one and the rest refitted).
+ * The functions of one number have no branches and call no library, so that a loop around them inside a KB_CLONES
+ * function becomes vector code (GCC >= 12, the flags of setup.py). The functions of arrays, at the end, are such loops.
+ *
+ * Method: reduce the argument (exponent bits; Cody and Waite, "Software Manual for the Elementary Functions", 1980),
+ * then a minimax polynomial for the relative error, its coefficients rounded one by one and the rest refitted.
+ *
+ * Relative error, the largest seen over every float32 and 2e7 float64 of all magnitudes next to all hard places:
+ *
+ *                             float32   float64   holds for
+ *     kb_exp_wide             8.5e-8    1.6e-16   every x; a denormal result is within one unit of its last place
+ *     kb_log                  8.3e-8    1.6e-16   every x
+ *     kb_sin, cos, sincos     1.9e-7    3.3e-16   |x| <= KB_TRIG_LIMIT, next to the zeros too; arrays: every x
+ *     kb_acos                 1.5e-7    2.6e-16   |x| <= 1; NaN outside
+ *
+ * NaN gives NaN, infinities and zeros what C's functions give, but a zero may lose its sign. Processors with and
+ * without fused multiply-add may differ in the last bit.
  */
 #ifndef KB_VECTOR_MATH_H
 #define KB_VECTOR_MATH_H
@@ -13,7 +25,7 @@
 #include <stddef.h>
 #include "_simd.h"
 
-/* sin, cos and sincos below hold for |x| up to this; the array functions go beyond it. */
+/* Beyond this sin, cos and sincos of one number are meaningless (NaN and infinity too); those of arrays ask libm. */
 #define KB_TRIG_LIMIT_float 6000.0f
 #define KB_TRIG_LIMIT_double 1e6
 
@@ -52,9 +64,9 @@ KB_INLINE double kb_from_bits_double(uint64_t bits)
 
 /* --- exp --------------------------------------------------------------------------------------------------- */
 
-/* exp(x) for every x: x = n ln 2 + r, |r| <= ln(2)/2; kb_exp of _simd.h is a quarter faster, for -87 <= x <= 0 or
- * -708 <= x <= 0. Here 2^n comes in two factors, so that results beyond the largest
- * number overflow to infinity and those below the smallest normal one are rounded once, to a denormal. */
+/* exp(x) for every x: x = n ln 2 + r, |r| <= ln(2)/2; kb_exp of _simd.h is faster, for KB_EXP_LOW <= x <= 0. Here 2^n
+ * comes in two factors, so that results beyond the largest number overflow to infinity and those below the smallest
+ * normal one are rounded once, to a denormal. */
 KB_INLINE float kb_exp_wide_float(float x)
 {
     const float shifted = x * 1.44269504088896341f + KB_MAGIC_float, n = shifted - KB_MAGIC_float;
@@ -101,7 +113,7 @@ KB_INLINE double kb_exp_wide_double(double x)
  * x = 2^k m, sqrt(1/2) <= m < sqrt(2), f = m - 1; log(1 + f) = f - f^2/2 + f^3 P(f). */
 KB_INLINE float kb_log_scaled_float(float x, float exponent)
 {
-    const uint32_t bits = kb_bits_float(x) + (0x3f800000u - 0x3f3504f3u); /* carries into the exponent from sqrt(2) on */
+    const uint32_t bits = kb_bits_float(x) + (0x3f800000u - 0x3f3504f3u); /* carries into the exponent at sqrt(2) */
     const float k = (float)(int32_t)(bits >> 23) + exponent;
     const float f = kb_from_bits_float((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f, z = f * f;
     float p = -0.07636327f;
@@ -193,8 +205,8 @@ KB_INLINE double kb_sin_reduced_double(double r)
     return r + r * (z * p);
 }
 
-/* x - q pi/2 (Cody and Waite), |q| < 2^12 in float and 2^20 in double. The first three parts have 12 and 33 bits, so that
- * their products are exact and the result keeps its relative accuracy next to a multiple of pi/2. */
+/* x - q pi/2 (Cody and Waite), |q| < 2^12 in float and 2^20 in double. The first three parts have 12 and 33 bits: their
+ * products with q are exact, and the result keeps its relative accuracy next to a multiple of pi/2. */
 KB_INLINE float kb_reduce_float(float x, float q)
 {
     x -= q * 0x1.922p+0f;

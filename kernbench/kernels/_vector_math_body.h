@@ -1,13 +1,21 @@
 /* The functions of _vector_math.h over arrays, in one precision. Included twice, so no guard.
  *
- * KB_T is the element type, KB_BITS the signed integer of its size, KB_NAME(f) names the function for it, KB_LIBM(f)
- * libm's. An output may be the input itself; otherwise they must not overlap. */
+ * KB_T is the element type, KB_UINT the unsigned integer of its size, KB_NAME(f) names the function for it and
+ * KB_LIBM(f) libm's. An output may be the input itself; otherwise the two must not overlap. */
 
 KB_CLONES KB_UNUSED static void KB_NAME(kb_exp_array)(const KB_T *in, ptrdiff_t n, KB_T *out)
 {
     KB_INDEPENDENT
     for (ptrdiff_t i = 0; i < n; i++)
         out[i] = KB_NAME(kb_exp_wide)(in[i]);
+}
+
+/* The exponential of the kernels, kb_exp of _simd.h with the clamp its callers put before it: for x <= 0. */
+KB_CLONES KB_UNUSED static void KB_NAME(kb_exp_nonpositive_array)(const KB_T *in, ptrdiff_t n, KB_T *out)
+{
+    KB_INDEPENDENT
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = KB_NAME(kb_exp)(in[i] < KB_NAME(KB_EXP_LOW) ? KB_NAME(KB_EXP_LOW) : in[i]);
 }
 
 KB_CLONES KB_UNUSED static void KB_NAME(kb_acos_array)(const KB_T *in, ptrdiff_t n, KB_T *out)
@@ -17,8 +25,8 @@ KB_CLONES KB_UNUSED static void KB_NAME(kb_acos_array)(const KB_T *in, ptrdiff_t
         out[i] = KB_NAME(kb_acos)(in[i]);
 }
 
-/* Whether every element lies in [low, high], 0 < low: positive numbers are ordered as their bits are, and a
- * difference that is negative anywhere leaves its sign in `outside`. NaN and infinity are outside. */
+/* Whether every element lies in [low, high], 0 < low: positive numbers are ordered as their bits are, so one of the
+ * differences is negative outside, and leaves its sign in `outside`. NaN is outside. */
 KB_INLINE int KB_NAME(kb_all_within)(const KB_T *in, ptrdiff_t n, KB_T low, KB_T high)
 {
     const KB_UINT first = KB_NAME(kb_bits)(low), last = KB_NAME(kb_bits)(high);
@@ -30,7 +38,7 @@ KB_INLINE int KB_NAME(kb_all_within)(const KB_T *in, ptrdiff_t n, KB_T low, KB_T
     return !(outside >> (8 * sizeof(KB_T) - 1));
 }
 
-/* The same for |x| <= limit. */
+/* Whether every |x| <= limit; NaN is not. */
 KB_INLINE int KB_NAME(kb_all_below)(const KB_T *in, ptrdiff_t n, KB_T limit)
 {
     const KB_UINT last = KB_NAME(kb_bits)(limit), unsigned_part = ~(KB_UINT)0 >> 1;

@@ -1,9 +1,9 @@
 """From what people write, `kernel="rbf", gamma="scale"`, to a kernel object."""
 
 import numpy as np
-from scipy import sparse
 
 from kernbench._names import unknown_name
+from kernbench.kernels.bandwidth import median_distance, scale
 from kernbench.kernels.functions import (
     Callable,
     ExponentialChiSquared,
@@ -16,58 +16,35 @@ from kernbench.kernels.functions import (
 )
 
 NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "linear", "precomputed")
-MEDIAN_ROWS = 2000
 
 
-def resolve_gamma(gamma, X, random_state=None):
+def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     """Return scikit-learn's gamma as a positive float.
 
     Parameters
     ----------
     gamma : {"scale", "auto", "median"} or float
-        ``"scale"`` is 1 / (d · variance of X), ``"auto"`` 1 / d, ``"median"`` 1 / (2 s²) with s the median distance
-        between rows of a random subset of 2,000.
+        ``"scale"`` is 1 / (d · variance of X), ``"auto"`` 1 / d. ``"median"`` makes the length scale of the kernel the
+        median distance s between rows of a random subset of 2,000: 1 / (2 s²) for Euclidean distances (so that a
+        Gaussian has sigma = s), 1 / s for l1 distances (a Laplacian).
     X : ndarray or CSR matrix of shape (n, d)
     random_state : int, Generator or None
         Draws the subset of ``"median"``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name or a number that is not positive, and for ``"median"`` where the median distance is 0.
+    metric : {"euclidean", "l1"}, default="euclidean"
+        The distances that the kernel depends on.
     """
     if isinstance(gamma, str):
-        d = X.shape[1]
         if gamma == "auto":
-            return 1.0 / d
+            return 1.0 / X.shape[1]
         if gamma == "scale":
-            if sparse.issparse(X):
-                # In two passes and in float64: the mean of the squares minus the squared mean cancels.
-                stored, n_entries = np.asarray(X.tocsr().data, dtype=np.float64), X.shape[0] * d
-                mean = stored.sum() / n_entries
-                variance = (np.square(stored - mean).sum() + (n_entries - len(stored)) * mean**2) / n_entries
-            else:
-                variance = np.asarray(X, dtype=np.float64).var()
-            return 1.0 / (d * variance) if variance > 0 else 1.0
+            return scale(X)
         if gamma == "median":
-            return 0.5 / _median_distance(X, random_state) ** 2
+            median = median_distance(X, metric=metric, random_state=random_state)
+            return 1.0 / median if metric == "l1" else 0.5 / median**2
         raise ValueError(unknown_name("gamma", gamma, ("scale", "auto", "median")))
     if not (np.isscalar(gamma) and np.isreal(gamma) and np.isfinite(gamma) and gamma > 0):
         raise ValueError(f"gamma must be 'scale', 'auto', 'median' or a positive number, got {gamma!r}")
     return float(gamma)
-
-
-def _median_distance(X, random_state):
-    from scipy.spatial.distance import pdist
-
-    rng = np.random.default_rng(random_state)
-    if X.shape[0] > MEDIAN_ROWS:
-        X = X[np.sort(rng.choice(X.shape[0], MEDIAN_ROWS, replace=False))]
-    median = np.median(pdist(X.toarray() if sparse.issparse(X) else X)) if X.shape[0] > 1 else 0.0
-    if median == 0:
-        raise ValueError("gamma='median' needs rows that differ, but the median distance between rows is 0: remove "
-                         "repeated rows, or give gamma as a number")
-    return median
 
 
 def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_state=None):
@@ -100,7 +77,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
     if kernel in ("rbf", "gaussian"):
         return Gaussian(float(np.sqrt(0.5 / resolve_gamma(gamma, X, random_state))))
     if kernel == "laplacian":
-        return Laplacian(1.0 / resolve_gamma(gamma, X, random_state))
+        return Laplacian(1.0 / resolve_gamma(gamma, X, random_state, metric="l1"))
     if kernel == "chi2":
         return ExponentialChiSquared(resolve_gamma(gamma, X, random_state))
     if kernel in ("poly", "polynomial"):

@@ -75,7 +75,7 @@ def _page(found, on_step):
     from kernbench.report.page import Page, solver_table
     from kernbench.report.sections import make_section
     from kernbench.report.style import looks
-    from kernbench.report.verdict import verdict
+    from kernbench.report.verdict import no_race, verdict
 
     # One look per method over the whole page.
     experiments = [registry.get(group.experiment) for group in found.groups]
@@ -87,11 +87,12 @@ def _page(found, on_step):
     for experiment, group in zip(experiments, found.groups):
         on_step(f"drawing {group.experiment}, {group.scale} scale")
         sections.append(make_section(experiment, group, styles))
-        verdicts.append(verdict(experiment, group))
+        if experiment.is_race:
+            verdicts.append(verdict(experiment, group))
     # The paper's own data speak first; where they say nothing yet, small ones may.
     answered = [candidate for candidate in verdicts if candidate.table is not None]
     return Page(
-        verdict=(answered or verdicts)[0],
+        verdict=(answered or verdicts or [no_race(sections)])[0],
         sections=sections,
         solvers=solver_table(),
         notes=found.notes,

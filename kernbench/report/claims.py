@@ -1,12 +1,15 @@
-"""Does the paper's claim hold here? Yes, no, or why nobody can say. A miss is an answer too."""
+"""Does a claim hold here? Yes, no, or why nobody can say. A miss is an answer too.
+
+This is the race, :class:`~kernbench.experiments.base.Claim`; `bounds` judges the other kind.
+"""
 
 from dataclasses import dataclass
 from math import hypot
 
 from kernbench.report import text
 from kernbench.report.aggregate import part, setup_of
-from kernbench.report.labels import amount, headline_values, label_of, peer_of, signed, with_unit
-from kernbench.report.statistics import MIN_REPEATS, compare, finite, mean_and_error
+from kernbench.report.labels import amount, label_of, short_label, signed, with_unit
+from kernbench.report.statistics import MIN_REPEATS, compare, finite, finite_values, mean_and_error
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
 ROUNDING = 1e-12  # 0.150 - 0.149 must not fail a margin of 0.001
@@ -22,32 +25,38 @@ class Judgement:
     verdict : {"holds", "does not hold", "cannot be judged"}
     why : str
         Sentences with the numbers behind it.
+    value : float or None
+        The number that decided, where there is one.
     """
 
     dataset: str
     verdict: str
     why: str
+    value: float | None = None
 
 
-def judge(experiment, group, dataset):
-    """Judge the experiment's claim on one data set, as :class:`kernbench.experiments.base.Claim` defines it.
+def judge(experiment, group, dataset, claim=None):
+    """Judge a claim on one data set, as :class:`kernbench.experiments.base.Claim` defines it.
 
     Parameters
     ----------
     experiment : kernbench.experiments.base.Experiment
     group : Group
     dataset : str
+    claim : kernbench.experiments.base.Claim, optional
+        The experiment's first by default.
 
     Returns
     -------
     Judgement
     """
-    claim, metric = experiment.claim, experiment.metric(experiment.claim.metric)
+    claim = claim or experiment.claim
+    metric, peer = experiment.metric(claim.metric), short_label(experiment, claim.baseline)
     cells = [group.cell(dataset, name) for name in (claim.method, claim.baseline)]
-    reasons = [_missing(experiment, cell) for cell in cells if not cell.ok]
+    reasons = [missing(experiment, cell) for cell in cells if not cell.ok]
     if reasons:
         return Judgement(dataset, OPEN, " ".join(reasons))
-    pairs = [pair for pair in _pairs(*cells) if all(finite(metric.of(record)) is not None for record in pair)]
+    pairs = [pair for pair in paired(*cells) if all(finite(metric.of(record)) is not None for record in pair)]
     if not pairs:
         why = "No repeat has both methods on the same set-up with a measured " + metric.label + "."
         return Judgement(dataset, OPEN, why)
@@ -58,7 +67,7 @@ def judge(experiment, group, dataset):
     worse_by = value - base_value if metric.direction == "lower" else base_value - value
     good_enough = worse_by <= claim.margin + ROUNDING
     sentences = [
-        f"{metric.label.capitalize()} {with_unit(metric, value)} against {peer_of(experiment)}'s "
+        f"{metric.label.capitalize()} {with_unit(metric, value)} against {peer}'s "
         f"{with_unit(metric, base_value)}: {amount(metric, abs(worse_by))} "
         f"{'worse' if worse_by > 0 else 'better'}, "
         f"{'within' if good_enough else 'beyond'} the margin of {amount(metric, claim.margin)}."
@@ -74,7 +83,8 @@ def judge(experiment, group, dataset):
     return Judgement(dataset, HOLDS if good_enough and in_time else FAILS, " ".join(sentences))
 
 
-def _missing(experiment, cell):
+def missing(experiment, cell):
+    """Why a cell has no result, as a sentence."""
     label = label_of(experiment, cell.method)
     if not cell.failed:
         return f"{label} has not been run on these data."
@@ -82,7 +92,7 @@ def _missing(experiment, cell):
     return f"{label} did not end well here ({statuses})."
 
 
-def _pairs(method, baseline):
+def paired(method, baseline):
     """Records of the same repeat on the same set-up: elsewhere, a time means something else."""
     base = {(record["repeat"], setup_of(record)): record for record in baseline.ok}
     keyed = (((record["repeat"], setup_of(record)), record) for record in method.ok)
@@ -104,12 +114,14 @@ def _time(claim, pairs):
     )
 
 
-def interval_sentence(experiment, group, dataset):
+def interval_sentence(experiment, group, dataset, claim=None):
     """What a test over repeats says about method and baseline, or that there are too few repeats."""
-    claim, metric = experiment.claim, experiment.metrics[0]
-    method, peer = label_of(experiment, claim.method), peer_of(experiment)
+    claim = claim or experiment.claim
+    metric = experiment.metric(claim.metric)
+    method, peer = label_of(experiment, claim.method), short_label(experiment, claim.baseline)
     samples = [
-        headline_values(experiment, group.cell(dataset, name)) for name in (claim.method, claim.baseline)
+        finite_values(metric.of(record) for record in group.cell(dataset, name).ok)
+        for name in (claim.method, claim.baseline)
     ]
     found = compare(*samples)
     if found is None:

@@ -1,12 +1,15 @@
-"""Which figures a data set gets, and what they say in words."""
+"""The figures of a race: which ones a data set gets, and what they say in words."""
 
 import json
 
 from kernbench.report import text
 from kernbench.report.aggregate import part
-from kernbench.report.figures import Drawing, Line, tick_count, tick_plain
-from kernbench.report.labels import headline_values, label_of, ordered, peer_of, with_unit
+from kernbench.report.figures import Drawing, Line, draw, tick_count, tick_plain
+from kernbench.report.labels import KINDS, headline_values, kind_of, label_of, ordered, peer_of, with_unit
+from kernbench.report.pictures import Picture
 from kernbench.report.statistics import finite, mean_and_error, median_or_none
+from kernbench.report.svg import inline, standalone
+from kernbench.report.tables import csv_text
 
 SECONDS, EVALUATIONS = "seconds", "n_kernel_evaluations"  # columns of a trace
 
@@ -15,6 +18,38 @@ AXES = {
     SECONDS: ("against time", "training time (seconds)", tick_plain),
     EVALUATIONS: ("against kernel evaluations", "kernel evaluations", tick_count),
 }
+
+
+def pictures(experiment, group, looks):
+    """All figures of a race, a heading for each data set.
+
+    Parameters
+    ----------
+    experiment : kernbench.experiments.base.Experiment
+    group : Group
+    looks : dict of str to Look
+
+    Returns
+    -------
+    list of Picture
+    """
+    found = []
+    for dataset in group.datasets:
+        for drawing in drawings(experiment, group, dataset, looks):
+            canvas = draw(drawing)
+            words = description(drawing, experiment.metrics[0].unit)
+            found.append(
+                Picture(
+                    name=drawing.name,
+                    caption=_caption(experiment, group, dataset, drawing),
+                    alternative=words,
+                    svg_inline=inline(canvas, drawing.name, drawing.title, words),
+                    svg_file=standalone(canvas),
+                    csv=csv_text(curve_rows(drawing)),
+                    heading=dataset,
+                )
+            )
+    return found
 
 
 def drawings(experiment, group, dataset, looks):
@@ -136,3 +171,22 @@ def curve_rows(drawing):
         points = zip(x.tolist(), y.tolist()) if line.curves else [line.ended]
         for point in points:
             yield (line.label, *(repr(float(value)) for value in point))
+
+
+def _caption(experiment, group, dataset, drawing):
+    kind = kind_of(group, dataset)
+    parts = [f"{drawing.title} ({KINDS.get(kind, f'{kind} data')})."]
+    if max((len(line.curves) for line in drawing.lines), default=0) > 1:
+        parts.append("Thick: mean over repeats; thin: the repeats. Marks: final models.")
+    else:
+        parts.append("Marks: final models. One repeat only.")
+    if any(line.hollow for line in drawing.lines):
+        parts.append("Hollow marks: stopped at their time budget.")
+    if drawing.column == SECONDS:
+        parts.append("Curves run on the solver's own clock, without reading data and measuring the error.")
+    else:
+        drawn = {line.label for line in drawing.lines}
+        ended = [name for name in group.methods(dataset) if group.cell(dataset, name).ok]
+        missing = [label for label in (label_of(experiment, name) for name in ended) if label not in drawn]
+        parts += [f"Not counted by {text.listed(missing)}."] if missing else []
+    return " ".join(parts)

@@ -11,9 +11,31 @@ def label_of(experiment, name):
     return next((method.label for method in experiment.methods if method.name == name), name)
 
 
+def short_label(experiment, name):
+    """A method's label, short enough for a column's heading or a sentence: ``LIBSVM``."""
+    return label_of(experiment, name).partition(" (")[0]
+
+
 def peer_of(experiment):
-    """The baseline's label, short enough for a column's heading: ``LIBSVM``."""
-    return label_of(experiment, experiment.claim.baseline).partition(" (")[0]
+    """The short label of a race's baseline."""
+    return short_label(experiment, experiment.claim.baseline)
+
+
+def category_label(experiment, group, place, word):
+    """What figures call a category: the label of a data set or a method, and any other word as it is.
+
+    Parameters
+    ----------
+    experiment : kernbench.experiments.base.Experiment
+    group : Group
+    place : str
+        Of the category in a record: ``"dataset"``, ``"method"``, or another.
+    word : str
+    """
+    if place == "method":
+        return label_of(experiment, word)
+    setting = setting_of(experiment, group, word) if place == "dataset" else None
+    return (setting.label if setting else "") or word
 
 
 def spelled(experiment, name):
@@ -65,15 +87,21 @@ def headline_values(experiment, cell):
     return finite_values(experiment.metrics[0].of(record) for record in cell.ok)
 
 
-def paper_number(experiment, group, dataset, method, metric):
-    """The paper's number and the data set it belongs to when that is another one, or ``(None, None)``."""
-    value = experiment.paper_number(dataset, method, metric)
-    if value is not None:
-        return value, None
+def paper_entry(experiment, group, dataset, method, metric):
+    """What the paper prints and the data set it belongs to when that is another one, or ``(None, None)``."""
+    entry = experiment.paper_entry(dataset, method, metric)
+    if entry is not None:
+        return entry, None
     setting = setting_of(experiment, group, dataset)
     if setting is None or setting.stands_for is None:
         return None, None
-    return experiment.paper_number(setting.stands_for, method, metric), setting.stands_for
+    return experiment.paper_entry(setting.stands_for, method, metric), setting.stands_for
+
+
+def paper_number(experiment, group, dataset, method, metric):
+    """The value of :func:`paper_entry`, and the data set it belongs to when that is another one."""
+    entry, elsewhere = paper_entry(experiment, group, dataset, method, metric)
+    return None if entry is None else entry.value, elsewhere
 
 
 def scaled(metric, value, error=None):

@@ -52,6 +52,13 @@ def median_or_none(values):
     return median(values) if values else None
 
 
+def median_interval(values):
+    """The 95 % percentile bootstrap interval of the median of at least two values."""
+    values = np.asarray(finite_values(values))
+    draws = np.median(np.random.default_rng(0).choice(values, (N_RESAMPLES, values.size)), axis=1)
+    return tuple(float(end) for end in np.quantile(draws, (0.025, 0.975)))
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two samples side by side.

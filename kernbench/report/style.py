@@ -12,6 +12,9 @@ GRID = "#a1a2a3"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
+# Steps of one quantity: a hue that deepens, and is seen on white and on black.
+ORDERED = (SKY, "#2B8CC4", BLUE, "#7A5FB0", PURPLE)
+
 KNOWN = {
     "libsvm": INK,
     "smo": BLUE,
@@ -48,6 +51,34 @@ def family(method):
         name for name in KNOWN if method == name or method.startswith((f"{name}-", f"{name} ", f"{name}/"))
     ]
     return max(fits, key=len, default=method)
+
+
+def category_looks(panels):
+    """Give each of some words its look; not for methods, which have one on the whole page.
+
+    Parameters
+    ----------
+    panels : iterable of list of str
+        Words that are seen together. The first of each panel look alike, and the second, and so on, but a
+        word that has been seen keeps its look.
+
+    Returns
+    -------
+    dict of str to Look
+    """
+    marks = ("o", "s", "^", "D", "v", "P", "X")
+    found = {}
+    for names in panels:
+        for name in names:
+            if name in found:
+                continue
+            used = {found[other].colour for other in names if other in found}
+            free = [place for place, colour in enumerate(PALETTE) if colour not in used]
+            # With more words than colours, marks and dashes tell them apart.
+            place = free[0] if free else len(found)
+            dash = DASHES[0 if free else 1 + place % (len(DASHES) - 1)]
+            found[name] = Look(PALETTE[place % len(PALETTE)], marks[place % len(marks)], dash)
+    return found
 
 
 def looks(methods, budgeted=()):

@@ -10,6 +10,8 @@ def significant(value, digits=3):
     """`value` with `digits` significant digits and no exponent where none is needed."""
     if value is None:
         return DASH
+    if value < 0:
+        return f"−{significant(-value, digits)}"
     text = f"{value:.{digits}g}"
     if "e" not in text:
         return text
@@ -90,6 +92,11 @@ def plural(number, noun):
 def sentence(words):
     """`words` with a capital letter and a full stop."""
     return f"{words[0].upper()}{words[1:]}{'' if words.endswith(('.', '!', '?')) else '.'}"
+
+
+def capitalised(words):
+    """`words` with a capital letter."""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def listed(names):

@@ -39,6 +39,27 @@ class Verdict:
     caveats: list = field(default_factory=list)
 
 
+def no_race(sections):
+    """What stands in the box while nothing was compared: the standing of the claims, section by section.
+
+    Parameters
+    ----------
+    sections : list of Section
+
+    Returns
+    -------
+    Verdict
+    """
+    return Verdict(
+        "No solvers have been compared yet.",
+        "The records are of other experiments. For a recommendation: kernbench run",
+        sentences=[
+            f"{section.experiment.title}, {section.scale} scale: {section.standing or 'no claims'}."
+            for section in sections
+        ],
+    )
+
+
 def verdict(experiment, group):
     """The verdict from one experiment at one scale.
 

@@ -6,15 +6,9 @@ sequence: how the iterations are split into chunks does not matter.
 
 import numpy as np
 
+from kernbench._random import as_generator
 
-def as_generator(random_state):
-    """Turn None, an int, a SeedSequence, a RandomState or a Generator into a ``numpy.random.Generator``.
-
-    A RandomState (scikit-learn's currency) is asked for one 32-bit seed, so that it advances as its users expect.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint32))
-    return np.random.default_rng(random_state)
+__all__ = ["UniformStream", "as_generator", "cumulative_weights", "draw_indices", "open_streams"]
 
 
 def cumulative_weights(weights):
@@ -105,3 +99,32 @@ class UniformStream:
 def open_streams(seed, positions=(0, 0, 0)):
     """The three streams of the batch perceptron: coins, proposals for the first basin, proposals for the second."""
     return tuple(UniformStream(seed, k, width, positions[k]) for k, width in enumerate((1, 2, 2)))
+
+
+def stratified_sample(rng, positive, weights, size):
+    """Draw `size` samples without replacement, half of them positive where there are enough; ascending.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    positive : ndarray of shape (n,), bool
+    weights : ndarray of shape (n,), or None
+        Samples of weight 0 are not drawn.
+    size : int
+        Less than n.
+
+    Returns
+    -------
+    ndarray of shape (<= size,), intp
+    """
+    classes = [np.flatnonzero(m if weights is None else m & (weights > 0)) for m in (positive, ~positive)]
+    room = size - min(len(classes[0]), len(classes[1]), size // 2)
+    drawn = [c if len(c) <= room else rng.choice(c, room, replace=False) for c in classes]
+    return np.sort(np.concatenate(drawn))
+
+
+def seed_of(random_state, initial=None):
+    """Return the seed of a run: that of the run that `initial` goes on with, or one drawn from `random_state`."""
+    if initial is not None and "seed" in initial.state:
+        return int(initial.state["seed"][0])
+    return int(as_generator(random_state).integers(2**53))

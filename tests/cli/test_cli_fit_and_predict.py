@@ -8,7 +8,7 @@ import pytest
 from kernbench.cli.literals import parse_value
 from kernbench.datasets import load, write_svmlight
 from kernbench.estimators import KernelSVC
-from kernbench.estimators import load as load_model
+from kernbench.saving import load as load_model
 
 
 @pytest.fixture

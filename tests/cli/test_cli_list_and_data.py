@@ -24,6 +24,18 @@ def test_data_alone_is_the_list(kernbench):
     )
 
 
+def test_the_list_says_shares_of_positives_and_other_tasks(kernbench):
+    listed = kernbench("list", "datasets").stdout.splitlines()
+    lines = {words[0]: words for words in map(str.split, listed) if words}
+    assert lines["skin"][:7] == ["skin", "subset", "70,000", "+", "30,000", "3", "20.8%"]
+    assert lines["qm7"][6] == "regression"
+
+
+def test_columns_of_data_verify_stay_apart(kernbench):
+    for line in kernbench("data", "verify").stdout.splitlines():
+        assert len(line.split()) == 3 and line.endswith("  missing")
+
+
 def test_data_path_names_the_chosen_folder_first(kernbench, tmp_path, monkeypatch):
     monkeypatch.setenv("KERNBENCH_DATA", str(tmp_path))
     first, second = kernbench("data", "path").stdout.splitlines()

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pooch
 import pytest
 
 
@@ -40,13 +41,36 @@ def write(tmp_path):
 @pytest.fixture
 def real_files():
     """Return a function that skips the test unless KERNBENCH_DATA holds the files of a set."""
-    from kernbench.datasets import verify
+    from kernbench.datasets import describe
 
     def require(name):
         if not os.environ.get("KERNBENCH_DATA"):
             pytest.skip("KERNBENCH_DATA is not set")
-        missing = [status.name for status in verify(name) if status.status == "missing"]
+        missing = [file.name for file in describe(name).files if file.find() is None]
         if missing:
             pytest.skip(f"{Path(os.environ['KERNBENCH_DATA'])} does not hold {', '.join(missing)}")
 
     return require
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Stand-in for the network: a dict from address to the bytes or the exception it answers with."""
+    answers, asked = {}, []
+
+    class Downloader:
+        def __init__(self, **options):
+            assert options["timeout"] > 0
+
+        def __call__(self, url, output_file, pooch):
+            asked.append(url)
+            answer = answers.get(url, OSError("no route to host"))
+            with open(output_file, "wb") as file:
+                file.write(answer[:10] if isinstance(answer, bytes) else b"half a fi")
+                if isinstance(answer, BaseException):
+                    raise answer
+                file.write(answer[10:])
+
+    monkeypatch.setattr(pooch, "HTTPDownloader", Downloader)
+    answers["asked"] = asked
+    return answers

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from kernbench.datasets import available, describe, load
-from kernbench.datasets.splits import stratified_indices, stratified_split
+from kernbench.datasets import available, describe, load, loading
+from kernbench.datasets.entry import DatasetEntry
+from kernbench.datasets.splits import random_indices, split_indices, stratified_indices
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
@@ -36,6 +37,8 @@ def test_an_unknown_option_is_answered_with_the_nearest():
         ({"seed": None}, "seed must be a whole number"),
         ({"standardise": "no"}, "standardise must be True or False"),
         ({"split_seed": -3}, "split_seed must be"),
+        ({"test_fraction": 1.0}, "test_fraction must be a finite number at least 0.001 and below 1"),
+        ({"test_fraction": 69 / 569, "n_train": 501}, "n_train=501 is more than breast-cancer has: 500"),
     ],
 )
 def test_wrong_arguments_are_refused(sizes, said):
@@ -45,8 +48,8 @@ def test_wrong_arguments_are_refused(sizes, said):
 
 def test_the_smallest_sizes_work_and_hold_both_classes():
     for name in available(offline=True):
-        if name == "adult-like":
-            continue  # its labels are drawn, not balanced
+        if describe(name).kind == "generated" and "about" in describe(name).positive:
+            continue  # labels are drawn, not balanced
         assert set(load(name, n_train=2, n_test=1).y_train) == {-1, 1}
 
 
@@ -64,7 +67,9 @@ def _has_one_class(seed):
 
 
 def test_available_offline_leaves_out_what_needs_a_download():
-    assert set(available()) - set(available(offline=True)) == {"adult", "covtype", "mnist-8-vs-rest"}
+    offline = available(offline=True)
+    assert offline == [name for name in available() if not describe(name).files]
+    assert {"blobs", "breast-cancer"} <= set(offline) and "adult" not in offline
 
 
 def test_available_offline_takes_in_what_is_in_the_folder(data_folder):
@@ -94,6 +99,58 @@ def test_breast_cancer_is_scikit_learns_split_and_standardised():
     np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(X, axis=0))
     assert np.sum(raw.y_train > 0) + np.sum(raw.y_test > 0) == np.sum(y == 0) == 212
     assert raw.checksum != dataset.checksum
+
+
+def test_another_split_is_no_subset():
+    dataset = load("breast-cancer", test_fraction=69 / 569)
+    assert (dataset.n_train, dataset.n_test, dataset.kind) == (500, 69, "bundled")
+
+
+def test_too_many_rows_are_refused_before_files_are_looked_for():
+    with pytest.raises(ValueError, match="n_train=600000 is more than covtype has: 581012"):
+        load("covtype", n_train=600_000)
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """A function that puts a forged set of 100 examples, 25 of them to test, in the place of every name."""
+
+    def put(y, **facts):
+        X = np.arange(100.0)[:, None]
+        facts = {"kind": "full", "n_train": 75, "n_test": 25, **facts}
+        entry = DatasetEntry(
+            name="forged",
+            summary="Forged.",
+            source="https://page.test",
+            n_features=1,
+            layout="dense float64",
+            build=lambda paths: (X[:75], y[:75], X[75:], y[75:]),
+            **facts,
+        )
+        monkeypatch.setattr(loading, "get", lambda name: entry)
+
+    return put
+
+
+def test_what_lacks_published_examples_is_a_subset(published):
+    published(np.tile([-1, 1], 50), kind="full", n_published=120)
+    dataset = load("forged")
+    assert dataset.kind == "subset"
+    assert "Subset: 100 of the 120 published examples. 75 training and 25 test" in dataset.description
+    assert describe("forged").n_examples == 120
+
+
+def test_regression_parts_are_drawn_at_random(published):
+    published(np.linspace(0, 1, 100), task="regression")
+    dataset = load("forged", n_train=30, n_test=10, seed=1)
+    assert dataset.task == "regression"
+    np.testing.assert_array_equal(dataset.y_train, np.linspace(0, 1, 100)[dataset.X_train[:, 0].astype(int)])
+    assert "30 of 75 training and 10 of 25 test examples, drawn with seed 1" in dataset.description
+
+
+def test_equal_targets_are_no_single_class(published):
+    published(np.zeros(100), task="regression")
+    assert load("forged").y_train.tolist() == [0.0] * 75
 
 
 def test_a_subset_is_named_as_such():
@@ -146,9 +203,16 @@ def test_no_class_is_lost_where_there_is_room_for_it():
 
 def test_a_split_is_a_partition():
     y = np.repeat([-1, 1], [70, 30])
-    train, test = stratified_split(y, 60, seed=0)
+    train, test = split_indices(y, 60, seed=0)
     np.testing.assert_array_equal(np.sort(np.r_[train, test]), np.arange(100))
     assert (np.sum(y[train] > 0), np.sum(y[test] > 0)) == (18, 12)
+
+
+def test_targets_that_are_no_classes_are_split_at_random():
+    y = np.linspace(0, 1, 100)
+    train, test = split_indices(y, 60, seed=0, draw=random_indices)
+    np.testing.assert_array_equal(np.sort(np.r_[train, test]), y.argsort())
+    assert len(train) == 60 and np.all(np.diff(train) > 0)
 
 
 def test_a_dataset_is_frozen_pickles_and_prints_short():

@@ -13,8 +13,10 @@ import pytest
 from kernbench.datasets import (
     ChecksumMismatch,
     DatasetUnavailable,
+    available,
     cache_folder,
     checksums,
+    describe,
     fetch,
     load,
     storage,
@@ -27,29 +29,6 @@ TINY = RemoteFile(
     "tiny", hashlib.sha256(CONTENT).hexdigest(), ("https://one.test/tiny", "https://two.test/tiny.gz")
 )
 PAGE = "https://page.test"
-
-
-@pytest.fixture
-def server(monkeypatch):
-    """Stand-in for the network: a dict from address to the bytes or the exception it answers with."""
-    answers, asked = {}, []
-
-    class Downloader:
-        def __init__(self, **options):
-            assert options["timeout"] > 0
-
-        def __call__(self, url, output_file, pooch):
-            asked.append(url)
-            answer = answers.get(url, OSError("no route to host"))
-            with open(output_file, "wb") as file:
-                file.write(answer[:10] if isinstance(answer, bytes) else b"half a fi")
-                if isinstance(answer, BaseException):
-                    raise answer
-                file.write(answer[10:])
-
-    monkeypatch.setattr(pooch, "HTTPDownloader", Downloader)
-    answers["asked"] = asked
-    return answers
 
 
 def test_cache_folder_is_chosen_by_the_environment(cache, monkeypatch):
@@ -120,6 +99,33 @@ def test_a_download_arrives_whole_or_not_at_all(answer, cache, server):
     assert list(cache.iterdir()) == []
 
 
+def test_a_file_is_found_under_its_other_names(data_folder, server):
+    file = RemoteFile(TINY.name, TINY.checksum, (), aliases=("Tiny-1.0.txt",))
+    path = data_folder / "Tiny-1.0.txt.gz"
+    path.write_bytes(gzip.compress(CONTENT))
+    assert locate("tiny set", [file], PAGE) == {"tiny": path}
+
+
+def test_other_ends_of_lines_are_taken_where_they_are_known(data_folder, server):
+    content = CONTENT.replace(b"\n", b"\r\n")
+    (data_folder / "tiny").write_bytes(content)
+    with pytest.raises(ChecksumMismatch):
+        locate("tiny set", [TINY], PAGE)
+    other = hashlib.sha256(content).hexdigest()
+    file = RemoteFile(TINY.name, TINY.checksum, (), same_examples=(other,))
+    assert locate("tiny set", [file], PAGE) == {"tiny": data_folder / "tiny"}
+    (status,) = storage.check_files("tiny set", [file])
+    assert (status.status, status.found, status.expected) == ("ok", other, TINY.checksum)
+
+
+def test_a_file_that_must_be_made_comes_with_its_recipe(server):
+    file = RemoteFile("made.npz", "ab" * 32, (), recipe="the first rows")
+    with pytest.raises(DatasetUnavailable) as caught:
+        locate("made set", [file], PAGE)
+    assert "no download, there is none" in str(caught.value)
+    assert f"make made.npz from what {PAGE} offers (the first rows) and place it in" in str(caught.value)
+
+
 def test_without_network_the_message_says_what_to_do(data_folder, cache, server):
     with pytest.raises(DatasetUnavailable) as caught:
         load("adult")
@@ -133,6 +139,17 @@ def test_without_network_the_message_says_what_to_do(data_folder, cache, server)
         "get a9a, a9a.t from https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html" in message
     )
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+@pytest.mark.parametrize("name", [name for name in available() if describe(name).files])
+def test_what_is_absent_is_named_with_its_page_and_files(name, server):
+    entry = describe(name)
+    with pytest.raises(DatasetUnavailable) as caught:
+        load(name)
+    for fact in (entry.source, *(file.name for file in entry.files), *(file.recipe for file in entry.files)):
+        assert fact in str(caught.value)
+    addresses = [url.partition("#")[0] for url in entry.files[0].urls]
+    assert server["asked"] == addresses
 
 
 def test_the_message_says_when_a_folder_does_not_exist(cache, server, monkeypatch, tmp_path):
@@ -221,7 +238,7 @@ def test_verify_trusts_nothing_remembered(data_folder):
 
 
 def test_verify_reports_every_file_of_every_real_set():
-    assert {status.dataset for status in verify()} == {"adult", "covtype", "mnist-8-vs-rest"}
+    assert {status.dataset for status in verify()} == {name for name in available() if describe(name).files}
     assert [status.name for status in verify("adult")] == ["a9a", "a9a.t"]
     assert all(status.status == "missing" and status.path is None for status in verify())
     assert verify("blobs") == []

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from kernbench.estimators import KernelSVC
-from kernbench.estimators._training_data import _first_not_finite
+from kernbench.kernels.checks import first_not_finite
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 2).astype(int)
@@ -81,7 +81,7 @@ def test_not_finite_is_named_by_column(make, value, word):
 def test_not_finite_is_named_by_the_name_of_its_column():
     bad = X.copy()
     bad[3, 1] = np.nan
-    assert "column 'age' holds NaN, first in row 3" in _first_not_finite(bad, ["height", "age", "a", "b"])
+    assert "column 'age' holds NaN, first in row 3" in first_not_finite(bad, ["height", "age", "a", "b"])
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="column 'age' holds NaN, first in row 3"):
         KernelSVC().fit(pandas.DataFrame(bad, columns=["height", "age", "a", "b"]), Y)

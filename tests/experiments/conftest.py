@@ -18,7 +18,7 @@ def make_experiment(monkeypatch):
             name="fake",
             title="Fakes",
             paper="none",
-            claim=Claim("nothing is claimed", methods[0].name, methods[0].name, "test_error", 0.0),
+            claims=(Claim("nothing is claimed", methods[0].name, methods[0].name, "test_error", 0.0),),
             methods=methods,
             scales={"quick": Scale(settings, repeats, time_limit, **scale)},
             metrics=(Metric("test_error", "test error", "lower", ("metrics", "test_error")),),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernbench.experiments.measure import result
+
 
 @dataclass(frozen=True)
 class Data:
@@ -98,3 +100,14 @@ def evaluate(model, data, predictions):
         "threads": int(os.environ["OMP_NUM_THREADS"]),
         "budget": model.max_seconds,
     }
+
+
+def measured(cell):
+    """A measurement that is no race."""
+    return result(
+        load(), {"value": cell.params["value"], "nothing": float("nan")}, trace={"x": [1, 2], "y": [0.5, 0.25]}
+    )
+
+
+def measured_twice(cell):
+    return result(load(), {"value": 6})

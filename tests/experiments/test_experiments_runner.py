@@ -249,7 +249,7 @@ from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Sett
 methods = (Method("good", "good", "experiment_fakes:Sign", {{"log": {good!r}}}),
            Method("late", "late", "experiment_fakes:{late}", {{"log": {hanging!r}}}))
 experiment = Experiment(
-    name="fake", title="", paper="", claim=Claim("", "good", "good", "test_error", 0.0), methods=methods,
+    name="fake", title="", paper="", claims=(Claim("", "good", "good", "test_error", 0.0),), methods=methods,
     scales={{"quick": Scale((Setting("step", {{}}, loader="experiment_fakes:load"),), 1, 60.0)}},
     metrics=(Metric("test_error", "", "lower", ("metrics", "test_error")),),
     evaluate="experiment_fakes:evaluate",

@@ -26,8 +26,10 @@ TOY = Experiment(
     name="toy",
     title="A toy race",
     paper="Nobody, 2000, section 0",
-    claim=Claim(
-        "SBP is as good in a quarter.", "sbp-quarter", "libsvm", "test_error", 0.002, time_fraction=0.25
+    claims=(
+        Claim(
+            "SBP is as good in a quarter.", "sbp-quarter", "libsvm", "test_error", 0.002, time_fraction=0.25
+        ),
     ),
     methods=(
         Method("libsvm", "LIBSVM (scikit-learn SVC)", "sklearn.svm:SVC"),

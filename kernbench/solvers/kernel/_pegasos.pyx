@@ -10,6 +10,7 @@ from libc.stdlib cimport free
 from kernbench.kernels._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
+from kernbench.solvers.kernel._intercept cimport InterceptFinder
 
 import numpy as np
 
@@ -56,6 +57,7 @@ cdef class Pegasos:
     cdef readonly object problem
     cdef readonly Py_ssize_t first_check
     cdef KernelRows rows
+    cdef InterceptFinder finder
     cdef object rng, cumulative
     cdef double lam, squared_norm, intercept
     cdef bint project, rescale
@@ -76,6 +78,7 @@ cdef class Pegasos:
         self.cumulative = cumulative_weights(problem.weights)
         self.first_check = -(-problem.n // BATCH) * BATCH
         self.y, self.diagonal = problem.y, rows.diagonal()
+        self.finder = InterceptFinder(problem.y, problem.weights) if problem.fit_intercept else None
         self.counts, self.responses = np.zeros(problem.n), np.zeros(problem.n)
         if initial is not None:
             self._start_from(initial)
@@ -95,13 +98,13 @@ cdef class Pegasos:
                 first += self._walk(indices[first:])
             done += length
             if self.problem.fit_intercept and self.n_iter % BATCH == 0:
-                self.intercept = self._best_intercept()
+                self.intercept = self.finder.find(self._f())
         return done
 
     cdef Py_ssize_t _walk(self, const Py_ssize_t[::1] drawn) except -1:
         """Do the steps on `drawn` up to the first violator whose row was not fetched; return how many were done."""
         cdef:
-            Py_ssize_t length = drawn.shape[0], k, l, i, n_foreseen = 0, n_moved = 0, n = self.y.shape[0]
+            Py_ssize_t length = drawn.shape[0], k, l, i, n_foreseen = 0, n_used = 0, n = self.y.shape[0]
             Py_ssize_t[::1] foreseen = np.empty(length, dtype=np.intp)
             Py_ssize_t[::1] place = np.full(length, -1, dtype=np.intp)     # position of a draw's row in `pointers`
             double[::1] local = np.empty(length)                           # responses of the draws, kept up to date
@@ -146,11 +149,16 @@ cdef class Pegasos:
                                 self.counts[l] *= shrink
                             for l in range(k + 1, local.shape[0]):
                                 local[l] *= shrink
-                if n_foreseen:
+                for k in range(n_foreseen):  # a pass over memory for each row, so leave out those of no step
+                    if steps[k] != 0.0:
+                        steps[n_used] = steps[k]
+                        pointers[n_used] = pointers[k]
+                        n_used += 1
+                if n_used:
                     if single:
-                        add_rows_float(<float **> pointers, &steps[0], n_foreseen, 0, n, &self.responses[0])
+                        add_rows_float(<float **> pointers, &steps[0], n_used, 0, n, &self.responses[0])
                     else:
-                        add_rows_double(<double **> pointers, &steps[0], n_foreseen, 0, n, &self.responses[0])
+                        add_rows_double(<double **> pointers, &steps[0], n_used, 0, n, &self.responses[0])
                 if scale != 1.0:
                     for l in range(n):
                         self.responses[l] *= scale
@@ -170,13 +178,10 @@ cdef class Pegasos:
     def _coef(self):
         return self.problem.y * np.asarray(self.counts) / (self.lam * max(self.n_iter, 1))
 
-    def _best_intercept(self):
-        return self.problem.best_intercept(self._f())
-
     def _scale_and_intercept(self):
         """The multiple of the last iterate, and the intercept, that make the objective smallest."""
         if not self.rescale or self.n_iter == 0:
-            return 1.0, self._best_intercept()
+            return 1.0, self.problem.best_intercept(self._f())
         y, f = self.problem.y, self._f()
         return best_scale(y * f, self._coef() @ f, y, self.problem.weights, alpha=self.problem.alpha,
                           fit_intercept=self.problem.fit_intercept)

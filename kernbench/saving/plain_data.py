@@ -4,7 +4,7 @@ A value that JSON has no word for becomes an object with one key that starts wit
 
     {"$array": "support_"}              an array of the archive
     {"$csr": "support_vectors_", ...}   a sparse matrix, its three arrays in the archive
-    {"$kernel": "Gaussian", ...}        a kernel object with its parameters (kernels again, in a sum)
+    {"$kernel": "Gaussian", ...}        a kernel object with its parameters; those of a sum are kernels again
     {"$pairs": [[key, value], ...]}     a dict whose keys are not all strings (class weights)
 
 Nothing in it can run code when it is read.
@@ -17,10 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from kernbench._names import unknown_name
-from kernbench.kernels.functions import KERNELS as ALL_KERNELS
+from kernbench.kernels.functions import KERNELS as CATALOGUE
 from kernbench.kernels.functions import Callable, Kernel
 
-KERNELS = {name: kernel for name, kernel in ALL_KERNELS.items() if kernel is not Callable}
+KERNELS = {name: kernel for name, kernel in CATALOGUE.items() if kernel is not Callable}
 PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
 
 
@@ -61,11 +61,9 @@ def encode(value, name, arrays):
         return _encode_array(value, name, arrays)
     if sparse.issparse(value):
         return _encode_csr(value.tocsr(), name, arrays)
-    if isinstance(value, Kernel) and type(value).__name__ in KERNELS:
-        # Field by field, since `asdict` would make dicts of the parts of a sum.
-        parameters = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {"$kernel": type(value).__name__, **encode(parameters, name, arrays)}
-    if callable(value) or isinstance(value, Callable):
+    if KERNELS.get(type(value).__name__) is type(value):
+        return {"$kernel": type(value).__name__, **_encode_kernel(value, name, arrays)}
+    if isinstance(value, Callable) or (callable(value) and not isinstance(value, Kernel)):
         raise NotPlainData(f"{name} is a Python function, which cannot be stored as data")
     raise NotPlainData(f"{name} is a {type(value).__name__}, which cannot be stored as data")
 
@@ -76,6 +74,12 @@ def _encode_dict(value, name, arrays):
     return {
         "$pairs": [[encode(key, name, arrays), encode(item, name, arrays)] for key, item in value.items()]
     }
+
+
+def _encode_kernel(kernel, name, arrays):
+    # Not dataclasses.asdict, which would flatten the kernels of a sum into dicts without a class.
+    parameters = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
+    return {key: encode(item, f"{name}.{key}", arrays) for key, item in parameters.items()}
 
 
 def _encode_array(value, name, arrays):

@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from kernbench.estimators import KernelSVC, load
+from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
+from kernbench.saving import load
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 1).astype(int)
@@ -264,3 +265,39 @@ def test_archive_member_that_claims_a_huge_shape(path):
         archive.writestr("extra.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     with pytest.raises(ValueError, match=r"model\.npz"):
         load(path)
+
+
+# --- files of earlier versions ------------------------------------------------------------------------------
+
+HEADER_OF_0_1 = """
+{"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC", "params": {"C": 1.0,
+"cache_size": 500, "callback": null, "class_weight": null, "coef0": 0.0, "decision_function_shape": "ovr", "degree": 3,
+"dtype": "auto", "fit_intercept": true, "gamma": "scale", "kernel": {"$kernel": "Gaussian", "sigma": 1.5}, "max_iter": -1,
+"max_seconds": null, "random_state": null, "solver": "smo", "solver_options": null, "tol": 0.001, "verbose": 0,
+"warm_start": false}, "attributes": {"n_features_in_": 2, "classes_": {"$array": "classes_"}, "class_weight_":
+{"$array": "class_weight_"}, "dtype_": "float64", "kernel_": {"$kernel": "Gaussian", "sigma": 1.5}, "support_":
+{"$array": "support_"}, "n_support_": {"$array": "n_support_"}, "dual_coef_": {"$array": "dual_coef_"}, "intercept_":
+{"$array": "intercept_"}, "support_vectors_": {"$array": "support_vectors_"}, "n_iter_": {"$array": "n_iter_"},
+"n_kernel_evaluations_": 16, "converged_": true, "fit_status_": 0, "objective_": 0.36, "duality_gap_": 0.0,
+"status_": "converged", "trace_": {"n_iter": [0, 2], "seconds": [0.0, 0.1], "objective": [0.0, 0.36]}}}
+"""
+
+
+def test_model_of_version_0_1_is_read(tmp_path):
+    rows = np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 2.0], [2.0, 3.0]])
+    np.savez(
+        tmp_path / "model.npz",
+        header=np.array(HEADER_OF_0_1),
+        classes_=np.array(["no", "yes"]),
+        class_weight_=np.ones(2),
+        support_=np.arange(4, dtype=np.int32),
+        n_support_=np.array([2, 2], dtype=np.int32),
+        dual_coef_=np.array([[-0.4, -1.0, 1.0, 0.4]]),
+        intercept_=np.zeros(1),
+        support_vectors_=rows,
+        n_iter_=np.array([2]),
+    )
+    model = load(tmp_path / "model.npz")
+    K = np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2) / (2 * 1.5**2))
+    np.testing.assert_allclose(model.decision_function(rows), K @ [-0.4, -1.0, 1.0, 0.4], rtol=1e-12)
+    assert model.predict(rows).tolist() == ["no", "no", "yes", "yes"]

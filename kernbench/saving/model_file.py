@@ -5,6 +5,7 @@ The archive holds the arrays of the model and one string, ``header``, which is J
     {"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC",
      "params": {...}, "attributes": {...}}
 
+A model says with its fitted attributes, the names that end in ``_``, all that prediction needs.
 Params that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
 they take their defaults in the loaded model.
 """
@@ -21,10 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._files import written_whole
 from kernbench._names import unknown_name
 from kernbench._version import __version__
-from kernbench.estimators._plain_data import NotPlainData, decode, encode
+from kernbench.saving.plain_data import NotPlainData, decode, encode
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
-CLASSES = {"KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC"}
+CLASSES = {
+    "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
+    "Nystroem": "kernbench.features.nystroem:Nystroem",
+    "RandomFeatures": "kernbench.features.random_features:RandomFeatures",
+}
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
 
 

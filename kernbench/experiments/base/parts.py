@@ -1,20 +1,18 @@
-"""What an experiment is, declared as plain data: data sets, methods, metrics, and the paper's own numbers.
-
-Nothing here computes. An :class:`Experiment` says what the paper did; :mod:`.cells` turns it into work,
-:mod:`.runner` does the work, and the report reads it again to put the paper's numbers beside ours.
-"""
+"""What an experiment is made of: data sets, scales, methods, metrics, and the paper's own numbers."""
 
 from dataclasses import dataclass, field
 
 from kernbench._names import unknown_name
 
 
-def _require_known(what, name, known):
+def require_known(what, name, known):
+    """Raise ValueError, with the nearest name, unless `name` is among `known`."""
     if name not in known:
         raise ValueError(unknown_name(what, name, known))
 
 
-def _require_unique(what, items):
+def require_unique(what, items):
+    """Raise ValueError if two of `items` have one name."""
     names = [item.name for item in items]
     for name in names:
         if names.count(name) > 1:
@@ -41,6 +39,10 @@ class Setting:
         Name of the setting, in another scale, whose place this one takes where no file may be needed.
     note : str
         How this differs from what the paper did, in words a reader of the report needs.
+    label : str
+        What figures print; the name by default.
+    methods : tuple of str or None
+        The methods that make sense here; None: all of the experiment's.
     """
 
     name: str
@@ -50,6 +52,12 @@ class Setting:
     optional: bool = False
     stands_for: str | None = None
     note: str = ""
+    label: str = ""
+    methods: tuple | None = None
+
+    def takes(self, method):
+        """Whether the method of that name is run on this data set."""
+        return self.methods is None or method in self.methods
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Scale:
     memory_limit: int | None = None
 
     def __post_init__(self):
-        _require_unique("data set", self.settings)
+        require_unique("data set", self.settings)
 
     def setting(self, name):
         """The setting called `name`; ValueError with the nearest name when there is none."""
@@ -84,16 +92,16 @@ class Scale:
 
 @dataclass(frozen=True)
 class Method:
-    """One way to solve the problem: an estimator as data, so that a fresh process can build it.
+    """One way to solve the problem, as data, so that a fresh process can build it.
 
     Attributes
     ----------
     name, label : str
         What users type, and what figures print.
     estimator : str
-        ``"module:Class"``.
+        ``"module:Class"``; for a measurement of its own, ``"module:function"`` of whatever is measured.
     params : dict
-        Constructor parameters, JSON values only.
+        Constructor parameters, or those of the measurement; JSON values only.
     traced : bool
         The estimator takes ``callback=`` and keeps ``trace_``: its test error is followed while it runs.
     seed_param : str or None
@@ -108,6 +116,8 @@ class Method:
         Parameter that takes the budget in seconds.
     requires, package : str or None
         Module that must be importable and the package that brings it; without it the method is a named gap.
+    measure : str or None
+        How it is measured, where that differs from the rest of the experiment: see :class:`Experiment`.
     """
 
     name: str
@@ -122,6 +132,7 @@ class Method:
     budget_param: str = "max_seconds"
     requires: str | None = None
     package: str | None = None
+    measure: str | None = None
 
     def __post_init__(self):
         if (self.depends_on is None) != (self.budget_fraction is None):
@@ -158,7 +169,7 @@ class Metric:
     deterministic: bool = False
 
     def __post_init__(self):
-        _require_known("direction", self.direction, ("lower", "higher"))
+        require_known("direction", self.direction, ("lower", "higher"))
 
     def of(self, record):
         """The metric's value in `record` as a float, or None where the record has none."""
@@ -177,124 +188,12 @@ class PaperNumber:
     dataset, method, metric : str
         Names of a setting, a method and a metric of the experiment.
     value : float
+    error : float or None
+        The standard error it prints beside it.
     """
 
     dataset: str
     method: str
     metric: str
     value: float
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The paper's finding in a form that records can confirm or refute.
-
-    It holds on a data set when, averaged over repeats, `method` is no worse on `metric` than `baseline` plus
-    `margin`, and needed at most `time_fraction` of the baseline's fit time.
-
-    Attributes
-    ----------
-    text : str
-        The finding in one sentence.
-    method, baseline, metric : str
-    margin : float
-        In the units of records.
-    time_fraction : float or None
-        None makes no claim about time.
-    time_slack : float
-        Seconds by which the budget may be overrun: a solver looks at its clock only now and then.
-    """
-
-    text: str
-    method: str
-    baseline: str
-    metric: str
-    margin: float
-    time_fraction: float | None = None
-    time_slack: float = 0.0
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A table or figure of a paper as a grid of data sets and methods.
-
-    Attributes
-    ----------
-    name, title : str
-    paper : str
-        Citation, with the place in the paper.
-    claim : Claim
-    methods : tuple of Method
-        In the order of tables.
-    scales : dict of str to Scale
-        ``"quick"`` (offline, a minute) and ``"paper"`` (the real sizes).
-    metrics : tuple of Metric
-        The first is the headline.
-    paper_numbers : tuple of PaperNumber
-    evaluate : str
-        ``"module:function"``, called as ``function(model, data, predictions) -> dict`` off the clock, with
-        the model's predictions on the test rows: the cell's metrics.
-    threads : int or None
-        Threads per cell unless the user says otherwise; None shares out the cores.
-    warm_up_rows : int
-        Rows each estimator is fitted to before the clock starts, so that loading libraries is nobody's time.
-    note : str
-        What a reader must know about how this differs from the paper.
-    """
-
-    name: str
-    title: str
-    paper: str
-    claim: Claim
-    methods: tuple
-    scales: dict
-    metrics: tuple
-    paper_numbers: tuple = ()
-    evaluate: str = "kernbench.experiments.evaluation:kernel_svm"
-    threads: int | None = None
-    warm_up_rows: int = 0
-    note: str = ""
-
-    def __post_init__(self):
-        _require_unique("method", self.methods)
-        _require_unique("metric", self.metrics)
-        methods = [method.name for method in self.methods]
-        metrics = [metric.name for metric in self.metrics]
-        settings = {setting.name for scale in self.scales.values() for setting in scale.settings}
-        for method in self.methods:
-            if method.depends_on is not None:
-                _require_known("method", method.depends_on, methods)
-        for name in (self.claim.method, self.claim.baseline):
-            _require_known("method", name, methods)
-        _require_known("metric", self.claim.metric, metrics)
-        for number in self.paper_numbers:
-            _require_known("data set", number.dataset, settings)
-            _require_known("method", number.method, methods)
-            _require_known("metric", number.metric, metrics)
-
-    def scale(self, name):
-        """The scale called `name`; ValueError with the nearest name when there is none."""
-        _require_known("scale", name, list(self.scales))
-        return self.scales[name]
-
-    def method(self, name):
-        """The method called `name`; ValueError with the nearest name when there is none."""
-        methods = {method.name: method for method in self.methods}
-        _require_known("method", name, list(methods))
-        return methods[name]
-
-    def metric(self, name):
-        """The metric called `name`; ValueError with the nearest name when there is none."""
-        metrics = {metric.name: metric for metric in self.metrics}
-        _require_known("metric", name, list(metrics))
-        return metrics[name]
-
-    def paper_number(self, dataset, method, metric):
-        """The paper's value for one entry of its table, or None.
-
-        A stand-in has no number of its own: look up ``setting.stands_for`` and say so.
-        """
-        for number in self.paper_numbers:
-            if (number.dataset, number.method, number.metric) == (dataset, method, metric):
-                return number.value
-        return None
+    error: float | None = None

@@ -1,0 +1,118 @@
+"""Pictures as rows of pixels."""
+
+import numpy as np
+
+from kernbench.datasets.entry import DatasetEntry
+from kernbench.datasets.errors import malformed
+from kernbench.datasets.npz import read_arrays
+from kernbench.datasets.packed import open_unpacked
+from kernbench.datasets.real.parts import signs
+from kernbench.datasets.storage import RemoteFile
+
+_MNIST = ("https://ossci-datasets.s3.amazonaws.com/mnist", "http://yann.lecun.com/exdb/mnist")
+
+
+def mnist_8_vs_rest(paths):
+    """The digit 8 (+1) against all others, pixels divided by 255: dense, float32.
+
+    About a fifth of the pixels are not 0. CSR would take less memory, but the dense matrix products behind
+    the blocks of a kernel are much faster at this density.
+    """
+    parts = []
+    for part in ("train", "t10k"):
+        images = _read_idx(paths[f"{part}-images-idx3-ubyte"])
+        digits = _read_idx(paths[f"{part}-labels-idx1-ubyte"])
+        parts += [_unit(images), signs(digits == 8)]
+    return tuple(parts)
+
+
+def cifar10_subset(paths):
+    """Ten classes of small photographs, labels 0 to 9, pixels divided by 255: dense, float32.
+
+    The first 4,000 training and the first 1,000 test images; a row holds 32 x 32 points, each as red, green
+    and blue. ``cifar10_subset.npz`` is no published file, but made from one: in ``cifar-10-python.tar.gz``
+    the images are the first rows of ``data_batch_1`` and ``test_batch``, there with all red values before
+    the green and the blue.
+
+    Results on it are not comparable with those published for all 60,000 images.
+    """
+    arrays = read_arrays(paths["cifar10_subset.npz"], ("X_train", "y_train", "X_test", "y_test"))
+    parts = []
+    for images, labels in (arrays[:2], arrays[2:]):
+        parts += [_unit(images), labels.astype(np.int64)]
+    return tuple(parts)
+
+
+def _unit(images):
+    return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
+
+
+def _read_idx(path):
+    """Bytes in the idx format of MNIST: two zeros, type 8, number of dimensions, their sizes, the data."""
+    with open_unpacked(path) as file:
+        content = file.read()
+    if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
+        raise malformed(path, "not an idx file of bytes")
+    start = 4 + 4 * content[3]
+    shape = np.frombuffer(content[4:start], dtype=">u4")
+    if len(content) - start != shape.prod(dtype=np.int64):
+        raise malformed(
+            path, f"found {len(content) - start} bytes of data, expected {' x '.join(map(str, shape))}"
+        )
+    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)
+
+
+def _mnist_file(name, checksum):
+    return RemoteFile(name, checksum, tuple(f"{origin}/{name}.gz" for origin in _MNIST))
+
+
+ENTRIES = (
+    DatasetEntry(
+        name="mnist-8-vs-rest",
+        kind="full",
+        summary="Handwritten digits, pixels divided by 255: +1 is the digit 8, -1 the rest.",
+        source="http://yann.lecun.com/exdb/mnist/",
+        n_train=60_000,
+        n_test=10_000,
+        n_features=784,
+        layout="dense float32",
+        positive="9.8%",
+        build=mnist_8_vs_rest,
+        files=(
+            _mnist_file(
+                "train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
+            ),
+            _mnist_file(
+                "train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"
+            ),
+            _mnist_file(
+                "t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"
+            ),
+            _mnist_file(
+                "t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"
+            ),
+        ),
+    ),
+    DatasetEntry(
+        name="cifar10-subset",
+        kind="subset",
+        summary="CIFAR-10, the first images of both parts, pixels divided by 255: classes 0 to 9.",
+        source="https://www.cs.toronto.edu/~kriz/cifar.html",
+        n_train=4_000,
+        n_test=1_000,
+        n_published=60_000,
+        n_features=3_072,
+        layout="dense float32",
+        task="multi-class",
+        build=cifar10_subset,
+        files=(
+            RemoteFile(
+                "cifar10_subset.npz",
+                "4d200ad7e85e52c0d51b00781e7a9114c64d12fe3d43f68796c527477119ee64",
+                (),
+                recipe="the first 4,000 and 1,000 images as arrays X_train, y_train, X_test, y_test of "
+                "uint8, images of shape (n, 32, 32, 3)",
+            ),
+        ),
+    ),
+)

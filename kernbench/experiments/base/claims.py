@@ -1,0 +1,64 @@
+"""Findings in a form that records can confirm or refute."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A race: as good as a baseline, in a part of its time.
+
+    It holds on a data set when, averaged over repeats, `method` is no worse on `metric` than `baseline` plus
+    `margin`, and needed at most `time_fraction` of the baseline's fit time.
+
+    Attributes
+    ----------
+    text : str
+        The finding in one sentence.
+    method, baseline, metric : str
+    margin : float
+        In the units of records.
+    time_fraction : float or None
+        None makes no claim about time.
+    time_slack : float
+        Seconds by which the budget may be overrun: a solver looks at its clock only now and then.
+    datasets : tuple of str or None
+        Data sets it is about; None: all on which the methods are run.
+    """
+
+    text: str
+    method: str
+    baseline: str
+    metric: str
+    margin: float
+    time_fraction: float | None = None
+    time_slack: float = 0.0
+    datasets: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number, or the ratio of two, that is no worse than a bound.
+
+    It holds on a data set when the median over repeats of `metric` of `method` is at most `bound` (at least,
+    for a metric of which more is better). With a `baseline`, the ratio of the two methods' values is meant,
+    both from the same repeat on the same set-up.
+
+    Attributes
+    ----------
+    text : str
+        The finding in one sentence.
+    method, metric : str
+    bound : float
+        In the units of records; a plain number for a ratio.
+    baseline : str or None
+        Method whose value the method's is divided by.
+    datasets : tuple of str or None
+        Data sets it is about; None: all on which the methods are run.
+    """
+
+    text: str
+    method: str
+    metric: str
+    bound: float
+    baseline: str | None = None
+    datasets: tuple | None = None

@@ -1,0 +1,23 @@
+/* Fastfood arguments, KB_LANES rows of data at a time: lanes lie side by side, so that every step of the transform,
+ * and the permutation too, works on whole vectors. */
+#ifndef KB_FASTFOOD_H
+#define KB_FASTFOOD_H
+
+#include <stddef.h>
+#include "_simd.h"
+
+#define KB_LANES 16
+
+#define KB_T float
+#define KB_NAME(f) f##_float
+#include "_fastfood_body.h"
+#undef KB_T
+#undef KB_NAME
+
+#define KB_T double
+#define KB_NAME(f) f##_double
+#include "_fastfood_body.h"
+#undef KB_T
+#undef KB_NAME
+
+#endif

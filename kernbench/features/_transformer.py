@@ -1,0 +1,142 @@
+"""What the transformers of this package share: checks of rows, the kernel's name, chunks of rows, files."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.functions import Kernel, Linear, Product, Sum
+from kernbench.kernels.names import resolve_kernel
+from kernbench.saving import model_file
+
+CHUNK_BYTES = 32_000_000  # intermediate values held at one time, and rows turned into another precision
+MIN_CHUNK_ROWS = 256
+WIDER = "give X as float64"
+
+
+class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the explicit feature maps of a kernel.
+
+    A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and brings
+
+    * ``fit(X, y=None)``, which begins with ``X = self._checked(X, reset=True)``, sets
+      ``self.kernel_ = self._resolved_kernel(X, random_state)`` and whatever else it needs; names of fitted
+      attributes end in ``_``, and those are what a file holds: arrays, CSR matrices, plain data, kernels;
+    * ``_n_features_out``, the number of columns, as a property (a file does not hold it);
+    * ``_write(X, out)``, which fills ``out`` (n, n_features_out), C-ordered and of X's precision, with the
+      features of a few checked rows (or ``_write_all``, of all of them);
+    * optionally ``_row_values``, the number of values that ``_write`` holds for each row beside ``out``, and
+      ``_check_fitted_state()``, which raises ValueError unless the fitted attributes belong together (they
+      may come from a damaged file).
+
+    Precision: float32 rows give float32 features, everything else float64.
+    """
+
+    def transform(self, X):
+        """Return the features of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            float32 if X is, else float64.
+
+        Raises
+        ------
+        ValueError
+            For rows that ``fit`` would refuse.
+
+        Notes
+        -----
+        Works on chunks of rows: beside the result it needs some tens of megabytes, however many rows there
+        are.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        out = np.empty((X.shape[0], self._n_features_out), dtype=X.dtype)
+        self._write_all(X, out)
+        return out
+
+    def _write_all(self, X, out):
+        for rows in self._chunks(X):
+            self._write(X[rows], out[rows])
+
+    def save(self, path):
+        """Write the fitted transformer to a file that `kernbench.load` reads: plain data, no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.npz``. Written whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is a Python function, which is not data.
+        """
+        model_file.save(self, path)
+
+    def _checked(self, X, y="no_validation", *, reset):
+        """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.
+
+        Whoever overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
+        ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
+        """
+        checked = check_rows(self, X, y, reset=reset)
+        if not reset:
+            self._check_values(checked, self.kernel_)
+        return checked
+
+    def _resolved_kernel(self, X, random_state=None):
+        """Return the kernel object that the parameters mean for training rows X, which are checked for it.
+
+        `random_state` (int, Generator or None) draws the subset of ``gamma="median"``.
+        """
+        settings = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if hasattr(self, name)}
+        if isinstance(self.kernel, str) and not is_precomputed(self.kernel):
+            check_range(X, Linear(), X.dtype.name, wider=WIDER)  # first: the variance of "scale" may overflow
+        kernel = resolve_kernel(self.kernel, X, random_state=random_state, **settings)
+        self._check_values(X, kernel)
+        return kernel
+
+    def _check_values(self, X, kernel):
+        try:
+            kernel.check_domain(X)
+        except ValueError as error:
+            if not _needs_positive(kernel):
+                raise
+            raise ValueError(f"Negative values in data passed to {type(self).__name__}: {error}") from None
+        check_range(X, kernel, X.dtype.name, wider=WIDER)
+
+    _row_values = 0
+
+    def _chunks(self, X):
+        """Yield slices of rows, such that what is held beside the output stays within `CHUNK_BYTES`.
+
+        Their bounds depend on neither the number of threads nor the number of rows.
+        """
+        width = max(1, X.shape[1] + self._row_values)
+        height = max(MIN_CHUNK_ROWS, CHUNK_BYTES // (8 * width))
+        for start in range(0, X.shape[0], height):
+            yield slice(start, min(X.shape[0], start + height))
+
+    def _check_fitted_state(self):
+        """Raise ValueError unless the fitted attributes belong together."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.input_tags.positive_only = _needs_positive(self.kernel)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _needs_positive(kernel):
+    """Whether a kernel object, or a part of a sum or product, takes no negative entries."""
+    if isinstance(kernel, Sum | Product):
+        return any(_needs_positive(part) for part in kernel.kernels)
+    return isinstance(kernel, Kernel) and kernel.lower == 0

@@ -1,0 +1,144 @@
+"""The laws of frequencies: by which distribution each kernel draws.
+
+A law is told twice: by its name in the compiled generator, which draws independent numbers, and by its
+inverse distribution function, through which quasi-random points go. Kernels have a `unit` s, k(x, z) =
+k0(x/s, z/s): the law is that of k0, and frequencies are divided by s.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaincinv, ndtri
+
+from kernbench.kernels.functions import (
+    ArcCosine,
+    Cauchy,
+    ChiSquared,
+    ExponentialSemigroup,
+    Gaussian,
+    Intersection,
+    JensenShannon,
+    Laplacian,
+    Matern,
+    ReciprocalSemigroup,
+    SkewedChiSquared,
+    SkewedIntersection,
+)
+
+
+@dataclass(frozen=True)
+class Law:
+    """The distribution of one coordinate of a frequency.
+
+    Attributes
+    ----------
+    inverse : callable
+        The inverse distribution function, array to array.
+    generator : str, optional
+        Its name in the compiled generator; None for laws that always go through `inverse`.
+    factor : float
+        Numbers of `generator` and `inverse` are multiplied by it.
+    isotropic : bool
+        Frequencies are standard normal vectors: their directions may be made orthogonal.
+    heavy : bool
+        Without a variance: arguments of cosines are too large for float32.
+    """
+
+    inverse: Callable
+    generator: str | None = None
+    factor: float = 1.0
+    isotropic: bool = False
+    heavy: bool = False
+
+
+def inverse_cauchy(u):
+    return np.tan(np.pi * (u - 0.5))
+
+
+def inverse_laplace(u):
+    v = u - 0.5
+    return -np.sign(v) * np.log1p(-2 * np.abs(v))
+
+
+def inverse_sech(u):
+    return np.log(np.tan(np.pi * u / 2)) / np.pi
+
+
+def inverse_exponential(u):
+    return -np.log(u)
+
+
+def inverse_levy(u):
+    return 0.5 / ndtri(u / 2) ** 2
+
+
+KNOTS = 4096
+TAIL = 16.0  # |w| that the table of the Jensen-Shannon law reaches; beyond it lie 1e-23 of the mass
+
+
+def jensen_shannon_density(w):
+    """(2 / ln 4) sech(pi w) / (1 + 4 w^2)."""
+    return 2 / np.log(4) / np.cosh(np.pi * w) / (1 + 4 * w**2)
+
+
+@lru_cache(maxsize=1)
+def _jensen_shannon_table():
+    """Knots s_i = -log(2 P[W > w_i]), w_i, and dw/ds there, for w from 0 to `TAIL`."""
+    w = np.linspace(0, TAIL, KNOTS)
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    half = (w[1] - w[0]) / 2
+    middle = (w[:-1] + w[1:]) / 2
+    mass = half * (jensen_shannon_density(middle[:, None] + half * nodes) @ weights)
+    # Summed from the tail, which keeps its relative accuracy; all of it is 1/2.
+    beyond = np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
+    beyond += jensen_shannon_density(TAIL) / np.pi  # the rest, where the density falls off like exp(-pi w)
+    beyond *= 0.5 / beyond[0]
+    return -np.log(2 * beyond), w, beyond / jensen_shannon_density(w)
+
+
+def inverse_jensen_shannon(u):
+    """Cubic Hermite interpolation of w against -log of the tail, where it is nearly a straight line."""
+    s, w, slope = _jensen_shannon_table()
+    target = -np.log(2 * np.minimum(u, 1 - u))
+    i = np.clip(np.searchsorted(s, target, side="right") - 1, 0, KNOTS - 2)
+    h = s[i + 1] - s[i]
+    t = (target - s[i]) / h
+    value = (
+        (1 + 2 * t) * (1 - t) ** 2 * w[i]
+        + t * (1 - t) ** 2 * h * slope[i]
+        + t**2 * (3 - 2 * t) * w[i + 1]
+        + t**2 * (t - 1) * h * slope[i + 1]
+    )
+    return np.where(u < 0.5, -value, value)
+
+
+NORMAL = Law(ndtri, "normal", isotropic=True)
+CAUCHY = Law(inverse_cauchy, "cauchy", heavy=True)
+
+LAWS = {
+    Gaussian: NORMAL,
+    Matern: NORMAL,  # divided by the root of a chi-square number, see `matern_scales`
+    ArcCosine: NORMAL,
+    Laplacian: CAUCHY,
+    Cauchy: Law(inverse_laplace, "laplace"),
+    # Of (u - v) / 2, u = log(x + c): twice the frequencies of u.
+    SkewedChiSquared: Law(inverse_sech, "sech", factor=2.0),
+    SkewedIntersection: CAUCHY,
+    ExponentialSemigroup: Law(inverse_levy, "levy"),
+    ReciprocalSemigroup: Law(inverse_exponential, "exponential"),
+    ChiSquared: Law(inverse_sech, "sech"),
+    Intersection: Law(inverse_cauchy, "cauchy", factor=0.5, heavy=True),
+    JensenShannon: Law(inverse_jensen_shannon),
+}
+
+
+def matern_scales(nu, u):
+    """Return 1 / sqrt(g), g ~ chi^2(2 nu): it turns a normal vector into a Student t (over sqrt(2 nu))."""
+    return 1 / np.sqrt(2 * gammaincinv(nu, u))
+
+
+def chi_lengths(d, u):
+    """Return the lengths of standard normal vectors of d entries."""
+    return np.sqrt(2 * gammaincinv(d / 2, u))

@@ -1,0 +1,275 @@
+"""Random features: explicit maps whose inner products are a kernel in the mean."""
+
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench._names import unknown_name
+from kernbench._random import generator_of
+from kernbench.features._transformer import CHUNK_BYTES, KernelTransformer
+from kernbench.features.forms import ALL_DRAWS, ALL_FORMS
+from kernbench.features.plan import n_columns_of, plan
+from kernbench.features.rows import prefers_sparse
+from kernbench.features.spans import MAX_BLOCK, MAX_SEED
+from kernbench.kernels.functions import Kernel
+
+
+class RandomFeatures(KernelTransformer):
+    r"""Random features of a kernel: real, and unbiased, :math:`E\langle\phi(x), \phi(z)\rangle = k(x, z)`.
+
+    The error falls like :math:`1/\sqrt{m}` with the number m of features, whatever the number of rows. `fit`
+    reads the shape of X (and the bandwidth, for a kernel that is given by name); `transform` costs
+    :math:`O(n d m)`.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of `kernbench.kernels`: ``Gaussian Laplacian Cauchy
+        Matern Polynomial DotProduct Linear Hellinger ChiSquared Intersection JensenShannon SkewedChiSquared
+        SkewedIntersection ExponentialSemigroup ReciprocalSemigroup ArcCosine``, or sums and products of
+        these.
+    n_features : int, default=256
+        Columns of the result (scikit-learn's ``n_components``). The terms of a sum share them.
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        Of a kernel that is given by name, as are `degree` and `coef0`.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    form : str, default="auto"
+        What a draw becomes; ``"auto"`` is the first of a kernel's forms that fits `n_features`.
+
+        * Gaussian, Laplacian, Cauchy, Matern and the skewed kernels: ``"pair"`` (cosine and sine:
+          `n_features` must be even), ``"phase"`` (:math:`\sqrt{2}\cos(\langle w, x\rangle + b)`).
+        * ChiSquared, Intersection, JensenShannon: ``"vector"`` (a pair for each column of X, of a much
+          smaller variance: `n_features` must be a multiple of 2 d), ``"scalar"`` (their sum).
+        * Linear, Hellinger: ``"exact"`` (d columns, nothing random), ``"random"`` (signs).
+        * Polynomial: ``"tensor-sketch"`` [2]_, ``"random-degree"`` [3]_; DotProduct: ``"random-degree"``.
+        * The semigroup kernels and ArcCosine: ``"random"``.
+        * Products: ``"pair"`` and ``"phase"`` if a factor has them, else ``"random"``.
+    draws : {"iid", "orthogonal", "qmc", "fastfood"}, default="iid"
+        ``orthogonal`` [4]_ (Gaussian, Matern, ArcCosine) and ``qmc`` [5]_ (scrambled Sobol points; all
+        kernels with frequencies) make the error smaller, ``fastfood`` [6]_ (same kernels as ``orthogonal``)
+        the cost of many columns, :math:`O(n m \log d)`, at a somewhat larger error.
+    block_size : int, default=256
+        Columns that are drawn together: block b depends on the seed and b alone. Other sizes give other
+        features.
+    keep_frequencies : bool, default=True
+        False: drawn anew in every call of ``transform``, a few blocks at a time, and then forgotten.
+    random_state : int, RandomState, Generator or None, default=None
+        An int is the seed itself.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    seed_ : int
+        All that is random: a file or pickle holds it instead of frequencies.
+    forms_ : list of str
+        The form of each term of the kernel.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    feature_block : One block of them, by seed and number.
+    Nystroem : Features from landmarks, rows of the data.
+
+    Notes
+    -----
+    Numbers come from a counter-based generator, Philox4x32-10 [7]_, whose words are the same on every machine;
+    features do not depend on the number of threads or on what was drawn before. (``qmc`` takes its points from
+    SciPy.) float32 rows give float32 features; heavy-tailed frequencies (Laplacian, Intersection,
+    SkewedIntersection, Matern of nu <= 1), and rows far from the origin, are worked out in float64 all the same.
+
+    Features of inner-product and ArcCosine kernels grow with the rows: scale these to a length of about 1.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+    .. [2] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD 2013.
+    .. [3] P. Kar, H. Karnick, "Random feature maps for dot product kernels", AISTATS 2012.
+    .. [4] F. Yu et al., "Orthogonal random features", NIPS 2016.
+    .. [5] J. Yang et al., "Quasi-Monte Carlo feature maps for shift-invariant kernels", ICML 2014.
+    .. [6] Q. Le, T. Sarlós, A. Smola, "Fastfood", ICML 2013.
+    .. [7] J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+    .. [8] B. Dai et al., "Scalable kernel methods via doubly stochastic gradients", NIPS 2014, Table 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import LinearSVC
+    >>> from kernbench.features import RandomFeatures
+    >>> from kernbench.kernels import Gaussian
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> features = RandomFeatures(Gaussian(5.0), 200, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), features, LinearSVC())
+    >>> model.fit(X, y).score(X, y) > 0.97
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        n_features=256,
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        form="auto",
+        draws="iid",
+        block_size=256,
+        keep_frequencies=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_features = n_features
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.form = form
+        self.draws = draws
+        self.block_size = block_size
+        self.keep_frequencies = keep_frequencies
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Settle the kernel and the seed.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features_in)
+            Their shape matters, and for a kernel given by name their scale. They are checked for the kernel's
+            domain.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a kernel without random features, a form or draws that it has not, a number of columns that
+            does not fit, and rows outside its domain; the message says what to change.
+        """
+        self._check_parameters()
+        rng = generator_of(self.random_state)
+        X = self._checked(X, reset=True)
+        self.kernel_ = self._resolved_kernel(X, rng)
+        self.seed_ = _seed_of(self.random_state, rng)
+        self.forms_ = [term.form for term in self._plan()]
+        self._drawn = {}
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Fit to the first batch; check later ones.
+
+        The features of a stream must not change on the way, so the bandwidth of a kernel that is given by
+        name is that of the first batch.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features_in)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "seed_"):
+            return self.fit(X)
+        self._checked(X, reset=False)
+        return self
+
+    def drop_frequencies(self):
+        """Forget the frequencies that were drawn; the next ``transform`` draws the same again.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self._drawn = {}
+        return self
+
+    def _check_parameters(self):
+        for name in ("n_features", "block_size"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MAX_BLOCK:
+                raise ValueError(f"{name} must be a positive integer, got {value!r}")
+        for what, value, known in (("form", self.form, ALL_FORMS), ("draws", self.draws, ALL_DRAWS)):
+            if not (isinstance(value, str) and value in known):
+                raise ValueError(unknown_name(what, value, known))
+        if not isinstance(self.keep_frequencies, bool | np.bool_):
+            raise ValueError(f"keep_frequencies must be True or False, got {self.keep_frequencies!r}")
+
+    def _plan(self):
+        return plan(self.kernel_, int(self.n_features), self.n_features_in_, self.form, self.draws)
+
+    @property
+    def _n_features_out(self):
+        return n_columns_of(self._plan())
+
+    @property
+    def _row_values(self):
+        return max(term.map.row_values for term in self._plan())
+
+    def _write_all(self, X, out):
+        """Stretch after stretch of columns: frequencies are drawn once, however many chunks of rows."""
+        by_entries = prefers_sparse(X)
+        for term, span, columns, drawn in self._stretches(X.dtype, by_entries):
+            for rows in self._chunks(X):
+                part = X[rows]
+                if sparse.issparse(part) and not by_entries:
+                    part = part.toarray()
+                term.write(part, drawn, span, out[rows, columns])
+
+    def _stretches(self, dtype, by_entries):
+        """Yield terms, spans, columns and what is drawn for them: spans of a whole term, or a few blocks."""
+        block_size = int(self.block_size)
+        if self.keep_frequencies:
+            kept = vars(self).setdefault("_drawn", {})  # neither pickles nor files have it
+            key = (dtype.name, by_entries)
+            if key not in kept:
+                kept[key] = [
+                    (term, span, columns, term.map.draw(span, dtype, by_entries))
+                    for term in self._plan()
+                    for span, columns in term.spans(self.seed_, block_size)
+                ]
+            yield from kept[key]
+            return
+        at_once = max(1, CHUNK_BYTES // (32 * self.n_features_in_ * block_size))
+        for term in self._plan():
+            for span, columns in term.spans(self.seed_, block_size, at_once):
+                yield term, span, columns, term.map.draw(span, dtype, by_entries)
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_drawn", None)
+        return state
+
+    def _check_fitted_state(self):
+        self._check_parameters()
+        if not isinstance(self.kernel_, Kernel):
+            raise ValueError("kernel_ is not a kernel")
+        for name, lowest, largest in (("seed_", 0, MAX_SEED), ("n_features_in_", 1, np.iinfo(np.intp).max)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or not lowest <= value <= largest:
+                raise ValueError(f"{name} is no integer from {lowest} to {largest}")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError("feature_names_in_ has another length")
+        if self.forms_ != [term.form for term in self._plan()]:
+            raise ValueError("forms_ are not those of the kernel")
+
+
+def _seed_of(random_state, rng):
+    if isinstance(random_state, Integral) and 0 <= random_state <= MAX_SEED:
+        return int(random_state)
+    return int(rng.integers(MAX_SEED, dtype=np.uint64, endpoint=True))

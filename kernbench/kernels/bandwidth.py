@@ -1,0 +1,108 @@
+"""Length scales told by the data: the median heuristic, and scikit-learn's ``gamma="scale"``."""
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import manhattan_distances
+
+from kernbench._names import unknown_name
+from kernbench._random import as_generator
+from kernbench.kernels.threads import single_threaded_blas
+
+MEDIAN_ROWS = 2000
+GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows are not filled up
+CHUNK_VALUES = 4_000_000
+METRICS = ("euclidean", "l1")
+
+
+def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=None):
+    """Return the median of the distances between pairs of rows, on a random subset: the median heuristic.
+
+    A Gaussian of this sigma (or a Laplacian, with ``metric="l1"``) is neither flat nor the identity on the
+    data.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    n_rows : int, default=2000
+        Rows of the subset, drawn without replacement; all rows if there are no more.
+    metric : {"euclidean", "l1"}, default="euclidean"
+        Distances ‖x - z‖₂ (not their squares) or ‖x - z‖₁.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the subset.
+
+    Returns
+    -------
+    float
+        Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
+        even. 1 if the median is 0: half of the pairs are equal, and no length can be told.
+    """
+    if metric not in METRICS:
+        raise ValueError(unknown_name("metric", metric, METRICS))
+    rng = as_generator(random_state)
+    if X.shape[0] > n_rows:
+        X = X[np.sort(rng.choice(X.shape[0], n_rows, replace=False))]
+    if X.shape[0] < 2:
+        return 1.0
+    distances = _manhattan(X) if metric == "l1" else _euclidean(X)
+    median = float(np.median(distances, overwrite_input=True))
+    return median if median > 0 else 1.0
+
+
+def _euclidean(X):
+    """Distances of all pairs, in no particular order."""
+    if X.shape[1] <= GEMM_FEATURES:
+        return pdist(X.toarray() if sparse.issparse(X) else X)
+    X = X.astype(np.float64)
+    if not sparse.issparse(X):
+        X -= X.mean(axis=0)  # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    norms = np.asarray(squares.sum(axis=1)).ravel()
+    # Of the norms; below, rows are equal up to rounding.
+    smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps
+    pairs, height = [], max(1, CHUNK_VALUES // X.shape[0])
+    for start in range(0, X.shape[0], height):
+        with single_threaded_blas():  # with more threads it rounds differently
+            products = X[start : start + height] @ X[start:].T
+        products = products.toarray() if sparse.issparse(products) else products
+        for i, row in enumerate(products, start):
+            sums = norms[i] + norms[i + 1 :]
+            squared = sums - 2.0 * row[i + 1 - start :]
+            squared[squared < smallest * sums] = 0.0
+            pairs.append(np.sqrt(squared))
+    return np.concatenate(pairs)
+
+
+def _manhattan(X):
+    if not sparse.issparse(X):
+        return pdist(X, "cityblock")
+    # scikit-learn takes 32-bit indices only here.
+    parts = (X.data.astype(np.float64), X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    distances = manhattan_distances(sparse.csr_matrix(parts, shape=X.shape))
+    return distances[np.triu_indices_from(distances, k=1)]
+
+
+def scale(X):
+    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all
+    equal.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+
+    Returns
+    -------
+    float
+    """
+    # In two passes and in float64: the mean of the squares minus the squared mean cancels.
+    n_entries = X.shape[0] * X.shape[1]
+    if sparse.issparse(X):
+        stored = np.asarray(X.tocsr().data, dtype=np.float64)
+        mean = stored.sum() / n_entries
+        squares = np.square(stored - mean).sum() + (n_entries - len(stored)) * mean**2
+    else:
+        mean = X.mean(dtype=np.float64)
+        height = max(1, CHUNK_VALUES // max(1, X.shape[1]))
+        chunks = (X[start : start + height] for start in range(0, X.shape[0], height))
+        squares = sum(np.square(chunk - mean, dtype=np.float64).sum() for chunk in chunks)
+    return float(n_entries / (X.shape[1] * squares)) if squares > 0 else 1.0

@@ -1,0 +1,102 @@
+"""Contours: a function on a grid, as small multiples of one scale from 0 to 1."""
+
+from functools import partial
+
+import numpy as np
+
+from kernbench.report import text
+from kernbench.report.charts import layout
+from kernbench.report.labels import category_label
+from kernbench.report.pictures import Picture
+from kernbench.report.statistics import finite
+from kernbench.report.style import BLUE, INK, VERMILION
+from kernbench.report.tables import csv_text
+from kernbench.report.tidy import chosen, place
+
+SIZE = (1.95, 2.0)  # inches
+LEVELS = np.round(np.arange(0.1, 1.0, 0.1), 1)
+LABELLED = (0.1, 0.5, 0.9)
+OPACITY = 0.15  # of one step; the steps lie over each other
+
+
+def picture(display, experiment, group, looks):
+    """Draw a :class:`~kernbench.experiments.base.Contours`; None where there is nothing to draw.
+
+    Parameters
+    ----------
+    display : kernbench.experiments.base.Contours
+    experiment : kernbench.experiments.base.Experiment
+    group : Group
+    looks : dict of str to Look
+        Not used: colour means the value.
+
+    Returns
+    -------
+    Picture or None
+    """
+    grids = {}
+    for record in chosen(display, group):
+        grid = _grid(place(record, display.grid))
+        if grid is not None:
+            grids.setdefault(record["dataset"], grid)  # repeats compute the same
+    if not grids:
+        return None
+    name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
+    panels, rows = [], [("dataset", "x", "y", display.label)]
+    for dataset, grid in grids.items():
+        title = category_label(experiment, group, "dataset", dataset)
+        x, y, values, _ = grid
+        panels.append(
+            layout.Panel(
+                text.file_name(f"{name}-{dataset}"),
+                title,
+                _words(display, title, grid),
+                partial(_draw, grid, title),
+            )
+        )
+        rows += [
+            (dataset, repr(a), repr(b), repr(values[j, i])) for j, b in enumerate(y) for i, a in enumerate(x)
+        ]
+    page, file = layout.multiples(panels, display.title, SIZE)
+    caption = " ".join([text.sentence(display.title), *([display.note] if display.note else [])])
+    return Picture(name, caption, "", page, file, csv_text(rows), display.heading, "panels")
+
+
+def _grid(found):
+    """Lines, values and the marked point of a grid in a record; None where it is none."""
+    if not isinstance(found, dict):
+        return None
+    x, y, values, point = (found.get(key) for key in ("x", "y", "values", "point"))
+    if not all(isinstance(part, list) for part in (x, y, values)):
+        return None
+    values = np.array([[np.nan if finite(v) is None else v for v in row] for row in values], dtype=float)
+    return (x, y, values, point) if values.shape == (len(y), len(x)) else None
+
+
+def _draw(grid, title, axes, fonts):
+    x, y, values, point = grid
+    values = np.ma.masked_invalid(values)
+    highest = float(values.max())
+    for level in LEVELS:
+        if level < highest:
+            axes.contourf(x, y, values, levels=[level, max(highest, 1.0) + 1.0], colors=[BLUE], alpha=OPACITY)
+    shown = [level for level in LEVELS if float(values.min()) < level < highest]
+    if shown:
+        lines = axes.contour(x, y, values, levels=shown, colors=[INK], linewidths=0.45, alpha=0.55)
+        named = [level for level in shown if level in LABELLED] or shown[len(shown) // 2 :][:1]
+        axes.clabel(lines, named, fmt="%g", fontsize=fonts.tick - 1, colors=[INK], inline_spacing=2)
+    if isinstance(point, list):
+        axes.plot(*point, marker="o", markersize=4, color=VERMILION, zorder=5, clip_on=False)
+    axes.set_aspect("equal")
+    layout.dress(axes, fonts, title=title, grid="")
+    for axis, line in ((axes.xaxis, x), (axes.yaxis, y)):
+        layout.set_ticks(axis, [line[0], (line[0] + line[-1]) / 2, line[-1]])
+
+
+def _words(display, title, grid):
+    x, y, values, point = grid
+    where = (
+        f" around ({text.listed(layout.tick(value) for value in point)})" if isinstance(point, list) else ""
+    )
+    low, high = np.nanmin(values), np.nanmax(values)
+    return f"{title}: {display.label}{where}, from {low:.2g} to {high:.2g}."

@@ -1,0 +1,230 @@
+"""Canvases and panels: what all declared figures share.
+
+Small multiples are drawn twice: each panel on a small canvas of its own for the page, where they flow into as
+many columns as the window has room for, and all of them on one canvas for the file.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from scipy.optimize import isotonic_regression
+
+from kernbench.report import text
+from kernbench.report.style import GRID, INK
+from kernbench.report.svg import inline, standalone
+
+SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
+SMALL = (2.15, 1.95)
+COLUMNS = 4  # of small multiples in a file
+LETTER = 0.58  # width of an average letter over its height
+LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
+
+
+@dataclass(frozen=True)
+class Fonts:
+    """Sizes in points."""
+
+    title: float
+    label: float
+    tick: float
+    note: float
+
+
+LARGE_FONTS, SMALL_FONTS = Fonts(10, 10, 9, 8.5), Fonts(8.5, 7.5, 7.5, 7.5)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of small multiples.
+
+    Attributes
+    ----------
+    name : str
+        For its ids in the page.
+    title : str
+    words : str
+        The panel in words, for those who cannot see it.
+    draw : callable
+        ``draw(axes, fonts)``.
+    """
+
+    name: str
+    title: str
+    words: str
+    draw: object
+
+
+def tick(value, _=None):
+    """0.01, 0.1, 1, 10 … with an exponent only where the number would be long."""
+    if value == 0 or LEAST <= abs(value) < MOST:
+        return f"{value:g}".replace("-", "−")
+    mantissa, exponent = f"{value:.0e}".split("e")
+    power = text.power_of_ten(int(exponent))
+    return power if mantissa == "1" else f"{mantissa}·{power}".replace("-", "−")
+
+
+def new_canvas(size):
+    """An empty canvas without a background."""
+    canvas = Canvas(figsize=size, layout="constrained")
+    canvas.patch.set_alpha(0.0)
+    return canvas
+
+
+def finish(canvas):
+    """Names come from records: a $ in them is a dollar, and control characters are not for SVG."""
+    for words in canvas.findobj(Text):
+        words.set_parse_math(False)
+        words.set_text(text.printable(words.get_text()))
+        words.set_family("sans-serif")
+    return canvas
+
+
+def head(axes, title, fonts):
+    """A title from the left edge of the canvas, over the names of rows."""
+    axes.figure.suptitle(title, fontsize=fonts.title, fontweight="bold", color=INK, x=0.01, ha="left")
+
+
+def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
+    """Give axes their words, their ink and their grid."""
+    axes.patch.set_alpha(0.0)
+    axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold")
+    axes.set_xlabel(x_label, fontsize=fonts.label, color=INK)
+    axes.set_ylabel(y_label, fontsize=fonts.label, color=INK)
+    axes.tick_params(which="both", colors=INK, labelsize=fonts.tick)
+    axes.tick_params(which="minor", length=0)
+    if grid:
+        axes.grid(axis=grid, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(INK)
+        axes.spines[side].set_linewidth(0.8)
+
+
+def set_ticks(axis, values):
+    """Put the ticks of a matplotlib axis at `values` and nowhere else."""
+    axis.set_ticks(values)
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(tick))
+
+
+def name_ends(axes, ends, fonts):
+    """Write the names of lines beside their ends, apart from each other.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        With its final limits.
+    ends : list of (str, float, float)
+        Name and last point of each line, in data units.
+    fonts : Fonts
+    """
+    width, height = axes.figure.get_size_inches() * 72.0
+    box = axes.get_subplotspec().get_position(axes.figure)
+    gap = 1.15 * fonts.note / (0.8 * box.height * height)  # a line of text, as a share of the panel's height
+    to_axes = axes.transData + axes.transAxes.inverted()
+    placed = sorted(((to_axes.transform((x, y)), name) for name, x, y in ends), key=lambda entry: entry[0][1])
+    for ((x, _), name), level in zip(placed, apart([y for (_, y), _ in placed], gap)):
+        axes.annotate(
+            name,
+            (x, level),
+            xycoords="axes fraction",
+            xytext=(4, 0),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            fontsize=fonts.note,
+            color=INK,
+            annotation_clip=False,
+        )
+
+
+def apart(levels, gap):
+    """Ascending levels, moved a little until neighbours are `gap` apart; within 0 and 1 if they can be."""
+    steps = gap * np.arange(len(levels))
+    moved = isotonic_regression(np.asarray(levels) - steps).x + steps
+    return moved - max(0.0, moved[-1] - 1.0) + max(0.0, -moved[0])
+
+
+def name_inside(axes, handles, names, fonts):
+    """A small legend where the panel is emptiest."""
+    axes.legend(
+        handles,
+        names,
+        loc="best",
+        frameon=False,
+        fontsize=fonts.note,
+        labelcolor=INK,
+        handlelength=1.2,
+        handletextpad=0.5,
+        borderaxespad=0.1,
+        labelspacing=0.25,
+    )
+
+
+def width_of(axes):
+    """Width of a panel in inches, its labels included."""
+    return axes.figure.get_size_inches()[0] / axes.get_subplotspec().get_gridspec().ncols
+
+
+def room_for(names, fonts, width):
+    """The share of a panel's `width` that the longest of `names` takes beside the end of its line."""
+    longest = max((len(name) for name in names), default=0)
+    return (LETTER * fonts.note * longest + 8) / (72 * 0.85 * width) if longest else 0.0
+
+
+def one(name, title, words, draw, size=SIZE):
+    """A figure of one panel: (for the page, for its file).
+
+    Parameters
+    ----------
+    name, title, words : str
+    draw : callable
+        ``draw(axes, fonts)``, the axes being on a canvas of `size`.
+    size : (float, float)
+        Inches.
+    """
+    canvas = new_canvas(size)
+    draw(canvas.add_subplot(), LARGE_FONTS)
+    finish(canvas)
+    return inline(canvas, name, title, words), standalone(canvas)
+
+
+def multiples(panels, title, size=SMALL):
+    """Small multiples: (for the page, for their file).
+
+    Parameters
+    ----------
+    panels : list of Panel
+    title : str
+        Over the file.
+    size : (float, float)
+        Of a panel, in inches.
+    """
+    pieces = []
+    for panel in panels:
+        canvas = new_canvas(size)
+        panel.draw(canvas.add_subplot(), SMALL_FONTS)
+        pieces.append(inline(finish(canvas), panel.name, panel.title, panel.words))
+    columns = min(COLUMNS, len(panels))
+    rows = ceil(len(panels) / columns)
+    canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
+    canvas.suptitle(title, fontsize=LARGE_FONTS.title, fontweight="bold", color=INK, x=0.01, ha="left")
+    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
+    for panel, axes in zip(panels, grid):
+        panel.draw(axes, SMALL_FONTS)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    page = f'<div class="multiples">{"".join(pieces)}</div>'
+    return page, standalone(finish(canvas))
+
+
+def axis_words(axis):
+    """What stands along an axis: label and unit."""
+    return f"{axis.label}{f' ({axis.unit})' if axis.unit else ''}"

@@ -1,0 +1,119 @@
+"""Performance profiles: the share of problems on which a method is within a factor of the best."""
+
+import numpy as np
+
+from kernbench.report import text
+from kernbench.report.charts import layout, scales
+from kernbench.report.labels import label_of, ordered
+from kernbench.report.pictures import Picture
+from kernbench.report.statistics import finite
+from kernbench.report.tables import csv_text
+
+WORST = 1e3  # factors beyond are not drawn
+
+
+def picture(display, experiment, group, looks):
+    """Draw :class:`~kernbench.experiments.base.Profiles`; None where there are fewer than two methods.
+
+    Parameters
+    ----------
+    display : kernbench.experiments.base.Profiles
+    experiment : kernbench.experiments.base.Experiment
+    group : Group
+    looks : dict of str to Look
+        Of methods.
+
+    Returns
+    -------
+    Picture or None
+    """
+    factors = factors_of(display, experiment, group)
+    n_problems = len(next(iter(factors.values()), ()))
+    if len(factors) < 2 or n_problems == 0:
+        return None
+    names = {method: label_of(experiment, method) for method in factors}
+    label = experiment.metric(display.metric).label
+    seen = [factor for found in factors.values() for factor in found if factor <= WORST]
+    end = scales.limits([[1.0, *seen]], log=True)[1]
+
+    def draw(axes, fonts):
+        handles = []
+        for method, found in factors.items():
+            x, y = _steps(found, end)
+            look = looks[method]
+            handles += axes.step(
+                x, y, where="post", color=look.colour, linestyle=look.dash, linewidth=2.0, clip_on=False
+            )
+        axes.set_xscale("log")
+        axes.set_xlim(1.0, end)
+        axes.set_ylim(0.0, 1.02)
+        layout.dress(
+            axes,
+            fonts,
+            title=display.title,
+            x_label=f"{label}: factor over the best",
+            y_label="share of problems",
+        )
+        layout.set_ticks(axes.xaxis, scales.ticks(1.0, end, True))
+        layout.name_inside(axes, handles, list(names.values()), fonts)
+
+    name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
+    words = " ".join(_sentence(names[method], found) for method, found in factors.items())
+    page, file = layout.one(name, display.title, words, draw)
+    caption = [
+        text.sentence(display.title),
+        f"{text.plural(n_problems, 'problem')}: repeats on data sets on which all of these methods were run.",
+        *([display.note] if display.note else []),
+    ]
+    rows = [("method", f"{label}: factor over the best", "share of problems")]
+    rows += [
+        (method, repr(float(x)), repr(float(y)))
+        for method, found in factors.items()
+        for x, y in zip(*_steps(found, None))
+    ]
+    return Picture(name, " ".join(caption), words, page, file, csv_text(rows), display.heading)
+
+
+def factors_of(display, experiment, group):
+    """Each method's factor over the best on each problem, infinite where it failed.
+
+    Returns
+    -------
+    dict of str to list of float
+        Lists of one length, problem by problem.
+    """
+    metric = experiment.metric(display.metric)
+    methods = [
+        name for name in ordered(experiment, group) if display.methods is None or name in display.methods
+    ]
+    factors = {method: [] for method in methods}
+    for dataset in group.datasets:
+        cells = [group.cell(dataset, method) for method in methods]
+        if (display.datasets is not None and dataset not in display.datasets) or not all(
+            cell.ok or cell.failed for cell in cells
+        ):
+            continue
+        values = [{record["repeat"]: finite(metric.of(record)) for record in cell.ok} for cell in cells]
+        repeats = ({record["repeat"] for record in cell.ok + cell.failed} for cell in cells)
+        for repeat in sorted(set.intersection(*repeats)):
+            costs = [found.get(repeat) or np.inf for found in values]
+            if min(costs) < np.inf:
+                for method, cost in zip(methods, costs):
+                    factors[method].append(cost / min(costs))
+    return factors
+
+
+def _steps(found, end):
+    """Where the share of problems rises, and to what; on to `end`."""
+    x = np.sort([factor for factor in found if factor < np.inf])
+    y = np.arange(1, len(x) + 1) / len(found)
+    x, y = np.concatenate([[1.0], x]), np.concatenate([[0.0], y])
+    return (x, y) if end is None else (np.append(x, end), np.append(y, y[-1]))
+
+
+def _sentence(name, found):
+    best, ever = (sum(factor <= most for factor in found) / len(found) for most in (1.0, WORST))
+    return (
+        f"{name}: the best on {100 * best:.0f} % of the problems, within a factor of 1,000 on "
+        f"{100 * ever:.0f} %."
+    )

@@ -1,0 +1,10 @@
+# The best intercept, call after call.
+
+cdef class InterceptFinder:
+    cdef const double[::1] y, weights
+    cdef double[:, ::1] window           # scratch: breakpoints inside the window, with their masses
+    cdef double positive, rounding       # weight of the positives; sums that differ by less are equal
+    cdef double centre, radius
+
+    cpdef double find(self, const double[::1] responses)
+    cdef double _find_within(self, const double[::1] responses, double low, double high) except? -1.0

@@ -1,0 +1,216 @@
+"""Nystroem follows scikit-learn's conventions, and refuses what makes no sense with a sentence."""
+
+import doctest
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbench.features.nystroem
+from kernbench.features import Nystroem
+from kernbench.kernels import Gaussian
+
+X, Y = load_iris(return_X_y=True)
+NO_KERNEL = np.array([[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.filterwarnings("ignore:n_landmarks=")
+@pytest.mark.filterwarnings("ignore:the kernel matrix of the landmarks is not positive")
+@parametrize_with_checks(
+    [
+        Nystroem(),
+        Nystroem(n_landmarks=5, root="eigen"),
+        Nystroem(n_landmarks=5, landmarks="stratified"),
+        Nystroem(n_landmarks=5, landmarks="kmeans"),
+        Nystroem(n_landmarks=5, landmarks="leverage"),
+        Nystroem("laplacian", 5, gamma="median"),
+        Nystroem("poly", 5, coef0=1.0),
+        Nystroem("linear", 5),
+        Nystroem("precomputed", 5),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_docstring_examples():
+    results = doctest.testmod(kernbench.features.nystroem)
+    assert results.attempted > 5 and results.failed == 0
+
+
+def test_names_of_the_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = Nystroem(n_landmarks=3, random_state=0).set_output(transform="pandas").fit(frame)
+    features = model.transform(frame)
+    names = ["nystroem0", "nystroem1", "nystroem2"]
+    assert features.columns.tolist() == model.get_feature_names_out().tolist() == names
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame[["b", "a", "c", "d"]])
+
+
+def test_names_without_pandas():
+    assert Nystroem(n_landmarks=2).fit(X).get_feature_names_out().tolist() == ["nystroem0", "nystroem1"]
+
+
+def test_clone_and_pickle():
+    model = Nystroem(Gaussian(1.2), 7, landmarks="leverage", root="eigen", random_state=0).fit(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))
+    copy = clone(model)
+    assert copy.get_params() == model.get_params() and not hasattr(copy, "kernel_")
+    np.testing.assert_array_equal(copy.fit(X).transform(X), model.transform(X))
+
+
+def test_in_a_grid_search():
+    pipeline = make_pipeline(Nystroem(landmarks="stratified", random_state=0), LinearSVC())
+    grid = {"nystroem__n_landmarks": [5, 40], "nystroem__gamma": ["scale", "median"], "nystroem__kernel": ["rbf"]}
+    assert GridSearchCV(pipeline, grid, cv=3).fit(X, Y).best_score_ > 0.9
+
+
+def test_a_second_fit_forgets_the_first():
+    model = Nystroem(n_landmarks=5, root="eigen", random_state=0).fit(X)
+    model.set_params(root="cholesky", landmarks="kmeans").fit(X)
+    assert not hasattr(model, "eigenvalues_") and not hasattr(model, "landmark_indices_")
+
+
+def test_rows_of_transform_are_of_their_own_precision():
+    model = Nystroem(n_landmarks=5, random_state=0).fit(X)
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+    assert model.transform(X.astype(int)).dtype == np.float64
+    np.testing.assert_allclose(model.transform(X.astype(np.float32)), model.transform(X), atol=1e-4)
+
+
+# --- clipped, warned of ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "stratified", "kmeans", "leverage"])
+def test_more_landmarks_than_rows_are_clipped_with_a_warning(landmarks):
+    with pytest.warns(UserWarning, match="n_landmarks=151 is more than the 150 rows of X"):
+        model = Nystroem(n_landmarks=151, landmarks=landmarks, random_state=0).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = clone(model).set_params(n_landmarks=150).fit(X, Y)
+    np.testing.assert_array_equal(model.transform(X), same.transform(X))
+
+
+@pytest.mark.parametrize("root", ["cholesky", "eigen"])
+def test_what_is_no_kernel_is_warned_of(root):
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model = Nystroem("precomputed", 2, root=root).fit(NO_KERNEL)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        Nystroem("precomputed", 2, root=root).fit(-np.eye(2))
+    assert np.all(np.isfinite(model.transform(NO_KERNEL)))
+
+
+def test_a_kernel_up_to_rounding_is_not_warned_of():
+    for dtype in (np.float32, np.float64):
+        K = (X @ X.T).astype(dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for root in ("cholesky", "eigen"):
+                assert Nystroem("precomputed", 100, root=root).fit_transform(K).shape[1] in range(3, 9)
+
+
+def test_one_class_is_fine_for_stratified():
+    model = Nystroem(n_landmarks=5, landmarks="stratified", random_state=0).fit(X, np.zeros(150))
+    assert len(model.landmark_indices_) == 5
+
+
+def test_one_row():
+    np.testing.assert_allclose(Nystroem(n_landmarks=1).fit_transform([[1.0, 2.0]]), [[1.0]])
+
+
+# --- refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"n_landmarks": 0}, "n_landmarks must be a positive integer, got 0"),
+        ({"n_landmarks": -3}, "n_landmarks must be a positive integer, got -3"),
+        ({"n_landmarks": 2.5}, "n_landmarks must be a positive integer, got 2.5"),
+        ({"n_landmarks": True}, "n_landmarks must be a positive integer, got True"),
+        ({"n_landmarks": None}, "n_landmarks must be a positive integer, got None"),
+        ({"landmarks": "k-means"}, "unknown landmarks 'k-means'; did you mean 'kmeans'"),
+        ({"landmarks": None}, "unknown landmarks None"),
+        ({"root": "choleski"}, "unknown root 'choleski'; did you mean 'cholesky'"),
+        ({"rank_tol": -1e-9}, "rank_tol must be a number from 0 to below 1"),
+        ({"rank_tol": 1.0}, "rank_tol must be a number from 0 to below 1"),
+        ({"rank_tol": "small"}, "rank_tol must be a number from 0 to below 1"),
+        ({"rank_tol": float("nan")}, "rank_tol must be a number from 0 to below 1"),
+        ({"kernel": "rbff"}, "unknown kernel 'rbff'; did you mean 'rbf'"),
+        ({"kernel": 3}, "kernel must be a name, a kernel object or a function"),
+        ({"gamma": "medium"}, "unknown gamma 'medium'; did you mean 'median'"),
+        ({"gamma": 0.0}, "gamma must be 'scale', 'auto', 'median' or a positive number"),
+        ({"kernel": "poly", "degree": 0}, "degree"),
+        ({"kernel": "poly", "coef0": -1.0}, "must be at least 0"),
+        ({"random_state": "seed"}, "random_state must be None, an integer"),
+        ({"kernel": "precomputed", "landmarks": "kmeans"}, "choose 'uniform', 'stratified' or 'leverage'"),
+        ({"kernel": "precomputed"}, r"must be a square matrix, got shape \(150, 4\)"),
+        ({"kernel": lambda A, B: np.ones((2, 2))}, "shape"),
+        ({"kernel": lambda A, B: A[:, :1] - B[:, :1].T}, "is not symmetric"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "NaN|not finite"),
+    ],
+)
+def test_parameters_that_make_no_sense(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Nystroem(**{"n_landmarks": 10, "random_state": 0, **settings}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        (np.where(X == X[5, 2], np.nan, X), "contains NaN: column .* holds NaN"),
+        (np.where(X == X[5, 2], np.inf, X), "contains infinity: column .* holds infinity"),
+        (X[:0], "0 sample"),
+        (X[:, :0], "0 feature"),
+        (X[0], "Expected 2D array"),
+        ([["a", "b"], ["c", "d"]], "X holds text"),
+        (X * 1e200, "too large"),
+        (sparse.csr_array(X * 1e200), "too large"),
+        (1j * X, "[Cc]omplex"),
+    ],
+    ids=["NaN", "infinity", "no rows", "no columns", "one dimension", "text", "large", "large sparse", "complex"],
+)
+def test_rows_that_make_no_sense(rows, message):
+    with pytest.raises(ValueError, match=message):
+        Nystroem(n_landmarks=1).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        (None, "requires y"),
+        (Y[:-1], "inconsistent numbers of samples"),
+        (X[:, 0] * np.pi, "landmarks='stratified' needs class labels"),
+        (np.where(Y == 0, np.nan, Y), "NaN"),
+    ],
+    ids=["no", "short", "continuous", "NaN"],
+)
+def test_labels_that_make_no_sense_for_stratified(y, message):
+    with pytest.raises(ValueError, match=message):
+        Nystroem(n_landmarks=5, landmarks="stratified").fit(X, y)
+
+
+def test_sparse_precomputed_kernel_is_refused():
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        Nystroem("precomputed", 2).fit(sparse.csr_array(np.eye(4)))
+
+
+def test_rows_of_transform_are_checked():
+    model = Nystroem(n_landmarks=5, random_state=0).fit(X)
+    with pytest.raises(NotFittedError):
+        Nystroem().transform(X)
+    with pytest.raises(ValueError, match="X has 3 features, but Nystroem is expecting 4"):
+        model.transform(X[:, :3])
+    with pytest.raises(ValueError, match="too large"):
+        model.transform(X * 1e200)

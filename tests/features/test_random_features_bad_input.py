@@ -1,0 +1,174 @@
+"""What makes no sense is refused by a sentence that says what to do."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import kernbench
+from kernbench.features import FeatureBlocks, RandomFeatures, feature_block
+from kernbench.kernels.functions import (
+    Callable,
+    ChiSquared,
+    DotProduct,
+    ExponentialChiSquared,
+    Gaussian,
+    Hellinger,
+    Laplacian,
+    Linear,
+    Polynomial,
+    SkewedChiSquared,
+)
+
+X = np.random.default_rng(0).random((10, 3))
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"n_features": 0}, "n_features must be a positive integer, got 0"),
+        ({"n_features": 2.5}, "n_features must be a positive integer"),
+        ({"n_features": True}, "n_features must be a positive integer"),
+        ({"block_size": -1}, "block_size must be a positive integer"),
+        ({"block_size": "8"}, "block_size must be a positive integer"),
+        ({"keep_frequencies": 1}, "keep_frequencies must be True or False"),
+        ({"form": "pairs"}, "unknown form 'pairs'; did you mean 'pair'?"),
+        ({"draws": "orthogonl"}, "unknown draws 'orthogonl'; did you mean 'orthogonal'?"),
+        ({"draws": None}, "unknown draws None"),
+        ({"kernel": "rbff"}, "unknown kernel 'rbff'; did you mean 'rbf'?"),
+        ({"kernel": 3}, "kernel must be a name, a kernel object or a function"),
+        ({"gamma": -1.0}, "gamma must be"),
+        ({"random_state": "seed"}, "random_state must be"),
+        ({"random_state": -1}, "random_state must be"),
+    ],
+)
+def test_parameters(parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RandomFeatures(**parameters).fit(X)
+
+
+@pytest.mark.parametrize(
+    "kernel, parameters, message",
+    [
+        (Gaussian(), {"n_features": 7, "form": "pair"}, "multiple of 2, got 7; take 6 or 8, or form='phase'"),
+        (ChiSquared(), {"n_features": 5, "form": "vector"}, "multiple of 6, got 5; take 6, or form='scalar'"),
+        (Gaussian(), {"form": "vector"}, "no features of form 'vector'; form must be one of 'auto', 'pair'"),
+        (ChiSquared(), {"form": "pair"}, "form must be one of 'auto', 'vector', 'scalar'"),
+        (Gaussian() * Linear(), {"form": "random"}, "Gaussian times Linear has no features of form 'random'"),
+        (Laplacian(), {"draws": "orthogonal"}, "draws must be one of 'iid', 'qmc'"),
+        (ChiSquared(), {"draws": "fastfood"}, "draws must be one of 'iid', 'qmc'"),
+        (DotProduct(), {"draws": "qmc"}, "draws must be one of 'iid'"),
+        (Gaussian() * Gaussian(), {"draws": "qmc"}, "in a product cannot be drawn with draws='qmc'"),
+        (Gaussian() + Linear() * Gaussian(), {"n_features": 1}, "a sum of 2 kernels needs at least as many"),
+    ],
+)
+def test_what_does_not_go_together(kernel, parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RandomFeatures(kernel, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("kernel", [ExponentialChiSquared(), Gaussian() + ExponentialChiSquared()])
+def test_kernels_without_random_features(kernel):
+    message = "no random features of ExponentialChiSquared.*Gaussian.*Hellinger.*Nystroem"
+    with pytest.raises(ValueError, match=message):
+        RandomFeatures(kernel).fit(X)
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", np.dot, Callable(np.dot)])
+def test_kernels_that_are_no_formula(kernel):
+    with pytest.raises(ValueError, match="no random features of (Precomputed|Callable)"):
+        RandomFeatures(kernel).fit(np.eye(3))
+
+
+@pytest.mark.parametrize(
+    "kernel, place", [(ChiSquared(), 0.0), (Hellinger(), 0.0), (SkewedChiSquared(0.5), -0.5)]
+)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_the_domain_names_the_column(kernel, place, convert):
+    rows = X.copy()
+    rows[7, 2] = place - 0.25
+    features = RandomFeatures(kernel, 12)
+    with pytest.raises(ValueError, match=r"column 2 holds -0\.\d+ \(row 7\)"):
+        features.fit(convert(rows))
+    features.fit(X)
+    with pytest.raises(ValueError, match="column 2"):
+        features.transform(convert(rows))
+    with pytest.raises(ValueError, match="column 2"):
+        feature_block(0, 0, 12, convert(rows), kernel)
+
+
+def test_not_finite_entries_name_the_column():
+    rows = X.copy()
+    rows[3, 1] = np.nan
+    with pytest.raises(ValueError, match="column 1 holds NaN"):
+        RandomFeatures().fit(rows)
+
+
+def test_values_too_large_for_the_kernel():
+    rows = (1e20 * X).astype(np.float32)
+    with pytest.raises(ValueError, match="scale the features.*float64"):
+        RandomFeatures(Polynomial(3)).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((-1, 0, 8), "seed must be an integer from 0 to 18446744073709551615, got -1"),
+        ((2**64, 0, 8), "seed must be an integer"),
+        ((0, -1, 8), "block must be an integer from 0 to 4294967295"),
+        ((0, 2**32, 8), "block must be an integer"),
+        ((0, 1.5, 8), "block must be an integer"),
+        ((0, 0, 0), "a block needs a positive number of columns"),
+        ((0, 0, "8"), "a block needs a positive number of columns"),
+    ],
+)
+def test_blocks(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        feature_block(*arguments, X, Gaussian())
+
+
+def test_blocks_of_what_is_no_kernel_or_no_block():
+    with pytest.raises(ValueError, match="kernel must be a kernel object"):
+        FeatureBlocks("rbf", 8, 3)
+    with pytest.raises(ValueError, match="form='exact' is all of a kernel"):
+        feature_block(0, 0, 8, X, Linear(), form="exact")
+    with pytest.raises(ValueError, match="two dimensions"):
+        feature_block(0, 0, 8, X[0], Gaussian())
+
+
+def test_quasi_random_points_come_to_an_end():
+    with pytest.raises(ValueError, match="beyond the 2\\^30 of a Sobol sequence"):
+        feature_block(0, 2**31, 8, X, Gaussian(), draws="qmc")
+    wide = sparse.csr_matrix((1, 30_000))
+    with pytest.raises(ValueError, match="Sobol sequences have at most 21201"):
+        feature_block(0, 0, 8, wide, Gaussian(), draws="qmc")
+
+
+def test_not_a_number_is_not_hidden_in_a_block():
+    with pytest.raises(ValueError, match="NaN"):
+        feature_block(0, 0, 8, np.full((2, 3), np.nan), Gaussian())
+
+
+@pytest.mark.parametrize(
+    "attribute, value, message",
+    [
+        ("seed_", -1, "seed_"),
+        ("seed_", 2**64, "seed_"),
+        ("n_features_in_", 0, "n_features_in_"),
+        ("kernel_", 3, "kernel_"),
+        ("forms_", ["phase"], "forms_"),
+        ("n_features", 0, "n_features"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, attribute, value, message):
+    features = RandomFeatures(Gaussian(), 8).fit(X)
+    setattr(features, attribute, value)
+    features.save(tmp_path / "features.npz")
+    with pytest.raises(ValueError, match=f"features.npz is damaged.*{message}"):
+        kernbench.load(tmp_path / "features.npz")
+
+
+def test_a_kernel_that_is_a_function_is_not_saved_because_it_is_not_fitted(tmp_path):
+    with pytest.raises(ValueError, match="no random features"):
+        RandomFeatures(lambda A, B: A @ B.T).fit(X).save(tmp_path / "features.npz")

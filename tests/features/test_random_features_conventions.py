@@ -1,0 +1,144 @@
+"""RandomFeatures follows scikit-learn's conventions: its own checks, and the tools around a transformer."""
+
+import doctest
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernbench.features.random_features
+from kernbench.features import RandomFeatures
+from kernbench.kernels import Gaussian
+from kernbench.kernels.functions import ArcCosine, ChiSquared, Hellinger, Matern, Polynomial
+
+
+@parametrize_with_checks(
+    [
+        RandomFeatures(n_features=20),
+        RandomFeatures("laplacian", 15, keep_frequencies=False),
+        RandomFeatures("poly", 16, gamma="median", coef0=1.0),
+        RandomFeatures("poly", 16, form="random-degree"),
+        RandomFeatures("linear", 16),
+        RandomFeatures(Matern(), 16, form="phase", draws="qmc"),
+        RandomFeatures(Gaussian(2.0), 16, draws="fastfood"),
+        RandomFeatures(ArcCosine(), 16, draws="orthogonal", block_size=3),
+        RandomFeatures(ChiSquared(), 21),
+        RandomFeatures(Hellinger() * Gaussian(), 10),
+        RandomFeatures(Gaussian() + Polynomial(2), 10),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning:kernbench")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_docstring_examples():
+    results = doctest.testmod(kernbench.features.random_features)
+    assert results.attempted > 5
+    assert results.failed == 0
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(30, 4))
+
+
+def test_feature_names_and_data_frames(X):
+    features = RandomFeatures(n_features=6, random_state=0).fit(X)
+    assert features.get_feature_names_out().tolist() == [f"randomfeatures{i}" for i in range(6)]
+    pandas = pytest.importorskip("pandas")
+    frame = features.set_output(transform="pandas").transform(X)
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.columns.tolist() == [f"randomfeatures{i}" for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"]
+)
+def test_precision_is_preserved(X, convert):
+    features = RandomFeatures(Gaussian(), 8, random_state=0)
+    single = features.fit_transform(convert(X.astype(np.float32)))
+    double = features.fit_transform(convert(X))
+    assert (single.dtype, double.dtype) == (np.float32, np.float64)
+    np.testing.assert_allclose(single, double, atol=1e-6)
+    assert features.fit_transform(convert(np.ones((3, 2), dtype=np.int64))).dtype == np.float64
+
+
+@pytest.mark.parametrize("layout", ["F order", "read-only", "strided", "CSC", "COO"])
+def test_format_agnosticism(X, layout):
+    features = RandomFeatures(Gaussian(), 8, random_state=0).fit(X)
+    expected = features.transform(X)
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    rows = {
+        "F order": np.asfortranarray(X),
+        "read-only": frozen,
+        "strided": np.repeat(X, 2, axis=0)[::2],
+        "CSC": sparse.csc_matrix(X),
+        "COO": sparse.coo_matrix(X),
+    }[layout]
+    np.testing.assert_allclose(features.transform(rows), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_works_in_a_pipeline_and_a_search(X):
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = make_pipeline(RandomFeatures(random_state=0), LogisticRegression())
+    grid = {"randomfeatures__n_features": [2, 64], "randomfeatures__gamma": [0.1, 1.0]}
+    search = GridSearchCV(model, grid, cv=3)
+    assert search.fit(X, y).best_score_ > 0.5
+
+
+def test_bandwidth_is_that_of_the_other_estimators(X):
+    assert RandomFeatures("rbf", gamma=0.5).fit(X).kernel_ == Gaussian(1.0)
+    scaled = RandomFeatures("rbf", gamma="scale").fit(X).kernel_
+    assert scaled.sigma == pytest.approx(np.sqrt(0.5 * X.shape[1] * X.var()))
+    medians = [RandomFeatures("rbf", gamma="median", random_state=0).fit(X).kernel_.sigma for _ in range(2)]
+    assert medians[0] == medians[1] > 0
+
+
+def test_kernels_hand_over_to_their_features(X):
+    features = Gaussian(2.0).random_features(32, random_state=3, form="phase")
+    assert isinstance(features, RandomFeatures)
+    expected = RandomFeatures(Gaussian(2.0), 32, random_state=3, form="phase").fit_transform(X)
+    np.testing.assert_array_equal(features.fit_transform(X), expected)
+
+
+def test_partial_fit_keeps_the_first_batch(X):
+    features = RandomFeatures(n_features=16, random_state=0).partial_fit(X)
+    expected = features.transform(X)
+    np.testing.assert_array_equal(features.partial_fit(100 * X).transform(X), expected)
+    np.testing.assert_array_equal(RandomFeatures(n_features=16, random_state=0).fit(X).transform(X), expected)
+    with pytest.raises(ValueError, match="features"):
+        features.partial_fit(X[:, :2])
+
+
+@pytest.mark.parametrize(
+    "kernel, form",
+    [
+        (Gaussian(), "pair"),
+        (ChiSquared(), "scalar"),
+        (Polynomial(4), "random-degree"),
+        (Polynomial(4), "tensor-sketch"),
+        (Gaussian() * ArcCosine(), "phase"),
+        (Gaussian(1e-3), "pair"),  # some rows go by float64
+    ],
+)
+def test_memory_is_bounded(kernel, form, monkeypatch):
+    """Beside the result, of 20 MB, a few megabytes."""
+    monkeypatch.setattr("kernbench.features._transformer.CHUNK_BYTES", 1_000_000)
+    X = np.random.default_rng(0).random((10_000, 30)).astype(np.float32)
+    X[:, 1:] *= np.linspace(0, 1, len(X), dtype=np.float32)[:, None]
+    features = RandomFeatures(kernel, 512, form=form, random_state=0).fit(X)
+    features.transform(X[:10])
+    tracemalloc.start()
+    try:
+        Z = features.transform(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak - Z.nbytes < 12_000_000

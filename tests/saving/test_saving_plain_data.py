@@ -1,0 +1,65 @@
+"""Values told in plain data: every kernel of the catalogue, and whatever a fitted model holds."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kernbench.kernels.functions import KERNELS, Callable, DotProduct, Gaussian, Kernel, Laplacian, Polynomial, Product, Sum
+from kernbench.saving.plain_data import NotPlainData, decode, encode
+
+
+def through_json(value):
+    arrays = {}
+    return decode(json.loads(json.dumps(encode(value, "value", arrays))), arrays)
+
+
+NESTED = Sum((Product((Gaussian(0.1), Polynomial(2, np.float32(0.5)))), DotProduct([0.0, 1.0, 0.25])), (0.1, 3))
+PARTS = {"Sum": (NESTED.kernels,), "Product": ((Laplacian(3.0), NESTED),)}
+
+
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"Callable"}))
+def test_every_kernel_comes_back(name):
+    kernel = KERNELS[name](*PARTS.get(name, ()))
+    found = through_json(kernel)
+    assert found == kernel and type(found) is type(kernel)
+
+
+def test_parameters_and_parts_come_back():
+    found = through_json(NESTED)
+    assert found == NESTED and hash(found) == hash(NESTED)
+    assert found.weights == (0.1, 3.0) and found.kernels[0].kernels[0] == Gaussian(0.1)
+    assert found.kernels[1].coefficients == (0.0, 1.0, 0.25)
+
+
+@pytest.mark.parametrize(
+    "value, reason",
+    [
+        (Callable(np.dot), "value is a Python function"),
+        (np.dot, "value is a Python function"),
+        (Gaussian() + Product((Gaussian(), Callable(np.dot))), r"value\.kernels\.1\.kernels\.1 is a Python function"),
+        (object(), "value is a object"),
+        (np.array([object()]), "value holds Python objects"),
+    ],
+    ids=["Callable", "function", "inside a sum", "object", "array of objects"],
+)
+def test_what_is_no_data_is_refused_by_its_place(value, reason):
+    with pytest.raises(NotPlainData, match=reason):
+        encode(value, "value", {})
+
+
+def test_a_kernel_of_somebody_elses_making_is_refused():
+    class Gaussian(Kernel):
+        form = "gaussian"
+
+    with pytest.raises(NotPlainData, match="value is a Gaussian, which cannot be stored"):
+        encode(Gaussian(), "value", {})
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"$kernel": "Callable", "function": "print"}, {"$kernel": "Sum", "kernels": [3]}, {"$kernel": "Gaussian", "sigma": 0}],
+)
+def test_what_was_not_written_by_encode_is_refused(told):
+    with pytest.raises((ValueError, TypeError)):
+        decode(told, {})
