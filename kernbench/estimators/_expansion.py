@@ -64,7 +64,7 @@ class ExpansionMixin:
     def _pair_values(self, X):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        check_range(X, self.kernel_, self.dtype_, getattr(self, "feature_names_in_", None))
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         if len(self.classes_) == 2:
             return self._product(X, slice(None)) + self.intercept_
         return pair_values(

@@ -88,7 +88,7 @@ def kernel_of(model, X, sample_weight, seed):
     kernel = resolve_kernel(
         model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
     )
-    check_range(X, kernel, model.dtype_, getattr(model, "feature_names_in_", None))
+    check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
     if kernel.form == "callable":
         _check_function(kernel.function, X)
     return kernel

@@ -39,7 +39,12 @@ cdef bint needs_mending(kb_form form, const double *constants) noexcept:
     return (form == KB_MATERN and constants[0] <= 1.0) or (form == KB_ARC_COSINE and constants[0] == 0.0)
 
 
-cdef double _matern(double nu, double r) noexcept nogil:
+cdef inline double _log_front(double nu) noexcept nogil:
+    """log of 2^(1 - nu) / Gamma(nu)."""
+    return (1.0 - nu) * LN_2 - lgamma(nu)
+
+
+cdef double _matern(double nu, double log_front, double r) noexcept nogil:
     """2^(1 - nu) / Gamma(nu) r^nu K_nu(r), and 1 at 0."""
     cdef double scaled, term, total, k
     if not r > 0.0:
@@ -50,7 +55,7 @@ cdef double _matern(double nu, double r) noexcept nogil:
         return 0.0
     scaled = kve(nu, r)  # K_nu(r) exp(r)
     if not isinf(scaled):
-        return exp((1.0 - nu) * LN_2 - lgamma(nu) + nu * log(r) - r) * scaled
+        return exp(log_front + nu * log(r) - r) * scaled
     # Too near 0 for K_nu: the power series of r^nu K_nu, whose second half, of order r^(2 nu), is far below rounding.
     total = term = k = 1.0
     while k < nu and (term > 1e-18 or term < -1e-18):
@@ -62,15 +67,16 @@ cdef double _matern(double nu, double r) noexcept nogil:
 
 cdef void map_bessel(double nu, Py_ssize_t n, real *out) noexcept nogil:
     cdef Py_ssize_t j
+    cdef double log_front = _log_front(nu)
     for j in range(n):
-        out[j] = <real> _matern(nu, sqrt(<double> out[j]))
+        out[j] = <real> _matern(nu, log_front, sqrt(<double> out[j]))
 
 
 cdef inline double _value(kb_form form, double nu, double squared, bint opposite) noexcept nogil:
     """The kernel, from the squared distance of x and z, or of x and -z if they point in opposite directions."""
     cdef double angle
     if form == KB_MATERN:
-        return _matern(nu, sqrt(squared))
+        return _matern(nu, _log_front(nu), sqrt(squared))
     angle = 2.0 * asin(min(1.0, 0.5 * sqrt(squared))) / PI
     return angle if opposite else 1.0 - angle
 

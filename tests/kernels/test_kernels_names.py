@@ -56,9 +56,8 @@ def test_median_looks_at_a_subset_that_the_seed_decides():
 
 
 @pytest.mark.parametrize("X", [np.ones((1, 3)), np.ones((6, 3))], ids=["one row", "equal rows"])
-def test_median_of_no_distance_is_refused(X):
-    with pytest.raises(ValueError, match="gamma='median' needs rows that differ"):
-        resolve_kernel("rbf", X, gamma="median")
+def test_median_of_no_distance_is_one(X):
+    assert resolve_kernel("rbf", X, gamma="median").sigma == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("number", [0.25, np.float32(0.25), 1, np.int64(2)])
