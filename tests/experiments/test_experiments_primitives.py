@@ -10,7 +10,7 @@ from kernbench.experiments.cells import plan
 from kernbench.experiments.primitives import EXPERIMENT, approximation, blocks, inputs
 from kernbench.experiments.primitives.catalogue import CATALOGUE
 from kernbench.experiments.primitives.peers import PEERS
-from kernbench.experiments.primitives.timing import LEAST_ROUNDS, alternate
+from kernbench.experiments.primitives.timing import LEAST_ROUNDS, Timings, alternate
 from kernbench.kernels import functions
 
 SMALL = {
@@ -115,6 +115,12 @@ def test_unknown_rows_and_kernels_are_named():
         inputs.rows("point", 3, 2, 0)
     with pytest.raises(ValueError, match="gaussian"):
         resolve("kernbench.experiments.primitives.catalogue:get")("gausian")
+
+
+def test_a_time_is_not_moved_by_what_else_the_machine_does():
+    found = Timings(["a", "b"])
+    found.seconds = {"a": [2.0, 2.0, 9.0, 2.0], "b": [1.0, 8.0, 1.0, 1.0]}
+    assert found.of("a") == 2.0 and found.ratio("a", "b") == 2.0
 
 
 def test_routines_are_called_in_turn():
