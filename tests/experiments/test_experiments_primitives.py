@@ -1,6 +1,7 @@
 """The experiment on kernels and features: its yardsticks are right, its cells fill the declared metrics."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -126,5 +127,5 @@ def test_a_time_is_not_moved_by_what_else_the_machine_does():
 def test_routines_are_called_in_turn():
     calls = []
     found = alternate({name: lambda name=name: calls.append(name) for name in "ab"}, 0.0)
-    assert calls == ["a", "b"] * (1 + LEAST_ROUNDS)
-    assert all(len(seconds) == LEAST_ROUNDS for seconds in found.seconds.values())
+    assert [name for name, _ in groupby(calls)] == ["a", "b"] * (1 + LEAST_ROUNDS)
+    assert sum(map(len, found.seconds.values())) == len(calls) - 2  # the first calls are not counted

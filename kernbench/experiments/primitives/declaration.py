@@ -262,5 +262,5 @@ EXPERIMENT = Experiment(
     note="Errors are those of approximations on the rows listed below. Blocks are timed on more rows of the "
     "same kinds, with 64 and 256 columns. Rates are of one thread, whatever the cells were given; only the "
     "figure of threads uses more. Routines that are compared were called in turn within one process, and a "
-    "time is the lower quartile of such rounds: other work on the machine only ever adds.",
+    "time is the lower quartile of its calls: other work on the machine only ever adds.",
 )
