@@ -76,7 +76,7 @@ def feature_maps(cell):
         "nystroem_speed_up": found.ratio((NYSTROEM, SKLEARN), (NYSTROEM, OURS)),
         "normals_share": drawn.ratio("numpy", "ours"),
     }
-    seconds = [found.median(name) for name in routines]
+    seconds = [found.of(name) for name in routines]
     trace = {
         "map": [what for what, _ in routines],
         "library": [library for _, library in routines],
@@ -120,7 +120,7 @@ def threads(cell):
     for name, routine in work.items():
         found = alternate({str(n): _with_threads(n, routine) for n in counts}, cell.params["seconds"])
         for n in counts:
-            row = (name, n, found.median(str(n)), found.ratio("1", str(n)))
+            row = (name, n, found.of(str(n)), found.ratio("1", str(n)))
             for column, value in zip(trace.values(), row):
                 column.append(value)
         metrics[name] = found.ratio("1", str(counts[-1]))
