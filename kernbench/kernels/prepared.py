@@ -24,7 +24,7 @@ from kernbench.kernels.base import Kernel
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows on their way
-CENTRE_ROWS = 500  # rows, at most, that tell where the origin goes
+CENTRE_ROWS = 100  # rows, at most, that tell where the origin goes
 
 # Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
 # and against pairwise sums.
