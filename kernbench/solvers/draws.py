@@ -118,8 +118,9 @@ def stratified_sample(rng, positive, weights, size):
     ndarray of shape (<= size,), intp
     """
     classes = [np.flatnonzero(m if weights is None else m & (weights > 0)) for m in (positive, ~positive)]
-    room = size - min(len(classes[0]), len(classes[1]), size // 2)
-    drawn = [c if len(c) <= room else rng.choice(c, room, replace=False) for c in classes]
+    n_positive = min(len(classes[0]), max(size // 2, size - len(classes[1])))
+    rooms = n_positive, size - n_positive
+    drawn = [c if len(c) <= room else rng.choice(c, room, replace=False) for c, room in zip(classes, rooms)]
     return np.sort(np.concatenate(drawn))
 
 

@@ -5,8 +5,8 @@ The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The 
     max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
 
 a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
-the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores. Three
-things differ, and divide the number of cuts by five to ten:
+the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
+Three things differ, and divide the number of cuts by five to ten:
 
 * the model is minimised with a quadratic term in the metric of the pairs at the margin, around the best point: for many
   pairs R is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
@@ -91,10 +91,9 @@ class Bundle:
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
-        self._objective, self._bound, self._dual = None, 0.0, -np.inf
+        self._objective, self._risk, self._bound, self._dual = None, 0.0, 0.0, -np.inf
         self._warm = False  # a start other than f = 0 is known
         self._last_gap, self._n_steps, self._in_metric, self._stuck = np.inf, 0, False, 0
-        self._fitted_at = np.zeros(design.n_coef)
 
     @property
     def n_kernel_evaluations(self):
@@ -151,7 +150,7 @@ class Bundle:
         if self._objective is None or objective <= self._objective:
             if self._objective is None or objective < self._objective * (1 - 1e-14):
                 self._stuck = 0
-            self._coef, self._scores, self._g, self._objective = coef, scores, g, objective
+            self._coef, self._scores, self._risk, self._objective = coef, scores, risk, objective
             self._cuts.kept = self.n_cuts - 1
 
     def _raise_bound(self):
@@ -177,9 +176,10 @@ class Bundle:
         else:
             moved = self.design.scores(step)
         # The derivative along the line, on the sample; at 0 it is known exactly, so that only its change is estimated.
-        uphill = self.alpha * self.design.inner(self._coef, step, moved)
+        # The cut of the best point is the risk's slope there.
+        downhill = self._cuts.elements[self._cuts.kept]
+        slope = self.design.inner(self.alpha * self._coef + downhill, step, moved)
         curvature = self.alpha * self.design.inner(step, step, moved)
-        slope = uphill + self._g @ moved
         here, along = self._scores[self._sample], moved[self._sample]
         offset = slope - self._small.risk(here)[1] @ along
         t = 0.0
@@ -188,9 +188,9 @@ class Bundle:
         return self._coef + t * step, self._scores + t * moved
 
     def _newton_step(self):
-        """The minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - best)'(M - alpha I)(f - best), minus best."""
+        """Return f - best for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - best|^2, the last
+        square in the metric M - alpha I."""
         if self._n_steps in (0, 1, 4, 16, 64, 256):
-            self._fitted_at = self._coef
             self._metric.fit(self.problem.density(self._scores))
         self._n_steps += 1
         A, shrink = self._cuts.elements, self.alpha * self._coef
@@ -225,31 +225,43 @@ class Bundle:
         kept = -1 if self._cuts.kept is None else self._cuts.kept
         state = self._cuts.state() | {
             "seed": np.array([self._seed]), "settings": self.problem.settings(),
-            "metric_at": self._fitted_at.copy(),
-            "progress": np.array([kept, self._dual, self._bound, self._last_gap, self._n_steps, self._in_metric,
-                                  self._stuck], dtype=np.float64),
+            "signature": self.problem.signature(self._telling_scores()),
+            "hessian": np.empty((0, 0)) if self._metric is None else self._metric.hessian.copy(),
+            "progress": np.array([kept, self._risk, self._dual, self._bound, self._last_gap, self._n_steps,
+                                  self._in_metric, self._stuck], dtype=np.float64),
         }  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
+    def _telling_scores(self):
+        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+        if self._coef.any() or self.n_cuts == 0:
+            return self._scores
+        return self.design.scores(self._cuts.elements[0])
+
     def _start_from(self, initial):
-        keys = ["settings", "cuts", "offsets", "multipliers", "idle", "metric_at", "progress"]
+        keys = ["settings", "cuts", "offsets", "multipliers", "idle", "signature", "hessian", "progress"]
         state = require_state(initial, self.design.n_coef, keys + ["cut_scores"] * self.design.is_kernel)
         self._coef = np.array(initial.coef, dtype=np.float64)
         self._warm, self.n_iter = True, initial.n_iter
-        if state is None or not self.problem.same_risk(state["settings"]) or not self._cuts.load(state):
+        if state is None or not self.problem.same_risk(state["settings"]):
             return
-        kept, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
-        self._cuts.kept = int(kept)
         self._scores = self.design.scores(self._coef)
-        risk, self._g = self.problem.risk(self._scores)
-        self._objective = 0.5 * self.alpha * self.design.inner(self._coef, self._coef, self._scores) + risk
-        if state["settings"][0] != self.alpha:
-            self._n_steps = 1
-            self._raise_bound()
+        if not self._cuts.load(state):
             return
-        self._dual, self._bound, self._last_gap = dual, bound, last_gap
-        self._n_steps, self._in_metric, self._stuck = int(n_steps), bool(in_metric), int(stuck)
-        if self._n_steps and self._metric is not None:
-            self._fitted_at = state["metric_at"]
-            self._metric.fit(self.problem.density(self.design.scores(self._fitted_at)))
-        self.converged = bool(self.gap() <= self.tol * self._objective)
+        if not self.problem.same_data(state["signature"], self._telling_scores()):
+            self._cuts = Cuts(self.design, self.max_cuts)
+            return
+        kept, self._risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
+        self._cuts.kept = int(kept)
+        norm = self.design.inner(self._coef, self._coef, self._scores)
+        self._objective = 0.5 * self.alpha * norm + self._risk
+        if self._metric is not None:
+            self._metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
+            self._dual, self._bound, self._last_gap = dual, bound, last_gap
+            self._n_steps, self._in_metric, self._stuck = int(n_steps), bool(in_metric), int(stuck)
+            self.converged = bool(self.gap() <= self.tol * self._objective)
+        else:
+            # The metric serves the next alpha too, for two steps.
+            self._n_steps = 2 if self._metric is not None and len(self._metric.hessian) else 0
+            self._raise_bound()

@@ -15,10 +15,10 @@ def metric_rows(n_samples, n_coef, rng):
 
 
 class Metric:
-    """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted mean of i's class.
+    """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
-    The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of the h_i of one
-    class, it is what stands here.
+    The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of the h_i
+    of one class, it is what stands here.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ class Metric:
 
     def __init__(self, design, positive, alpha, rows):
         self.design, self.positive, self.alpha, self.rows = design, positive, alpha, rows
+        self.hessian = np.empty((0, 0))  # M - alpha I, once it is fitted
 
     def fit(self, h):
         """Take the weights h of the samples, shape (n_samples,)."""
@@ -45,8 +46,18 @@ class Metric:
         self.design.n_passes += 1
         difference = means[0] - means[1]
         M += h[self.positive].sum() * np.outer(difference, difference)
-        M[np.diag_indices(len(M))] += self.alpha + RIDGE * np.trace(M) / len(M)
-        self.factor = cho_factor(M, lower=True)
+        self.hessian = M
+        self._factorise()
+
+    def load(self, hessian):
+        """Take what another metric was fitted to, if it was."""
+        if hessian.shape == (self.design.n_coef,) * 2:
+            self.hessian = hessian
+            self._factorise()
+
+    def _factorise(self):
+        shift = self.alpha + RIDGE * np.trace(self.hessian) / len(self.hessian)
+        self.factor = cho_factor(self.hessian + shift * np.eye(len(self.hessian)), lower=True)
 
     def solve(self, v):
         """Return M^-1 v."""

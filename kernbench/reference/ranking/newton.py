@@ -77,7 +77,7 @@ class Newton:
         self.n_iter, self.n_products, self.converged = 0, 0, False
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
         self._objective, self._bound, self._warm = None, 0.0, False
-        self._n_steps, self._fitted_at, self._stuck = 0, np.zeros(design.n_coef), False
+        self._n_steps, self._stuck = 0, False
 
     @property
     def n_kernel_evaluations(self):
@@ -130,7 +130,6 @@ class Newton:
 
     def _iterate(self):
         if self._metric is not None and self._n_steps in REFITS:
-            self._fitted_at = self._coef
             self._fit_metric(self._scores)
         self._n_steps += 1
         step, moved = self._newton_step()
@@ -196,22 +195,28 @@ class Newton:
         return float(self._value_at(self._coef, self.design.scores(self._coef))[0])
 
     def gap(self):
-        """Return the objective minus a lower bound: it is alpha-strongly convex, so |gradient|^2 / (2 alpha) bounds it."""
+        """Return the objective minus a lower bound: by strong convexity it is at most |gradient|^2 / (2 alpha)."""
         return max(0.0, self.objective() - self._bound)
 
     def solution(self):
         """Return the point as of now."""
         state = {"seed": np.array([self._seed]), "settings": self.problem.settings(),
-                 "metric_at": self._fitted_at.copy(),
+                 "signature": self.problem.signature(self._scores),
+                 "hessian": np.empty((0, 0)) if self._metric is None else self._metric.hessian.copy(),
                  "progress": np.array([self._bound, self._n_steps], dtype=np.float64)}  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
     def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "metric_at", "progress"])
+        state = require_state(initial, self.design.n_coef, ["settings", "signature", "hessian", "progress"])
         self._coef = np.array(initial.coef, dtype=np.float64)
         self._warm, self.n_iter = True, initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self.problem.settings()):
+        if state is None or not self.problem.same_risk(state["settings"]):
+            return
+        if not self.problem.same_data(state["signature"], self.design.scores(self._coef)):
+            return
+        if self._metric is not None:
+            self._metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
             self._bound, self._n_steps = state["progress"][0], int(state["progress"][1])
-            if self._n_steps and self._metric is not None:
-                self._fitted_at = state["metric_at"]
-                self._fit_metric(self.design.scores(self._fitted_at))
+        elif self._metric is not None and len(self._metric.hessian):
+            self._n_steps = 3  # the metric serves the next alpha too, for a step

@@ -62,7 +62,7 @@ def _affine_maximiser(Q, b, active):
         return np.ones(1)
     H = Q[np.ix_(others, others)] - Q[others, first][:, None] - Q[first, others][None, :] + Q[first, first]
     slope = (b[others] - b[first]) - (Q[others, first] - Q[first, first])
-    ridge = RIDGE * Q[active, active].max() * np.eye(len(others))
+    ridge = RIDGE * (Q[active, active].max() or 1.0) * np.eye(len(others))
     for _ in range(6):
         try:
             v = cho_solve(cho_factor(H + ridge), slope)

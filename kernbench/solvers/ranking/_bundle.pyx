@@ -5,8 +5,8 @@ The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The 
     max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
 
 a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
-the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores. Three
-things differ, and divide the number of cuts by five to ten:
+the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
+Three things differ, and divide the number of cuts by five to ten:
 
 * the model is minimised with a quadratic term in the metric of the pairs at the margin, around the best point: for many
   pairs R is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
@@ -94,9 +94,9 @@ cdef class Bundle:
     # the programme of the Newton step: the cuts in the metric, their values at the best point, their shares
     cdef double[:, ::1] Z
     cdef double[::1] heights, shares
-    # the best point, its scores and slopes; the point to come, and the way there
-    cdef double[::1] coef, scores, g, next_coef, next_scores, next_g, step, moved, fitted_at
-    cdef double value, bound, dual, last_gap
+    # the best point and its scores; the point to come with the slopes there, and the way to it
+    cdef double[::1] coef, scores, next_coef, next_scores, g, step, moved
+    cdef double value, best_risk, bound, dual, last_gap
     cdef bint warm, in_metric
     cdef Py_ssize_t n_steps, stuck
 
@@ -111,8 +111,8 @@ cdef class Bundle:
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
-        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced,
-                                  rng=rng)
+        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
+                                  balanced=balanced, rng=rng)
         self._set_up(problem, rng)
         if initial is not None:
             self._start_from(initial)
@@ -129,7 +129,7 @@ cdef class Bundle:
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
         self.coef, self.next_coef, self.step = np.zeros(d), np.empty(d), np.empty(d)
         self.scores, self.next_scores, self.moved = np.zeros(n), np.empty(n), np.empty(n)
-        self.g, self.next_g, self.fitted_at = np.empty(n), np.empty(n), np.zeros(d)
+        self.g = np.empty(n)
         self.value, self.bound, self.dual, self.last_gap = INFINITY, 0.0, -INFINITY, INFINITY
 
     @property
@@ -168,7 +168,8 @@ cdef class Bundle:
         if not self.warm and self.problem.n > 4 * len(self.sample):
             coarse = Bundle.__new__(Bundle)
             coarse.tol, coarse.max_cuts, coarse.seed = COARSE_TOL, self.max_cuts, self.seed
-            coarse._set_up(self.problem.take(self.sample, self.design.take(self.sample)), np.random.default_rng(self.seed))
+            part = self.problem.take(self.sample, self.design.take(self.sample))
+            coarse._set_up(part, np.random.default_rng(self.seed))
             coarse.advance(COARSE_CUTS)
             self.coef = self.design.embed(np.asarray(coarse.coef), self.sample)
             self.warm = True
@@ -180,19 +181,19 @@ cdef class Bundle:
     cdef int _evaluate(self) except -1 nogil:
         """Add the cut at the next point; keep the point if it is the best so far."""
         cdef double risk, value
-        risk = self.problem.risk(&self.next_scores[0], &self.next_g[0])
+        risk = self.problem.risk(&self.next_scores[0], &self.g[0])
         refuse_nan(risk)
         answer_signals()
-        value = 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0], &self.next_scores[0]) + risk
-        self.cuts.append(&self.next_g[0], risk - dot(&self.next_g[0], &self.next_scores[0], self.problem.n))
+        value = risk + 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0],
+                                                            &self.next_scores[0])
+        self.cuts.append(&self.g[0], risk - dot(&self.g[0], &self.next_scores[0], self.problem.n))
         self.stuck += 1
         if value <= self.value:
             if value < self.value * (1 - 1e-14):
                 self.stuck = 0
-            self.value, self.cuts.kept = value, self.cuts.n_cuts - 1
+            self.value, self.best_risk, self.cuts.kept = value, risk, self.cuts.n_cuts - 1
             self.coef, self.next_coef = self.next_coef, self.coef
             self.scores, self.next_scores = self.next_scores, self.scores
-            self.g, self.next_g = self.next_g, self.g
         return 0
 
     cdef int _raise_bound(self) except -1 nogil:
@@ -224,8 +225,9 @@ cdef class Bundle:
                 self.moved[i] = -self.cuts.sum_scores[i] / self.alpha - self.scores[i]
         else:
             self.design.score(&self.step[0], &self.moved[0])
+        # The cut of the best point is the risk's slope there.
         slope = self.alpha * self.design.inner(&self.coef[0], &self.step[0], &self.moved[0])
-        slope += dot(&self.g[0], &self.moved[0], n)
+        slope += self.design.inner(&self.cuts.elements[self.cuts.kept, 0], &self.step[0], &self.moved[0])
         curvature = self.alpha * self.design.inner(&self.step[0], &self.step[0], &self.moved[0])
         t = self.line.search(&self.scores[0], &self.moved[0], slope, curvature)
         for k in range(d):
@@ -235,7 +237,8 @@ cdef class Bundle:
         return 0
 
     cdef int _newton_step(self) except -1 nogil:
-        """step: the minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - f_0)'(M - alpha I)(f - f_0), minus f_0."""
+        """step: f - f_0 for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - f_0|^2 in the metric
+        M - alpha I, f_0 the best point."""
         cdef:
             Py_ssize_t k, l, m = self.cuts.n_cuts, d = self.design.n_coef
             double *last = &self.Z[m, 0]
@@ -244,7 +247,6 @@ cdef class Bundle:
             self.problem.density(&self.scores[0], &self.moved[0])
             answer_signals()
             self.metric.fit(&self.moved[0])
-            self.fitted_at[:] = self.coef
         self.n_steps += 1
         for k in range(m):
             self.Z[k, :] = self.cuts.elements[k, :]
@@ -277,12 +279,8 @@ cdef class Bundle:
             return self.value
         if not np.any(self.coef):
             return 1.0      # every pair is one margin short
-        scores = self.design.scores(self.coef)
-        return self._value_at(scores)
-
-    cdef double _value_at(self, double[::1] scores) except? -1:
-        """The objective at `coef`, whose scores these are; `g` becomes its slopes."""
-        cdef double risk = self.problem.risk(&scores[0], &self.g[0])
+        cdef double[::1] scores = self.design.scores(self.coef)
+        cdef double risk = self.problem.risk(&scores[0], NULL)
         refuse_nan(risk)
         return 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0], &scores[0]) + risk
 
@@ -293,36 +291,44 @@ cdef class Bundle:
     def solution(self):
         """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
         state = self.cuts.state() | {
-            "seed": np.array([self.seed]), "settings": self.problem.settings(), "metric_at": np.array(self.fitted_at),
-            "progress": np.array([self.cuts.kept, self.dual, self.bound, self.last_gap, self.n_steps, self.in_metric,
-                                  self.stuck], dtype=np.float64),
+            "seed": np.array([self.seed]), "settings": self.problem.settings(),
+            "signature": self.problem.signature(self._telling_scores()),
+            "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
+            "progress": np.array([self.cuts.kept, self.best_risk, self.dual, self.bound, self.last_gap, self.n_steps,
+                                  self.in_metric, self.stuck], dtype=np.float64),
         }
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
+    def _telling_scores(self):
+        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+        if np.any(self.coef) or self.cuts.n_cuts == 0:
+            return self.scores
+        return self.design.scores(self.cuts.elements[0])
+
     def _start_from(self, initial):
-        keys = ["settings", "cuts", "offsets", "multipliers", "idle", "metric_at", "progress"]
+        keys = ["settings", "cuts", "offsets", "multipliers", "idle", "signature", "hessian", "progress"]
         state = require_state(initial, self.design.n_coef, keys + ["cut_scores"] * self.design.is_kernel)
         self.coef = np.array(initial.coef, dtype=np.float64)
         self.warm, self.n_iter = True, initial.n_iter
-        if state is None or not self.problem.same_risk(state["settings"]) or not self.cuts.load(state):
+        if state is None or not self.problem.same_risk(state["settings"]):
             return
-        kept, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
-        self.cuts.kept = int(kept)
         self.design.score(&self.coef[0], &self.scores[0])
-        self.value = self._value_at(self.scores)
-        if state["settings"][0] != self.alpha:
-            self.n_steps = 1
-            self._raise_bound()
+        if not self.cuts.load(state):
             return
-        self.dual, self.bound, self.last_gap = dual, bound, last_gap
-        self.n_steps, self.in_metric, self.stuck = int(n_steps), bool(in_metric), int(stuck)
-        if self.n_steps and self.metric is not None:
-            self.fitted_at = state["metric_at"]
-            self._fit_again()
-        self.converged = self.gap() <= self.tol * self.value
-
-    cdef int _fit_again(self) except -1:
-        self.design.score(&self.fitted_at[0], &self.next_scores[0])
-        self.problem.density(&self.next_scores[0], &self.moved[0])
-        self.metric.fit(&self.moved[0])
-        return 0
+        if not self.problem.same_data(state["signature"], self._telling_scores()):
+            self.cuts.n_cuts = 0
+            return
+        kept, self.best_risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
+        self.cuts.kept = int(kept)
+        self.value = self.best_risk + 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0],
+                                                                           &self.scores[0])
+        if self.metric is not None:
+            self.metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
+            self.dual, self.bound, self.last_gap = dual, bound, last_gap
+            self.n_steps, self.in_metric, self.stuck = int(n_steps), bool(in_metric), int(stuck)
+            self.converged = self.gap() <= self.tol * self.value
+        else:
+            # The metric serves the next alpha too, for two steps.
+            self.n_steps = 2 if self.metric is not None and self.metric.fitted else 0
+            self._raise_bound()

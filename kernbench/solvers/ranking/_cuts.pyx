@@ -149,12 +149,14 @@ cdef class Cuts:
         m = len(state["cuts"])
         if not 0 < m <= self.capacity:
             return False
-        self.elements[:m], self.offsets[:m], self.multipliers[:m] = state["cuts"], state["offsets"], state["multipliers"]
+        scores = state["cut_scores" if self.design.is_kernel else "cuts"]
+        for kept, values in (
+            (self.elements, state["cuts"]), (self.offsets, state["offsets"]), (self.multipliers, state["multipliers"]),
+            (self.idle, state["idle"]), (self.products[:, :m], state["cuts"] @ scores.T),
+        ):
+            np.asarray(kept)[:m] = values
         if self.design.is_kernel:
-            self.scores[:m] = state["cut_scores"]
-        self.idle[:m] = state["idle"].astype(np.intp)
-        products = state["cuts"] @ state["cut_scores" if self.design.is_kernel else "cuts"].T
-        np.asarray(self.products)[:m, :m] = products
+            np.asarray(self.scores)[:m] = scores
         self.n_cuts = m
         self._sum_up()
         return True

@@ -1,6 +1,7 @@
 """Subgradient descent for the ROC-SVM, with a fixed step and with Adamax (Bae and Shin; Kingma and Ba 2015, section 7).
 
-An iteration costs two products with the data and one evaluation of the risk: a sort for all pairs, indexing for drawn ones.
+An iteration costs two products with the data and one evaluation of the risk: a sort for all pairs, indexing for drawn
+ones.
 """
 
 from kernbench.solvers.ranking._design cimport Design
@@ -28,6 +29,7 @@ cdef class Descent:
     cdef Design design
     cdef long long seed
     cdef double alpha, best, bound
+    cdef bint moving       # a step was broken off: the scores are not yet those of the iterate
     # the iterate and its scores; the subgradient: at the scores, as an element of H, with respect to the coefficients
     cdef double[::1] x, scores, g, element, slopes
     cdef double[::1] mean, best_coef, history
@@ -84,6 +86,8 @@ cdef class Descent:
         cdef Py_ssize_t k, d = self.design.n_coef
         cdef double risk, value, share
         answer_signals()
+        if self.moving:
+            self.design.score(&self.x[0], &self.scores[0])
         risk = self.problem.risk(&self.scores[0], &self.g[0])
         if not isfinite(risk):
             with gil:
@@ -102,7 +106,9 @@ cdef class Descent:
                          / (2.0 * self.alpha))
         self.n_iter += 1
         self.history[self.n_iter % (PATIENCE + 1)] = self.best
+        self.moving = True
         self._move()
+        self.moving = False
         # The mean of the iterates since the last power of two: the tail, however long the run will be.
         share = 1.0 / (self.n_iter - _power_of_two_below(self.n_iter) + 1)
         for k in range(d):

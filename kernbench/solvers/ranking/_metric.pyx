@@ -1,9 +1,9 @@
 """The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent.
 
-The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of the
-h_i of one class, it becomes
+The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of
+the h_i of one class, it becomes
 
-    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',    mu the h-weighted mean of i's class,
+    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
 
 a matrix of moments. The sum is one dsyrk over blocks of rows.
 """
@@ -19,8 +19,9 @@ from kernbench.solvers.ranking._problem cimport refuse_nan
 
 import numpy as np
 
+LARGEST = 1500           # features up to which the d x d matrix is formed
+
 cdef enum:
-    LARGEST = 1500       # features up to which the d x d matrix is formed
     ROWS = 4096          # samples that are always enough of them
     WORTH = 64           # ... and so many numbers of X per sample: the sum then costs no more than a few passes over X
     BLOCK = 256          # rows multiplied at a time
@@ -35,28 +36,50 @@ cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alph
     if design.is_kernel or design.n_coef > LARGEST:
         return None
     size = max(<Py_ssize_t> ROWS, WORTH * n // design.n_coef)
+    return _metric_of(design, mask, alpha, np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False)))
+
+
+cdef Metric _metric_of(Design design, const unsigned char[::1] mask, double alpha, rows):
     cdef Metric metric = Metric.__new__(Metric)
     metric.design, metric.mask, metric.alpha, metric.n_coef = design, mask, alpha, design.n_coef
-    metric.factor = np.empty((design.n_coef, design.n_coef))
-    metric.rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+    metric.hessian, metric.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
+    metric.rows = rows
     return metric
+
+
+def solve_in_the_metric(Design design, positive, double alpha, h, v):
+    """Return M^-1 v for weights h of the samples, all rows taken."""
+    cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
+    cdef double[::1] solved = np.array(v, dtype=np.float64)
+    cdef Metric metric = _metric_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
+    metric.fit(&weights[0])
+    metric.solve(&solved[0])
+    return np.asarray(solved)
 
 
 cdef class Metric:
     """The matrix M above, factorised."""
 
+    def state(self):
+        """Return what was fitted: it does not depend on alpha; an empty matrix before the first fit."""
+        return np.array(self.hessian) if self.fitted else np.empty((0, 0))
+
+    def load(self, hessian):
+        """Take what was fitted, if anything was."""
+        if hessian.shape == (self.n_coef, self.n_coef):
+            self.hessian = hessian
+            self._factorise()
+
     cdef int fit(self, const double *h) except -1 nogil:
         """Take the weights h of the samples."""
         cdef:
             Py_ssize_t d = self.n_coef, n = self.design.n_samples, i, k, l, lane
-            double weight, share = <double> n / self.rows.shape[0], trace = 0.0, difference
+            double weight, share = <double> n / self.rows.shape[0], difference
             double[2] total
-            int order = <int> d, info
             bint failed = False
             double *masked = <double *> allocate(n * sizeof(double))
             double *means = <double *> allocate(2 * d * sizeof(double))
             double *sums = <double *> allocate(LANES * d * d * sizeof(double))
-        cdef double *M = &self.factor[0, 0]
         try:
             for l in range(2):
                 total[l] = 0.0
@@ -81,18 +104,28 @@ cdef class Metric:
                     weight = 0.0
                     for lane in range(LANES):
                         weight += sums[lane * d * d + k * d + l]
-                    M[k * d + l] = share * weight + total[1] * difference * (means[d + l] - means[l])
-                trace += M[k * d + k]
-            refuse_nan(trace)
-            for k in range(d):
-                M[k * d + k] += self.alpha + RIDGE * trace / d
-            dpotrf("L", &order, M, &order, &info)
-            if info != 0:
-                refuse_nan(NAN)
+                    weight = share * weight + total[1] * difference * (means[d + l] - means[l])
+                    self.hessian[k, l] = self.hessian[l, k] = weight
         finally:
             free(masked)
             free(means)
             free(sums)
+        return self._factorise()
+
+    cdef int _factorise(self) except -1 nogil:
+        cdef Py_ssize_t k, d = self.n_coef
+        cdef int order = <int> d, info
+        cdef double trace = 0.0
+        for k in range(d):
+            trace += self.hessian[k, k]
+        refuse_nan(trace)
+        self.factor[:, :] = self.hessian
+        for k in range(d):
+            self.factor[k, k] += self.alpha + RIDGE * trace / d
+        dpotrf("L", &order, &self.factor[0, 0], &order, &info)
+        if info != 0:
+            refuse_nan(NAN)
+        self.fitted = True
         return 0
 
     cdef int _sum_up(self, Py_ssize_t lane, const double *h, const double *means, double *sums) noexcept nogil:

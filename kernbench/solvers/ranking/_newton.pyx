@@ -1,7 +1,7 @@
 """Truncated Newton for the ROC-SVM with the squared hinge (Chapelle and Keerthi 2010; Lee and Lin 2014).
 
-An iteration costs two products with the data per conjugate gradient step, which sorts nothing, and two evaluations of the
-risk or so.
+An iteration costs two products with the data per conjugate gradient step, which sorts nothing, and two evaluations of
+the risk or so.
 """
 
 from libc.math cimport fabs, sqrt
@@ -76,10 +76,11 @@ cdef class Newton:
     cdef object sample
     cdef long long seed
     cdef double alpha, value, bound
-    cdef bint begun, warm, stuck
+    cdef bint warm, stuck
+    cdef bint begun        # value and gradient are those at the point, and so are Hessian products of the pairs
     cdef Py_ssize_t n_steps
     # the point, its scores, the slopes there and the gradient as an element of H with, for a kernel, its scores
-    cdef double[::1] coef, scores, g, gradient, gradient_scores, fitted_at
+    cdef double[::1] coef, scores, g, gradient, gradient_scores
     # a trial point, or what conjugate gradients need: an element of H is followed by its scores
     cdef double[::1] next_coef, next_scores, step, moved, residual, z, z_scores, p, p_scores, product, curved
 
@@ -91,8 +92,8 @@ cdef class Newton:
         self.tol = require_number("tol", tol, positive=True)
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
-        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced,
-                                  rng=rng, offered=(SQUARED_HINGE,))
+        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
+                                  balanced=balanced, rng=rng, offered=(SQUARED_HINGE,))
         self._set_up(problem, rng)
         if initial is not None:
             self._start_from(initial)
@@ -102,7 +103,7 @@ cdef class Newton:
         d, n = problem.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         self.metric = metric_for(self.design, problem.mask, self.alpha, rng)
-        self.coef, self.scores, self.g, self.fitted_at = np.zeros(d), np.zeros(n), np.empty(n), np.zeros(d)
+        self.coef, self.scores, self.g = np.zeros(d), np.zeros(n), np.empty(n)
         self.gradient = np.empty(d)
         self.gradient_scores = np.empty(n if self.design.is_kernel else 1)
         self.next_coef, self.step, self.product = np.empty(d), np.empty(d), np.empty(d)
@@ -140,7 +141,8 @@ cdef class Newton:
         if not self.warm and self.problem.n > 4 * len(self.sample):
             coarse = Newton.__new__(Newton)
             coarse.tol = COARSE_TOL
-            coarse._set_up(self.problem.take(self.sample, self.design.take(self.sample)), np.random.default_rng(self.seed))
+            part = self.problem.take(self.sample, self.design.take(self.sample))
+            coarse._set_up(part, np.random.default_rng(self.seed))
             coarse.advance(COARSE_STEPS)
             self.coef = np.array(self.design.embed(np.asarray(coarse.coef), self.sample))
         self.warm = True
@@ -174,24 +176,25 @@ cdef class Newton:
 
     cdef int _iterate(self) except -1 nogil:
         cdef double slope, t = 1.0, value
-        # The pairs have been ranked by `scores` last, so that Hessian products are those at the point.
         if self.metric is not None and self.n_steps in (0, 1, 2, 4, 8, 16, 32):
             self._fit_metric()
-            self.fitted_at[:] = self.coef
         self.n_steps += 1
         self._newton_step()
         slope = self.design.inner(&self.gradient[0], &self.step[0], &self.moved[0])
+        self.begun = False      # until the step is whole: Ctrl-C may come between
         value = self._try(t)
         while value > self.value + SUFFICIENT * t * slope and t > SMALLEST:
             t *= 0.5
             value = self._try(t)
         if value >= self.value:
-            self.stuck = True       # what is left is rounding
+            self.stuck = self.begun = True      # what is left is rounding
             return 0
         self.value = value
         self.coef, self.next_coef = self.next_coef, self.coef
         self.scores, self.next_scores = self.next_scores, self.scores
-        return self._differentiate()
+        self._differentiate()
+        self.begun = True
+        return 0
 
     cdef double _try(self, double t) except? -1 nogil:
         """The objective a step of length t away."""
@@ -204,7 +207,7 @@ cdef class Newton:
         return self._value_at(&self.next_coef[0], &self.next_scores[0])
 
     cdef int _fit_metric(self) except -1 nogil:
-        """Weigh each sample by the pairs it has at the scores ranked last: by |Hessian times the indicator of a class|."""
+        """Weigh each sample by its pairs at the scores ranked last: by |Hessian times the indicator of a class|."""
         cdef Py_ssize_t i, n = self.problem.n
         for i in range(n):
             self.moved[i] = self.problem.mask[i]
@@ -276,27 +279,28 @@ cdef class Newton:
         return self._value_at(&self.coef[0], &scores[0])
 
     def gap(self):
-        """Return the objective minus a lower bound: it is alpha-strongly convex, so |gradient|^2 / (2 alpha) bounds it."""
+        """Return the objective minus a lower bound: by strong convexity it is at most |gradient|^2 / (2 alpha)."""
         return max(0.0, self.objective() - self.bound)
 
     def solution(self):
         """Return the point as of now."""
-        state = {"seed": np.array([self.seed]), "settings": self.problem.settings(), "metric_at": np.array(self.fitted_at),
+        state = {"seed": np.array([self.seed]), "settings": self.problem.settings(),
+                 "signature": self.problem.signature(self.scores),
+                 "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
                  "progress": np.array([self.bound, self.n_steps], dtype=np.float64)}
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
     def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "metric_at", "progress"])
+        state = require_state(initial, self.design.n_coef, ["settings", "signature", "hessian", "progress"])
         self.coef = np.array(initial.coef, dtype=np.float64)
         self.warm, self.n_iter = True, initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self.problem.settings()):
-            bound, n_steps = state["progress"]
-            self.bound, self.n_steps = bound, int(n_steps)
-            if self.n_steps and self.metric is not None:
-                self.fitted_at = state["metric_at"]
-                scores = self.design.scores(self.fitted_at)
-                self._fit_metric_at(scores)
-
-    def _fit_metric_at(self, double[::1] scores):
-        self._value_at(&self.fitted_at[0], &scores[0])
-        self._fit_metric()
+        if state is None or not self.problem.same_risk(state["settings"]):
+            return
+        if not self.problem.same_data(state["signature"], self.design.scores(self.coef)):
+            return
+        if self.metric is not None:
+            self.metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
+            self.bound, self.n_steps = state["progress"][0], int(state["progress"][1])
+        elif self.metric is not None and self.metric.fitted:
+            self.n_steps = 3        # the metric serves the next alpha too, for a step

@@ -120,6 +120,16 @@ cdef class PairwiseProblem:
         """Whether the cuts of a problem with these settings are cuts of this one."""
         return np.array_equal(settings[1:], self.settings()[1:])
 
+    def signature(self, scores):
+        """Return two sums over scores: data that give others to the same f are other data."""
+        s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
+        return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
+
+    def same_data(self, signature, scores):
+        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        size = np.abs(scores).max() * self.n
+        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
+
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
         if size >= self.n:

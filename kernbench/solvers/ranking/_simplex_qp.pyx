@@ -117,7 +117,7 @@ cdef class SimplexQP:
             return True
         for j in range(n_active):
             largest = max(largest, Q[active[j] * stride + active[j]])
-        ridge = RIDGE * largest
+        ridge = RIDGE * largest if largest > 0.0 else RIDGE
         for attempt in range(6):
             for i in range(m):
                 for j in range(m):
