@@ -7,7 +7,6 @@ pairs.
 """
 
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -20,9 +19,10 @@ from kernbench.estimators._roc_rows import require_two
 from kernbench.estimators._roc_start import cold_start
 from kernbench.estimators._training_data import check_weights
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
-from kernbench.losses.pairwise import HINGE
+from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 
 MINIBATCH = 32  # pairs of one step
+PARTNERS = 8  # of each row, with pairs="all"
 STEPS_OF_A_FIT = 10_000  # what the solution of `fit` counts for in the average and in the length of steps
 OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_")
 
@@ -71,7 +71,7 @@ class Stream:
         The iterate, and the average of the iterates so far, later ones weighing more: the solution.
     n_steps : int
     spread : float
-        Largest mean of ‖phi(x_i) - phi(x_j)‖² over the pairs of a step, which bounds the curvature.
+        Largest mean of ‖phi(x_i) - phi(x_j)‖² over the pairs of a step.
     largest : float
         Largest k(x, x) so far.
     reservoirs : list of two Reservoir
@@ -87,12 +87,12 @@ class Stream:
     largest: float = 0.0
     reservoirs: list = field(default_factory=lambda: [Reservoir(), Reservoir()])
 
-    def step(self, differences, alpha, slope):
-        """One step of gradient descent on a few pairs, of the length 1 / (alpha t + curvature)."""
+    def step(self, differences, alpha, slope, bend):
+        """One step of gradient descent on a few pairs, of the length 1 / (alpha t + bend · spread)."""
         self.n_steps += 1
         self.spread = max(self.spread, _mean_square(differences))
         g = differences.T @ slope(1.0 - differences @ self.coef) / -differences.shape[0] + alpha * self.coef
-        self.coef = self.coef - g / (alpha * self.n_steps + 2.0 * self.spread + alpha)
+        self.coef = self.coef - g / (alpha * (self.n_steps + 1) + bend * self.spread)
         self.average = self.average + (self.coef - self.average) * (2.0 / (self.n_steps + 1))
 
 
@@ -170,10 +170,10 @@ def _opened(model, X, positive, weights, known):
 
 
 def _descend(model, stream, V, positive, weights):
-    n_pairs = int(model.pairs) if isinstance(model.pairs, Integral) else len(weights)
+    n_pairs = {"all": PARTNERS * len(weights), "n_samples": len(weights)}.get(model.pairs, model.pairs)
     fresh = _in_turn(stream.rng, weights, n_pairs)
     partners = stream.rng.integers(model.reservoir_size, size=n_pairs)
-    slope, alpha = SLOPES[loss_of(model)], float(model.alpha)
+    (slope, bend), alpha = SLOPES[loss_of(model)], float(model.alpha)
     negatives, positives = (reservoir.rows for reservoir in stream.reservoirs)
     for start in range(0, n_pairs, MINIBATCH):
         rows, slots = fresh[start : start + MINIBATCH], partners[start : start + MINIBATCH]
@@ -184,13 +184,15 @@ def _descend(model, stream, V, positive, weights):
             differences = sparse.vstack(parts, format="csr", dtype=np.float64)
         else:
             differences = np.concatenate(parts).astype(np.float64, copy=False)
-        stream.step(differences, alpha, slope)
+        stream.step(differences, alpha, slope, bend)
 
 
+# Of loss(u), u the distance to the margin: its slope, and its curvature, which limits the first steps. The hinge has
+# none; there the number is a matter of experience.
 SLOPES = {
-    HINGE: lambda u: (u > 0).astype(np.float64),
-    "squared_hinge": lambda u: 2.0 * np.maximum(u, 0.0),
-    SQUARED: lambda u: 2.0 * u,
+    HINGE: (lambda u: (u > 0).astype(np.float64), 0.25),
+    SQUARED_HINGE: (lambda u: 2.0 * np.maximum(u, 0.0), 2.0),
+    SQUARED: (lambda u: 2.0 * u, 2.0),
 }
 
 

@@ -325,8 +325,9 @@ class ROCSVC(TrainingMixin, RankingMixin, ClassifierMixin, BaseEstimator):
             For ``features="exact"`` and ``kernel="precomputed"``, which cannot stream.
 
         Notes
-        ----- ``pairs`` is the number of pairs per batch; ``"all"`` and ``"n_samples"`` give each row one
-        partner. After `fit` it goes on from there (from the start, where ``features="auto"`` had chosen
+        -----
+        ``pairs`` is the number of pairs per batch: ``"n_samples"`` gives each row one partner, ``"all"``
+        eight. After `fit` it goes on from there (from the start, where ``features="auto"`` had chosen
         ``exact``). `solver`, `tol`, the limits and `threshold_on` have no part in it.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)

@@ -122,7 +122,7 @@ def test_fit_is_gone_on_from():
 def test_number_of_pairs_is_the_number_of_steps():
     X, y = draw(100, np.random.default_rng(0))
     steps = [ROCSVC(pairs=pairs).partial_fit(X, y).n_iter_[0] for pairs in ("all", "n_samples", 320)]
-    assert steps == [4, 4, 10]  # of 32 pairs
+    assert steps == [25, 4, 10]  # of 32 pairs
 
 
 def test_weights_of_zero_leave_rows_out():
