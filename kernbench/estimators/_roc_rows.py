@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernbench.estimators._roc_parameters import ON_TRAINING_ROWS
-from kernbench.estimators._training_data import check_each_class_has_weight, check_examples
+from kernbench.estimators._training_data import check_each_class_has_weight, check_examples, check_square
 from kernbench.kernels.checks import is_precomputed
 
 
@@ -54,6 +54,7 @@ def check_ranked_rows(model, X, y, sample_weight):
     """
     X, _, classes, codes, weights = check_examples(model, X, y, sample_weight)
     require_two(classes, type(model).__name__)
+    check_square(model, X)
     model.classes_ = classes
     rows = RankedRows(X, codes == 1, weights)
     if weights is None:

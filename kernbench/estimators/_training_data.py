@@ -24,6 +24,7 @@ def check_training_data(model, X, y, sample_weight):
         `sample_weight` times the weight of the class; None if all are 1.
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight)
+    check_square(model, X)
     model.classes_ = classes
     model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
     weights = None
@@ -47,8 +48,6 @@ def check_examples(model, X, y, sample_weight):
     sample_weight : ndarray of shape (n_samples,), or None
     """
     X, y = check_rows(model, X, y, reset=True)
-    if is_precomputed(model.kernel) and X.shape[0] != X.shape[1]:
-        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -57,6 +56,12 @@ def check_examples(model, X, y, sample_weight):
     if sample_weight is not None:
         sample_weight = check_weights(sample_weight, X)
     return X, y, classes, codes, sample_weight
+
+
+def check_square(model, X):
+    """Refuse a precomputed training kernel that is no square matrix."""
+    if is_precomputed(model.kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
 
 
 def check_weights(sample_weight, X):

@@ -1,4 +1,4 @@
-"""ROCSVC finds optima that are known: worked numbers, closed forms, scikit-learn's linear algebra, brute force."""
+"""ROCSVC finds optima that are known: worked numbers, closed forms, brute force."""
 
 import numpy as np
 import pytest
