@@ -77,9 +77,8 @@ def solve_path(model, entry, task, alphas, loss, initial=None, snapshot=None):
             result = _closed_form(task, alpha)
         else:
             solver = _solver(model, entry, task, alpha, loss, initial)
-            seconds = (
-                None if left is None else left / (len(alphas) - k)
-            )  # what one leaves is for those that come
+            # What one leaves is for those that come.
+            seconds = None if left is None else left / (len(alphas) - k)
             result = _run(model, entry, solver, task, seconds, snapshot)
         spent = result.n_kernel_evaluations - before + (task.n_map_evaluations if k == 0 else 0)
         result = replace(result, n_kernel_evaluations=spent)

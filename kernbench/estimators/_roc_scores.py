@@ -57,7 +57,7 @@ class RankingMixin:
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        check_range(X, self.kernel_, self.dtype_)
+        self._check_values(X)
         return self._scores(X) + self.intercept_[0]
 
     def predict(self, X):
@@ -96,6 +96,7 @@ class RankingMixin:
         check_is_fitted(self)
         check_threshold(threshold)
         X, y = check_rows(self, X, y, reset=False)
+        self._check_values(X)
         if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
             raise ValueError(f"y must hold both classes, {self.classes_.tolist()}, and no others")
         weights = None if sample_weight is None else check_weights(sample_weight, X)
@@ -109,6 +110,9 @@ class RankingMixin:
         coef = self.dual_coef_ if self.features_ == "exact" else self.coef_
         rounding = self._space().rounding(largest, coef)
         self.intercept_ = np.array([intercept_for(threshold, scores, positive, weights, rounding)])
+
+    def _check_values(self, X):
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
 
     def _space(self):
         return Space(self.features_, self.kernel_, self.dtype_, self.feature_map_)

@@ -24,7 +24,15 @@ from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 MINIBATCH = 32  # pairs of one step
 PARTNERS = 8  # of each row, with pairs="all"
 STEPS_OF_A_FIT = 10_000  # what the solution of `fit` counts for in the average and in the length of steps
-OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_")
+OF_A_RUN = (
+    "objective_",
+    "duality_gap_",
+    "converged_",
+    "status_",
+    "fit_status_",
+    "trace_",
+    "n_kernel_evaluations_",
+)
 
 
 @dataclass
@@ -67,6 +75,8 @@ class Stream:
     ----------
     space : Space
     rng : Generator
+    size : int
+        Slots of each reservoir.
     coef, average : ndarray of shape (n_coef,)
         The iterate, and the average of the iterates so far, later ones weighing more: the solution.
     n_steps : int
@@ -80,6 +90,7 @@ class Stream:
 
     space: Space
     rng: np.random.Generator
+    size: int
     coef: np.ndarray
     average: np.ndarray
     n_steps: int = 0
@@ -120,13 +131,14 @@ def partial_fit(model, X, y, classes, sample_weight):
     positive = y == labels[1]
     if stream is None:
         stream = _opened(model, X, positive, weights if sample_weight is not None else None, known)
-    check_range(X, stream.space.kernel, stream.space.dtype)
+    names = getattr(model, "feature_names_in_", None)
+    check_range(X, stream.space.kernel, stream.space.dtype, feature_names=names)
     V = stream.space.features(X)
     stream.largest = max(stream.largest, stream.space.largest(X))
     if len(stream.coef) == 0:
         stream.coef = stream.average = np.zeros(V.shape[1])
     for reservoir, members in zip(stream.reservoirs, (~positive, positive), strict=True):
-        reservoir.join(V[members], weights[members], model.reservoir_size, stream.rng)
+        reservoir.join(V[members], weights[members], stream.size, stream.rng)
     if all(reservoir.rows is not None for reservoir in stream.reservoirs):
         _descend(model, stream, V, positive, weights)
     model.classes_, model.loss_, model._stream, model._continuation = labels, loss_of(model), stream, None
@@ -161,18 +173,18 @@ def _two_labels(model, y, classes, known):
 def _opened(model, X, positive, weights, known):
     """Return the stream of the first batch, or the one that goes on from `fit`."""
     start = cold_start(model.random_state)
-    rng = np.random.default_rng(start.solver_seed)
+    rng, size = np.random.default_rng(start.solver_seed), int(model.reservoir_size)
     if known and model.features_ != "exact":
         coef = model.coef_[0].copy()
-        return Stream(model._space(), rng, coef, coef.copy(), n_steps=STEPS_OF_A_FIT)
+        return Stream(model._space(), rng, size, coef, coef.copy(), n_steps=STEPS_OF_A_FIT)
     space = fit_space(model, X, positive, weights, (start.kernel_seed, start.map_seed), stream=True)
-    return Stream(space, rng, np.empty(0), np.empty(0))
+    return Stream(space, rng, size, np.empty(0), np.empty(0))
 
 
 def _descend(model, stream, V, positive, weights):
     n_pairs = {"all": PARTNERS * len(weights), "n_samples": len(weights)}.get(model.pairs, model.pairs)
     fresh = _in_turn(stream.rng, weights, n_pairs)
-    partners = stream.rng.integers(model.reservoir_size, size=n_pairs)
+    partners = stream.rng.integers(stream.size, size=n_pairs)
     (slope, bend), alpha = SLOPES[loss_of(model)], float(model.alpha)
     negatives, positives = (reservoir.rows for reservoir in stream.reservoirs)
     for start in range(0, n_pairs, MINIBATCH):
@@ -187,8 +199,8 @@ def _descend(model, stream, V, positive, weights):
         stream.step(differences, alpha, slope, bend)
 
 
-# Of loss(u), u the distance to the margin: its slope, and its curvature, which limits the first steps. The hinge has
-# none; there the number is a matter of experience.
+# Of loss(u), u the distance to the margin: its slope, and its curvature, which limits the first steps. The
+# hinge has none; there the number is a matter of experience.
 SLOPES = {
     HINGE: (lambda u: (u > 0).astype(np.float64), 0.25),
     SQUARED_HINGE: (lambda u: 2.0 * np.maximum(u, 0.0), 2.0),

@@ -49,7 +49,7 @@ class TrainingMixin:
         if any(result.status == INTERRUPTED for result in results):
             raise KeyboardInterrupt
         for model, result in zip(models, results, strict=True):
-            warn_unless_converged(model, [result])
+            warn_unless_converged(model, [result], stacklevel=4)
         if not np.any(results[-1].solution.coef):
             warnings.warn("all scores are equal: no direction of X tells the classes apart", stacklevel=3)
 

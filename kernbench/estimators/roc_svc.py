@@ -68,7 +68,8 @@ class ROCSVC(TrainingMixin, RankingMixin, ClassifierMixin, BaseEstimator):
         For ``random``; None means 512.
     solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"
         ``bundle`` (cutting planes) and ``newton`` reach a certified gap in tens of iterations; ``adamax`` is
-        what the paper uses, ``gradient`` its fixed-step sibling.
+        what the paper uses, ``gradient`` its fixed-step sibling. Adamax moves no weight by more than 0.002 in
+        an iteration, too little for landmarks: there, give it ``solver_options={"learning_rate": 0.2}``.
     tol : float, default=1e-3
         Tolerance, > 0. ``bundle``, ``newton``: duality gap divided by the objective. ``adamax``,
         ``gradient``: change of the best objective over 20 iterations.
@@ -83,7 +84,7 @@ class ROCSVC(TrainingMixin, RankingMixin, ClassifierMixin, BaseEstimator):
         Precision in which kernel values, or features of training rows, are held; sums are float64. ``"auto"``
         is float64 for at most 2,000 rows, float32 above. The columns of X stay as they are.
     reservoir_size : int, default=1000
-        Rows of each class that ``partial_fit`` remembers.
+        Rows of each class that ``partial_fit`` remembers; settled by the first batch.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one. For the same rows the feature map and the
         pairs stay too, and a run that a limit ended goes on exactly where it stopped.

@@ -41,10 +41,11 @@ class ROCSVCCV(RankingMixin, ClassifierMixin, BaseEstimator):
         whose mean is within one standard error of that.
     n_jobs : int, default=None
         Folds that are worked on at a time, as in scikit-learn.
-    pairs, loss, threshold, threshold_on, gamma, degree, coef0, features, n_landmarks, landmarks, n_features,
-    \
-solver, tol, max_iter, max_seconds, cache_size, dtype, random_state, verbose, solver_options
-        See `ROCSVC`. ``max_seconds`` is the budget of each fold, and of the final fit.
+    pairs, loss, threshold, threshold_on, gamma, degree, coef0 : see `ROCSVC`
+    features, n_landmarks, landmarks, n_features : see `ROCSVC`
+    solver, tol, max_iter, max_seconds, cache_size, dtype : see `ROCSVC`
+        ``max_seconds`` is the budget of each fold, and of the final fit.
+    random_state, verbose, solver_options : see `ROCSVC`
 
     Attributes
     ----------

@@ -18,10 +18,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernbench.estimators.roc_svc
 import kernbench.estimators.roc_svc_cv
 from kernbench import ROCSVC, ROCSVCCV
+from kernbench.metrics import roc_auc
 
 DRAWS = (
-    "which pairs, landmarks or folds are drawn depends on the rows there are, so a weighted and a repeated set "
-    "of rows agree in the mean only; test_weight_k_equals_repeat_k holds the exact variants to it"
+    "which pairs, landmarks or folds are drawn depends on the rows there are, so a weighted and a repeated "
+    "set of rows agree in the mean only; test_weight_k_equals_repeat_k holds the exact variants to it"
 )
 COORDINATES = (
     "with the kernel itself a row is a coordinate, and two copies of a row are two: Adamax, which scales "
@@ -173,3 +174,17 @@ def test_partial_fit_is_there_where_a_stream_has_features():
     assert hasattr(ROCSVC(kernel="rbf"), "partial_fit")
     assert not hasattr(ROCSVC(kernel="rbf", features="exact"), "partial_fit")
     assert not hasattr(ROCSVC(kernel="precomputed"), "partial_fit")
+
+
+def test_wide_sparse_rows_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    X = sparse.random(400, 50_000, density=1e-3, format="csr", random_state=0)
+    y = (np.asarray(X[:, :2000].sum(axis=1)).ravel() > rng.normal(0.9, 0.3, 400)).astype(int)
+    for settings in ({}, {"solver": "newton"}, {"kernel": "rbf", "features": "exact"}):
+        model = ROCSVC(random_state=0, **settings).fit(X, y)
+        assert roc_auc(y, model.decision_function(X)) > 0.9
+    assert sparse.issparse(ROCSVC("rbf", n_landmarks=30, random_state=0).fit(X, y).feature_map_.landmarks_)
+    stream = ROCSVC(random_state=0).partial_fit(X, y)
+    assert roc_auc(y, stream.decision_function(X)) > 0.9
+    with pytest.raises(ValueError, match="features"):
+        ROCSVC(loss="squared").fit(X, y)

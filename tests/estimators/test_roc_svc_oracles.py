@@ -52,7 +52,7 @@ def test_strong_regularisation_gives_the_difference_of_the_means(settings):
     if model.feature_map_ is None:
         f = np.zeros(len(X))
         f[model.support_] = model.dual_coef_[0]
-        np.testing.assert_allclose(f, np.where(y == 1, 1 / y.sum(), -1 / (1 - y).sum()) / alpha, rtol=1e-6)
+        np.testing.assert_allclose(f, np.where(y == 1, 1 / y.sum(), -1 / (1 - y).sum()) / alpha, rtol=1e-4)
         return
     V = model.feature_map_.transform(X)
     difference = V[y == 1].mean(axis=0) - V[y == 0].mean(axis=0)

@@ -203,3 +203,12 @@ def test_reference_twin_behind_the_estimator(solver):
         }
         compiled, reference = (cls(**settings).fit(X, y) for cls in (ROCSVC, Reference))
         assert reference.objective_ == pytest.approx(compiled.objective_, rel=1e-6)
+
+
+def test_warnings_point_at_the_caller():
+    X, y = problem()
+    with pytest.warns(ConvergenceWarning) as caught:
+        ROCSVC(alpha=1e-5, tol=1e-12, max_iter=1).fit(X, y)
+    with pytest.warns(UserWarning) as also_caught:
+        ROCSVC().fit(np.ones((4, 2)), [0, 1, 0, 1])
+    assert caught[0].filename == also_caught[0].filename == __file__

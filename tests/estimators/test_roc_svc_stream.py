@@ -131,6 +131,14 @@ def test_weights_of_zero_leave_rows_out():
     model = ROCSVC(random_state=0).partial_fit(X, y, sample_weight=keep.astype(float))
     other = ROCSVC(random_state=0).partial_fit(X[keep], y[keep])
     np.testing.assert_array_equal(model.coef_, other.coef_)
+    with pytest.raises(ValueError, match="non-zero"):
+        model.partial_fit(X, y, sample_weight=np.zeros(200))
+
+
+def test_size_of_the_reservoirs_is_settled_by_the_first_batch():
+    model = stream(ROCSVC(random_state=0, reservoir_size=10), 2)
+    stream(model.set_params(reservoir_size=50), 2)
+    assert all(reservoir.rows.shape == (10, 3) for reservoir in model._stream.reservoirs)
 
 
 def test_labels_are_checked():
