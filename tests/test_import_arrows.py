@@ -51,6 +51,8 @@ LOOKS_UP = {
     ("kernels/base.py", "features"),  # ``kernel.random_features(...)`` hands over to the floor above
     # A model file says of which class the model is.
     ("saving/model_file.py", "estimators.kernel_svc.KernelSVC"),
+    ("saving/model_file.py", "estimators.roc_svc.ROCSVC"),
+    ("saving/model_file.py", "estimators.roc_svc_cv.ROCSVCCV"),
     ("saving/model_file.py", "features.nystroem.Nystroem"),
     ("saving/model_file.py", "features.random_features.RandomFeatures"),
 }

@@ -43,7 +43,7 @@ def set_outcome(model, results):
         model.trace_ = [result.trace for result in results]
 
 
-def warn_unless_converged(model, results):
+def warn_unless_converged(model, results, stacklevel=3):
     """Warn about runs that stopped short, with what stopped them, how far they are and what to change."""
     short = [result for result in results if result.status not in QUIET]
     if not short:
@@ -55,7 +55,7 @@ def warn_unless_converged(model, results):
     warnings.warn(
         f"{name} did not reach tol={model.tol:g}{of_pairs}. {' '.join(sentences)} {advice}",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
 
 

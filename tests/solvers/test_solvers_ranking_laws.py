@@ -74,7 +74,7 @@ def test_any_coefficients_are_a_start(entry, ranking, rank):
 
 @certified
 def test_a_path_of_alphas_keeps_what_it_learnt(entry, ranking, rank):
-    """Cuts do not depend on alpha: their bound certifies at once, and the passes of a path are fewer than those of its fits."""
+    """Cuts and metric do not depend on alpha: the passes of a path are fewer than those of its fits."""
     problem = ranking(400, 10)
     alphas = np.logspace(0, -3, 8)
     loss = LOSSES.get(entry.name, BOTH)[0]
@@ -187,8 +187,11 @@ def test_weight_k_equals_repeat_k(entry, loss, ranking, rank):
 def test_format_agnosticism(entry, loss, ranking, rank):
     problem = ranking(150, 13, form="csr")
     answers = []
-    for change in (lambda X: X, lambda X: X.toarray(), lambda X: np.asfortranarray(X.toarray()), lambda X: X.tocsc().tocsr(),
-                   lambda X: X.astype(np.float32)):  # fmt: skip
+    changes = (
+        lambda X: X, lambda X: X.toarray(), lambda X: np.asfortranarray(X.toarray()), lambda X: X.tocsc(),
+        lambda X: X.astype(np.float32),
+    )  # fmt: skip
+    for change in changes:
         other = ranking(150, 13, form="csr")
         other.X = change(problem.X)
         solver = rank(entry, "compiled", other, loss=loss)

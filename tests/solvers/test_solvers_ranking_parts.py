@@ -1,4 +1,4 @@
-"""What the solvers of the ROC-SVM are built from: designs, the simplex programme, the line search, the metric, draws."""
+"""What the solvers of the ROC-SVM are built from: designs, simplex programme, line search, metric, draws."""
 
 import numpy as np
 import pytest

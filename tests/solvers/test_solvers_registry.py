@@ -22,8 +22,8 @@ from kernbench.solvers.registry import SOLVERS
 
 TWINS = ("compiled", "reference")
 REQUIRED = "no default"
-# What a solver of each kind of problem is made from: its first argument, its other parameters, where its reference lives.
-# A new kind of problem is a line here, and a file of lockstep tests like those of the kinds there are.
+# What a solver of each kind of problem is made from: its first argument, its other parameters, where its reference
+# lives. A new kind of problem is a line here, and a file of lockstep tests like those of the kinds there are.
 KINDS = {
     "kernel-svm": SimpleNamespace(
         data={"compiled": KernelRows, "reference": ReferenceRows}, first="rows", own={"fit_intercept"},

@@ -5,8 +5,8 @@ The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The 
     max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
 
 a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
-the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores. Three
-things differ, and divide the number of cuts by five to ten:
+the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
+Three things differ, and divide the number of cuts by five to ten:
 
 * the model is minimised with a quadratic term in the metric of the pairs at the margin, around the best point: for many
   pairs R is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
@@ -188,7 +188,8 @@ class Bundle:
         return self._coef + t * step, self._scores + t * moved
 
     def _newton_step(self):
-        """The minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - best)'(M - alpha I)(f - best), minus best."""
+        """Return f - best for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - best|^2, the last
+        square in the metric M - alpha I."""
         if self._n_steps in (0, 1, 4, 16, 64, 256):
             self._metric.fit(self.problem.density(self._scores))
         self._n_steps += 1

@@ -1,4 +1,4 @@
-"""Subgradient descent for the ROC-SVM, with a fixed step and with Adamax (Bae and Shin; Kingma and Ba 2015, section 7)."""
+"""Subgradient descent for the ROC-SVM: with a fixed step, or Adamax (Bae and Shin; Kingma and Ba 2015)."""
 
 import numpy as np
 

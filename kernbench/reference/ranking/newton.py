@@ -195,7 +195,7 @@ class Newton:
         return float(self._value_at(self._coef, self.design.scores(self._coef))[0])
 
     def gap(self):
-        """Return the objective minus a lower bound: it is alpha-strongly convex, so |gradient|^2 / (2 alpha) bounds it."""
+        """Return the objective minus a lower bound: by strong convexity it is at most |gradient|^2 / (2 alpha)."""
         return max(0.0, self.objective() - self._bound)
 
     def solution(self):

@@ -5,8 +5,8 @@ The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The 
     max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
 
 a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
-the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores. Three
-things differ, and divide the number of cuts by five to ten:
+the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
+Three things differ, and divide the number of cuts by five to ten:
 
 * the model is minimised with a quadratic term in the metric of the pairs at the margin, around the best point: for many
   pairs R is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
@@ -111,8 +111,8 @@ cdef class Bundle:
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
-        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced,
-                                  rng=rng)
+        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
+                                  balanced=balanced, rng=rng)
         self._set_up(problem, rng)
         if initial is not None:
             self._start_from(initial)
@@ -168,7 +168,8 @@ cdef class Bundle:
         if not self.warm and self.problem.n > 4 * len(self.sample):
             coarse = Bundle.__new__(Bundle)
             coarse.tol, coarse.max_cuts, coarse.seed = COARSE_TOL, self.max_cuts, self.seed
-            coarse._set_up(self.problem.take(self.sample, self.design.take(self.sample)), np.random.default_rng(self.seed))
+            part = self.problem.take(self.sample, self.design.take(self.sample))
+            coarse._set_up(part, np.random.default_rng(self.seed))
             coarse.advance(COARSE_CUTS)
             self.coef = self.design.embed(np.asarray(coarse.coef), self.sample)
             self.warm = True
@@ -183,7 +184,8 @@ cdef class Bundle:
         risk = self.problem.risk(&self.next_scores[0], &self.g[0])
         refuse_nan(risk)
         answer_signals()
-        value = 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0], &self.next_scores[0]) + risk
+        value = risk + 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0],
+                                                            &self.next_scores[0])
         self.cuts.append(&self.g[0], risk - dot(&self.g[0], &self.next_scores[0], self.problem.n))
         self.stuck += 1
         if value <= self.value:
@@ -235,7 +237,8 @@ cdef class Bundle:
         return 0
 
     cdef int _newton_step(self) except -1 nogil:
-        """step: the minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - f_0)'(M - alpha I)(f - f_0), minus f_0."""
+        """step: f - f_0 for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - f_0|^2 in the metric
+        M - alpha I, f_0 the best point."""
         cdef:
             Py_ssize_t k, l, m = self.cuts.n_cuts, d = self.design.n_coef
             double *last = &self.Z[m, 0]
@@ -317,7 +320,8 @@ cdef class Bundle:
             return
         kept, self.best_risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
         self.cuts.kept = int(kept)
-        self.value = 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0], &self.scores[0]) + self.best_risk
+        self.value = self.best_risk + 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0],
+                                                                           &self.scores[0])
         if self.metric is not None:
             self.metric.load(state["hessian"])
         if state["settings"][0] == self.alpha:

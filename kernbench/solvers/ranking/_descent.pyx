@@ -1,6 +1,7 @@
 """Subgradient descent for the ROC-SVM, with a fixed step and with Adamax (Bae and Shin; Kingma and Ba 2015, section 7).
 
-An iteration costs two products with the data and one evaluation of the risk: a sort for all pairs, indexing for drawn ones.
+An iteration costs two products with the data and one evaluation of the risk: a sort for all pairs, indexing for drawn
+ones.
 """
 
 from kernbench.solvers.ranking._design cimport Design

@@ -216,8 +216,8 @@ cdef class KernelDesign(Design):
     Parameters
     ----------
     rows : KernelRows, or ndarray of shape (n_samples, n_samples)
-        Of rows whose cache has room for all of them the whole matrix is computed once and kept; otherwise each product is
-        computed tile by tile.
+        Of rows whose cache has room for all of them the whole matrix is computed once and kept; otherwise each product
+        is computed tile by tile.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Line search by the derivative alone, on a sample of the scores.
 
-The objective along a line is alpha/2 |f + t step|^2 + R(s + t moved), and its derivative needs scores only. R's is taken
-on a sample; at t = 0 it is known exactly, so that the sample only has to tell its change.
+The objective along a line is alpha/2 |f + t step|^2 + R(s + t moved), and its derivative needs scores only. R's is
+taken on a sample; at t = 0 it is known exactly, so that the sample only has to tell its change.
 """
 
 from libc.math cimport fabs
@@ -43,7 +43,8 @@ cdef class SampledLine:
         self.n_evaluations += 1
         return self.offset + self.curvature * t + dot(&self.gradient[0], &self.along[0], m)
 
-    cdef double search(self, const double *scores, const double *moved, double slope, double curvature) except? -1 nogil:
+    cdef double search(self, const double *scores, const double *moved, double slope,
+                       double curvature) except? -1 nogil:
         """Return a step t > 0 at which the objective rises, but hardly; 0 if `slope` is not negative.
 
         The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in between.

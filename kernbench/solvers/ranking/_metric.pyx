@@ -1,9 +1,9 @@
 """The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent.
 
-The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of the
-h_i of one class, it becomes
+The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of
+the h_i of one class, it becomes
 
-    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',    mu the h-weighted mean of i's class,
+    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
 
 a matrix of moments. The sum is one dsyrk over blocks of rows.
 """

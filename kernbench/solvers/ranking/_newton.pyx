@@ -1,7 +1,7 @@
 """Truncated Newton for the ROC-SVM with the squared hinge (Chapelle and Keerthi 2010; Lee and Lin 2014).
 
-An iteration costs two products with the data per conjugate gradient step, which sorts nothing, and two evaluations of the
-risk or so.
+An iteration costs two products with the data per conjugate gradient step, which sorts nothing, and two evaluations of
+the risk or so.
 """
 
 from libc.math cimport fabs, sqrt
@@ -92,8 +92,8 @@ cdef class Newton:
         self.tol = require_number("tol", tol, positive=True)
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
-        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced,
-                                  rng=rng, offered=(SQUARED_HINGE,))
+        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
+                                  balanced=balanced, rng=rng, offered=(SQUARED_HINGE,))
         self._set_up(problem, rng)
         if initial is not None:
             self._start_from(initial)
@@ -141,7 +141,8 @@ cdef class Newton:
         if not self.warm and self.problem.n > 4 * len(self.sample):
             coarse = Newton.__new__(Newton)
             coarse.tol = COARSE_TOL
-            coarse._set_up(self.problem.take(self.sample, self.design.take(self.sample)), np.random.default_rng(self.seed))
+            part = self.problem.take(self.sample, self.design.take(self.sample))
+            coarse._set_up(part, np.random.default_rng(self.seed))
             coarse.advance(COARSE_STEPS)
             self.coef = np.array(self.design.embed(np.asarray(coarse.coef), self.sample))
         self.warm = True
@@ -206,7 +207,7 @@ cdef class Newton:
         return self._value_at(&self.next_coef[0], &self.next_scores[0])
 
     cdef int _fit_metric(self) except -1 nogil:
-        """Weigh each sample by the pairs it has at the scores ranked last: by |Hessian times the indicator of a class|."""
+        """Weigh each sample by its pairs at the scores ranked last: by |Hessian times the indicator of a class|."""
         cdef Py_ssize_t i, n = self.problem.n
         for i in range(n):
             self.moved[i] = self.problem.mask[i]
@@ -278,7 +279,7 @@ cdef class Newton:
         return self._value_at(&self.coef[0], &scores[0])
 
     def gap(self):
-        """Return the objective minus a lower bound: it is alpha-strongly convex, so |gradient|^2 / (2 alpha) bounds it."""
+        """Return the objective minus a lower bound: by strong convexity it is at most |gradient|^2 / (2 alpha)."""
         return max(0.0, self.objective() - self.bound)
 
     def solution(self):
