@@ -50,7 +50,7 @@ class TrainingMixin:
             raise KeyboardInterrupt
         for model, result in zip(models, results, strict=True):
             warn_unless_converged(model, [result], stacklevel=4)
-        if not np.any(results[-1].solution.coef):
+        if results[-1].converged and not np.any(results[-1].solution.coef):
             warnings.warn("all scores are equal: no direction of X tells the classes apart", stacklevel=3)
 
     def _share(self, other):
