@@ -8,7 +8,8 @@ from time import perf_counter
 import click
 
 INTERRUPTED = 130
-ESTIMATORS = {"kernelsvc": "KernelSVC"}  # what users type -> class in kernbench.estimators
+# What users type -> class in kernbench.estimators.
+ESTIMATORS = {"kernelsvc": "KernelSVC", "rocsvc": "ROCSVC", "rocsvccv": "ROCSVCCV"}
 
 
 @click.command("fit")
@@ -64,9 +65,18 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
       kernbench fit train.svm --test test.svm --set C=10 --out model.npz
       kernbench fit table.csv --label income --test-size 0.2 --out model.npz
       kernbench fit train.svm --set solver=sbp --set max_seconds=30 --out model.npz
+      kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
+      kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
+      kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
 
-    Parameters for --set, with their defaults: C=1.0 kernel=rbf gamma=scale solver=smo tol=1e-3 max_iter=-1
+    Estimators: kernelsvc, the support vector classifier; rocsvc, which maximises the area under the ROC curve;
+    rocsvccv, the same with alpha by cross-validation.
+
+    Parameters of kernelsvc, with their defaults: C=1.0 kernel=rbf gamma=scale solver=smo tol=1e-3 max_iter=-1
     max_seconds=none fit_intercept=true class_weight=none dtype=auto cache_size=500 and more: see KernelSVC.
+
+    Parameters of rocsvc: alpha=1e-3 kernel=linear gamma=scale features=auto n_landmarks=none pairs=all loss=auto
+    threshold=youden solver=bundle tol=1e-3 and more: see ROCSVC and ROCSVCCV.
     """
     from kernbench._names import unknown_name
     from kernbench.cli.literals import parse_settings
@@ -93,7 +103,7 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
     )
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
     seconds, interrupted = _fit(model, X, y)
-    if not hasattr(model, "dual_coef_"):
+    if not hasattr(model, "n_iter_"):
         raise click.Abort  # interrupted before there was a model
     _print_outcome(model, X, y, X_test, y_test, seconds)
     if out is not None:
@@ -106,10 +116,11 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
 
 
 def _check_params(model):
-    """Fit two points: every parameter is checked, none of the data is needed."""
+    """Fit a few points: every parameter is checked, none of the data is needed."""
+    few = range(40)  # enough for folds and for held-out rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.set_params(verbose=0, max_iter=1).fit([[0.0], [1.0]], [0, 1])
+        model.set_params(verbose=0, max_iter=1).fit([[i / len(few)] for i in few], [i % 2 for i in few])
 
 
 def _fit(model, X, y):
@@ -131,15 +142,26 @@ def _fit(model, X, y):
 def _print_outcome(model, X, y, X_test, y_test, seconds):
     import numpy as np
 
+    from kernbench.metrics import roc_auc
     from kernbench.report import text
 
     def error(X, y):
         return f"{text.percent(float(np.mean(model.predict(X) != y)))} %"
 
+    def auc(X, y):
+        known = np.isin(model.classes_, y).all()
+        return f"{roc_auc(y, model.decision_function(X)):.5f}" if known else "one class only"
+
     objectives = np.atleast_1d(model.objective_)
     gaps = np.atleast_1d(np.nan if model.duality_gap_ is None else model.duality_gap_)
     pairs = "" if len(objectives) == 1 else f" (largest of {len(objectives)} pairs of classes)"
     status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
+    ranking = []
+    if not hasattr(model, "C"):  # a model that ranks
+        ranking = [("alpha", f"{model.alpha_:g}")] if hasattr(model, "alpha_") else []
+        ranking.append(("training AUC", auc(X, y)))
+        if X_test is not None:
+            ranking.append(("test AUC", auc(X_test, y_test)))
     rows = [
         ("examples", f"{X.shape[0]:,} × {X.shape[1]:,}"),
         ("training error", error(X, y)),
@@ -147,13 +169,15 @@ def _print_outcome(model, X, y, X_test, y_test, seconds):
             "test error",
             error(X_test, y_test) if X_test is not None else "no test examples (--test, --test-size)",
         ),
+        *ranking,
         ("objective", f"{np.max(objectives):.6g}{pairs}"),
         ("duality gap", "–" if np.isnan(gaps).all() else f"{np.nanmax(gaps):.3g}{pairs}"),
         ("ended", status),
         ("time", text.seconds(seconds)),
         ("iterations", f"{int(np.sum(model.n_iter_)):,}"),
         ("kernel evaluations", text.count(model.n_kernel_evaluations_)),
-        ("support vectors", f"{len(model.support_):,}"),
     ]
+    if hasattr(model, "support_"):
+        rows.append(("support vectors", f"{len(model.support_):,}"))
     for name, value in rows:
         click.echo(f"{name:<20}{value}")

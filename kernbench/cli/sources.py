@@ -123,7 +123,7 @@ def rows_to_predict(source, model, *, label=-1):
             raise ValueError(
                 f"the model was fitted with {n_features} features, {source} has {data.n_features}"
             )
-        return like(data.X_test, model.support_vectors_), data.y_test
+        return like(data.X_test, getattr(model, "support_vectors_", data.X_test)), data.y_test
     try:
         X, y = read_file(source, label=label, n_features=n_features)
     except DataFileError as refusal:
@@ -131,4 +131,4 @@ def rows_to_predict(source, model, *, label=-1):
             X, y = read_file(source, label=None, n_features=n_features)
         except DataFileError:
             raise refusal from None
-    return like(X, model.support_vectors_), y
+    return like(X, getattr(model, "support_vectors_", X)), y

@@ -8,6 +8,7 @@ import pytest
 from kernbench.cli.literals import parse_value
 from kernbench.datasets import load, write_svmlight
 from kernbench.estimators import KernelSVC
+from kernbench.metrics import roc_auc
 from kernbench.saving import load as load_model
 
 
@@ -51,6 +52,34 @@ def test_fit_save_predict_agree_with_the_library(kernbench, moons, tmp_path):
     np.testing.assert_allclose(
         [float(row["decision"]) for row in rows], model.decision_function(moons.X_test)
     )
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "kernel=rbf", "--set", "n_landmarks=20"), ("--set", "kernel=rbf")])
+def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, moons, tmp_path, settings):
+    wish = ("--set", "threshold=('sensitivity', 0.9)")
+    shown = outcome(
+        kernbench("fit", "train.svm", "--estimator", "rocsvc", *wish, *settings, "--test", "test.svm", "--out", "m.npz")
+    )
+    model = load_model(tmp_path / "m.npz")
+    assert np.mean(model.predict(moons.X_train)[moons.y_train == 1] == 1) >= 0.9
+    assert shown["test AUC"] == f"{roc_auc(moons.y_test, model.decision_function(moons.X_test)):.5f}"
+    assert kernbench("predict", "m.npz", "test.svm", "--out", "p.csv").exit_code == 0
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    np.testing.assert_array_equal([int(row["prediction"]) for row in rows], model.predict(moons.X_test))
+
+
+def test_alpha_found_by_cross_validation_is_printed(kernbench, moons, tmp_path):
+    shown = outcome(kernbench("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=2", "--out", "m.npz"))
+    assert float(shown["alpha"]) == pytest.approx(load_model(tmp_path / "m.npz").alpha_, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "setting, message",
+    [("alpha=-1", "alpha"), ("threshold=('sensitivity', 2)", "sensitivity"), ("solver=bundl", "did you mean 'bundle'")],
+)
+def test_wrong_parameters_of_a_ranking_model_are_one_line(kernbench, moons, setting, message):
+    result = kernbench("fit", "train.svm", "--estimator", "rocsvc", "--set", setting)
+    assert result.exit_code == 2 and message in result.stderr and len(result.stderr.splitlines()) == 1
 
 
 def test_predictions_on_standard_output_are_csv_and_nothing_else(kernbench, moons):
