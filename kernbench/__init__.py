@@ -12,7 +12,10 @@ from importlib import import_module
 from kernbench._version import __version__
 
 _HOMES = {"KernelSVC": "kernbench.estimators", "load": "kernbench.saving"}
-_PACKAGES = ("datasets", "estimators", "experiments", "features", "kernels", "losses", "reference", "report", "solvers")
+_PACKAGES = (
+    "datasets", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking", "reference",
+    "report", "solvers",
+)  # fmt: skip
 
 __all__ = ["KernelSVC", "load", "__version__"]
 

@@ -99,3 +99,33 @@ class UniformStream:
 def open_streams(seed, positions=(0, 0, 0)):
     """The three streams of the batch perceptron: coins, proposals for the first basin, proposals for the second."""
     return tuple(UniformStream(seed, k, width, positions[k]) for k, width in enumerate((1, 2, 2)))
+
+
+def stratified_sample(rng, positive, weights, size):
+    """Draw `size` samples without replacement, half of them positive where there are enough; ascending.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    positive : ndarray of shape (n,), bool
+    weights : ndarray of shape (n,), or None
+        Samples of weight 0 are not drawn.
+    size : int
+        Less than n.
+
+    Returns
+    -------
+    ndarray of shape (<= size,), intp
+    """
+    classes = [np.flatnonzero(m if weights is None else m & (weights > 0)) for m in (positive, ~positive)]
+    n_positive = min(len(classes[0]), max(size // 2, size - len(classes[1])))
+    rooms = n_positive, size - n_positive
+    drawn = [c if len(c) <= room else rng.choice(c, room, replace=False) for c, room in zip(classes, rooms)]
+    return np.sort(np.concatenate(drawn))
+
+
+def seed_of(random_state, initial=None):
+    """Return the seed of a run: that of the run that `initial` goes on with, or one drawn from `random_state`."""
+    if initial is not None and "seed" in initial.state:
+        return int(initial.state["seed"][0])
+    return int(as_generator(random_state).integers(2**53))

@@ -20,7 +20,8 @@ class SolverEntry:
     name : str
         What users type for ``solver=``.
     problem : str
-        ``"kernel-svm"``: hinge loss, kernel expansion.
+        ``"kernel-svm"``: hinge loss, kernel expansion. ``"roc-svm"``: hinge or squared hinge of pairs, on features
+        or a kernel.
     compiled, reference : str
         ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
     paper : str
@@ -86,6 +87,50 @@ SOLVERS = (
         complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
         default_epochs=10,
+    ),
+    SolverEntry(
+        name="bundle",
+        problem="roc-svm",
+        compiled="kernbench.solvers.ranking._bundle:Bundle",
+        reference="kernbench.reference.ranking.bundle:Bundle",
+        paper="Joachims, KDD 2006; Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
+        complexity="two passes over the data and a sort per cut; a handful of cuts",
+        stopping="certified gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
+    ),
+    SolverEntry(
+        name="newton",
+        problem="roc-svm",
+        compiled="kernbench.solvers.ranking._newton:Newton",
+        reference="kernbench.reference.ranking.newton:Newton",
+        paper="Chapelle and Keerthi 2010; Lee and Lin 2014; with kernels Kuo, Lee and Lin, SDM 2014",
+        complexity="two passes over the data per conjugate gradient step, a sort per Newton step; squared hinge only",
+        stopping="certified gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
+    ),
+    SolverEntry(
+        name="gradient",
+        problem="roc-svm",
+        compiled="kernbench.solvers.ranking._descent:Gradient",
+        reference="kernbench.reference.ranking.descent:Gradient",
+        paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines",
+        complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
+        stopping="improvement of the best objective over 20 iterations",
+        default_epochs=0,
+        default_iterations=1000,
+    ),
+    SolverEntry(
+        name="adamax",
+        problem="roc-svm",
+        compiled="kernbench.solvers.ranking._descent:Adamax",
+        reference="kernbench.reference.ranking.descent:Adamax",
+        paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines; Kingma and Ba, ICLR 2015",
+        complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
+        stopping="improvement of the best objective over 20 iterations",
+        default_epochs=0,
+        default_iterations=1000,
     ),
 )
 

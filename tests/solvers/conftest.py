@@ -4,10 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels import ReferenceRows
+from kernbench.reference.ranking.design import as_design as as_reference_design
+from kernbench.solvers.ranking.design import as_design
 
 
 @pytest.fixture(scope="session")
@@ -36,5 +39,60 @@ def build():
             rows(problem.X, problem.kernel, dtype=dtype, cache_bytes=cache_bytes),
             problem.y, alpha=1 / (C * problem.n), **options,
         )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def ranking():
+    """A function ``make(n, seed, d=3, form="dense", weighted=False, ties=False)``: a problem of two unbalanced classes.
+
+    Forms: dense float64 or float32 features, CSR with indices of 32 or 64 bits, a kernel whose matrix is kept or multiplied
+    tile by tile.
+    """
+
+    def make(n, seed, d=3, form="dense", weighted=False, ties=False):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, d))
+        y = np.where(X[:, 0] + X[:, -1] + 0.5 * X[:, 0] * X[:, -1] + rng.normal(size=n) > 1.0, 1, -1)
+        y[:2] = 1, -1
+        if ties:
+            X = np.round(X)
+        if form.startswith("csr"):
+            X = sparse.csr_matrix(np.where(np.abs(X) > 0.4, X, 0.0))
+            if form == "csr64":
+                X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        elif form == "float32":
+            X = X.astype(np.float32)
+        weights = None
+        if weighted:
+            weights = rng.integers(0, 4, size=n).astype(np.float64)
+            weights[:2] = 1.0, 2.0
+        return SimpleNamespace(X=X, y=y, weights=weights, n=n, form=form, kernel=Gaussian(1.2))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def design_of():
+    """A function ``make(problem, twin="compiled")`` that returns what its scores are made of."""
+
+    def make(problem, twin="compiled"):
+        compiled, X = twin == "compiled", problem.X
+        if problem.form in ("kernel", "tiles"):
+            room = 10**8 if problem.form == "kernel" else 4 * 8 * problem.n
+            X = (KernelRows if compiled else ReferenceRows)(X, problem.kernel, dtype=np.float64, cache_bytes=room)
+        return (as_design if compiled else as_reference_design)(X)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rank(design_of):
+    """A function ``rank(entry, twin, problem, **options)`` that returns a solver of the ROC-SVM."""
+
+    def make(entry, twin, problem, **options):
+        options = {"alpha": 0.01, "random_state": 0, "weights": problem.weights, **options}
+        return entry.load(twin)(design_of(problem, twin), problem.y, **options)
 
     return make

@@ -4,7 +4,9 @@ import ast
 import inspect
 import re
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +14,30 @@ import pytest
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels import ReferenceRows
+from kernbench.reference.ranking.design import as_design as as_reference_design
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution, Solver
+from kernbench.solvers.ranking.design import as_design
 from kernbench.solvers.registry import SOLVERS
 
 TWINS = ("compiled", "reference")
 REQUIRED = "no default"
+# What a solver of each kind of problem is made from: its first argument, its other parameters, where its reference lives.
+# A new kind of problem is a line here, and a file of lockstep tests like those of the kinds there are.
+KINDS = {
+    "kernel-svm": SimpleNamespace(
+        data={"compiled": KernelRows, "reference": ReferenceRows}, first="rows", own={"fit_intercept"},
+        home="kernbench.reference.kernel", n_coef=40, lockstep="test_solvers_twins.py",
+    ),
+    "roc-svm": SimpleNamespace(
+        data={
+            "compiled": lambda *rows, **options: as_design(KernelRows(*rows, **options)),
+            "reference": lambda *rows, **options: as_reference_design(ReferenceRows(*rows, **options)),
+        },
+        first="design", own={"loss", "n_pairs", "balanced"},
+        home="kernbench.reference.ranking", n_coef=40, lockstep="test_solvers_ranking_twins.py",
+    ),
+}  # fmt: skip
 every_solver = pytest.mark.parametrize("entry", SOLVERS, ids=lambda entry: entry.name)
 either_twin = pytest.mark.parametrize("twin", TWINS)
 
@@ -63,17 +83,15 @@ def test_signatures_are_read():
 
 @pytest.fixture(params=TWINS)
 def make(request):
-    """A function from an entry to a solver of this twin on 40 points, and the rows it works on."""
+    """A function from an entry to a solver of this twin on 40 points."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
 
     def build(entry, *arguments, **options):
-        rows = (KernelRows if request.param == "compiled" else ReferenceRows)(
-            X, Gaussian(1.0), dtype=np.float64
-        )
+        data = KINDS[entry.problem].data[request.param](X, Gaussian(1.0), dtype=np.float64)
         settings = {"alpha": 0.025, "random_state": 0} | options
-        return entry.load(request.param)(rows, y, *arguments, **settings)
+        return entry.load(request.param)(data, y, *arguments, **settings)
 
     return build
 
@@ -94,7 +112,9 @@ def test_twins_have_the_same_name_and_constructor(entry):
     ours, theirs = parameters_of(compiled), parameters_of(reference)
     assert list(ours) == list(theirs)
     assert ours == theirs
-    assert {"rows", "y", "alpha", "weights", "fit_intercept", "random_state", "initial"} <= set(ours)
+    kind = KINDS[entry.problem]
+    assert list(ours)[:2] == [kind.first, "y"]
+    assert {"alpha", "weights", "random_state", "initial"} | kind.own <= set(ours)
 
 
 @every_solver
@@ -133,7 +153,7 @@ def test_twins_keep_the_contract(entry, make):
 
     solution = solver.solution()
     assert isinstance(solution, Solution) and solution.n_iter == solver.n_iter
-    assert solution.coef.shape == (40,) and solution.coef.dtype == np.float64
+    assert solution.coef.shape == (KINDS[entry.problem].n_coef,) and solution.coef.dtype == np.float64
     assert isinstance(solution.intercept, float)
     assert all(isinstance(value, np.ndarray) for value in solution.state.values())
 
@@ -204,14 +224,23 @@ def test_unknown_name_says_the_nearest(typed, meant):
         registry.get(typed)
 
 
-def test_every_reference_solver_is_listed():
+def test_every_kind_of_problem_has_a_lockstep_test_that_walks_its_entries():
+    assert {entry.problem for entry in SOLVERS} == set(KINDS)
+    for problem, kind in KINDS.items():
+        text = (Path(__file__).parent / kind.lockstep).read_text(encoding="utf-8")
+        assert f'SOLVERS if entry.problem == "{problem}"' in text
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_every_reference_solver_is_listed(problem):
     """A solver that is not in the registry does not exist: so there is none."""
-    package = import_module("kernbench.reference.kernel")
+    package = import_module(KINDS[problem].home)
     modules = [import_module(f"{package.__name__}.{info.name}") for info in iter_modules(package.__path__)]
     written = {
         f"{module.__name__}:{name}"
         for module in modules
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "advance")
+        and not name.startswith("_")
     }
-    assert written == {entry.reference for entry in SOLVERS if entry.problem == "kernel-svm"}
+    assert written == {entry.reference for entry in SOLVERS if entry.problem == problem}

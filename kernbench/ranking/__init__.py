@@ -1,0 +1,25 @@
+"""Exact arithmetic of rankings: losses over pairs of a positive and a negative score; the ROC curve.
+
+A solver sees a set of pairs as an object that turns scores into a loss and its derivatives:
+
+* :class:`AllPairs` -- every pair, by one sort: hinge and squared hinge, their derivatives, Hessian products;
+* :class:`DrawnPairs` -- the same on a list of pairs, which :func:`draw_pairs` draws.
+
+Both offer compiled solvers the same methods without Python (``_pairs.pxd``, class ``Pairs``). The squared
+loss needs no pairs at all (:func:`squared_loss_and_gradient`, :func:`squared_hessian_product`,
+:func:`difference_moments`). Underneath, ``_order`` sorts in memory that is allocated once. For
+:mod:`kernbench.metrics` ``_roc`` sweeps over sorted scores; ``curve`` and ``thresholds`` read them.
+"""
+
+from kernbench.ranking._pairs import AllPairs, DrawnPairs
+from kernbench.ranking.drawing import draw_pairs
+from kernbench.ranking.moments import difference_moments, squared_hessian_product, squared_loss_and_gradient
+
+__all__ = [
+    "AllPairs",
+    "DrawnPairs",
+    "difference_moments",
+    "draw_pairs",
+    "squared_hessian_product",
+    "squared_loss_and_gradient",
+]

@@ -1,0 +1,40 @@
+"""Line search by the derivative alone, for convex functions with or without kinks."""
+
+
+FLAT = 0.02  # slope, relative to the first, that will do
+NARROW = 1e-6  # relative width of a bracket around a kink
+
+
+def line_search(derivative, slope):
+    """Return a step t > 0 at which a convex function of t rises, but hardly.
+
+    The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in between.
+
+    Parameters
+    ----------
+    derivative : callable
+        The derivative of the function at a step, non-decreasing.
+    slope : float
+        The derivative at 0, < 0.
+
+    Returns
+    -------
+    float
+    """
+    low, low_slope, high = 0.0, slope, 1.0
+    high_slope = derivative(high)
+    while high_slope < 0 and high < 2.0**30:
+        low, low_slope, high = high, high_slope, 2 * high
+        high_slope = derivative(high)
+    for k in range(60):
+        if high_slope <= FLAT * abs(slope) or high - low <= NARROW * high:
+            break
+        # The secant, aimed a little beyond the root so that the upper end moves; every third time the middle.
+        t = low + (high - low) * -low_slope / (high_slope - low_slope)
+        t = 0.5 * (low + high) if k % 3 == 2 else t + 0.05 * (high - t)
+        middle = derivative(t)
+        if middle >= 0:
+            high, high_slope = t, middle
+        else:
+            low, low_slope = t, middle
+    return high

@@ -1,0 +1,68 @@
+"""The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+LARGEST = 1500  # features up to which the d x d matrix is formed
+ROWS = 4096  # samples that are always enough of them
+RIDGE = 1e-10
+
+
+def metric_rows(n_samples, n_coef, rng):
+    """The samples the matrix is summed over: all, or so many that it costs no more than a few passes over X."""
+    size = max(ROWS, 64 * n_samples // n_coef)
+    return np.arange(n_samples) if size >= n_samples else np.sort(rng.choice(n_samples, size, replace=False))
+
+
+class Metric:
+    """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted mean of i's class.
+
+    The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of the h_i of one
+    class, it is what stands here.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    positive : ndarray of shape (n_samples,), bool
+    alpha : float
+    rows : ndarray of int
+        The samples to sum over.
+    """
+
+    def __init__(self, design, positive, alpha, rows):
+        self.design, self.positive, self.alpha, self.rows = design, positive, alpha, rows
+        self.hessian = np.empty((0, 0))  # M - alpha I, once it is fitted
+
+    def fit(self, h):
+        """Take the weights h of the samples, shape (n_samples,)."""
+        M, means = np.zeros((self.design.n_coef,) * 2), []
+        X, share = self.design.rows(self.rows), len(h) / len(self.rows)
+        for members in (self.positive, ~self.positive):
+            weight = h[members].sum()
+            means.append(self.design.combine(np.where(members, h, 0.0)) / weight if weight > 0 else np.zeros(len(M)))
+            here = members[self.rows]
+            centred = X[here] - means[-1]
+            M += share * centred.T @ (h[self.rows][here, None] * centred)
+        self.design.n_passes += 1
+        difference = means[0] - means[1]
+        M += h[self.positive].sum() * np.outer(difference, difference)
+        self.hessian = M
+        self._factorise()
+
+    def load(self, hessian):
+        """Take what another metric was fitted to, if it was."""
+        if hessian.shape == (self.design.n_coef,) * 2:
+            self.hessian = hessian
+            self._factorise()
+
+    def _factorise(self):
+        shift = self.alpha + RIDGE * np.trace(self.hessian) / len(self.hessian)
+        self.factor = cho_factor(self.hessian + shift * np.eye(len(self.hessian)), lower=True)
+
+    def solve(self, v):
+        """Return M^-1 v."""
+        return cho_solve(self.factor, v)
+
+    def half_solve(self, V):
+        """Return V L^-T for M = L L': rows whose inner products are those of the rows of V in the metric M^-1."""
+        return solve_triangular(self.factor[0], V.T, lower=True).T

@@ -1,0 +1,116 @@
+"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j)))."""
+
+import numpy as np
+
+from kernbench.losses.hinge_problem import require_number
+from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.ranking.checks import binary_problem
+from kernbench.ranking.drawing import draw_pairs
+from kernbench.reference.ranking.pairwise import AllPairs, DrawnPairs
+from kernbench.solvers.draws import stratified_sample
+
+
+class PairwiseProblem:
+    """A checked problem over the pairs of a positive sample i and a negative one j.
+
+    Parameters
+    ----------
+    design : FeatureDesign or KernelDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n_samples,), optional
+        The pair (i, j) weighs w_i w_j.
+    loss : {"hinge", "squared_hinge"}
+    n_pairs : int, optional
+        Draw so many pairs and look at these only; all pairs by default.
+    balanced : bool
+        See `kernbench.ranking.draw_pairs`.
+    rng : Generator, optional
+        For the pairs.
+    offered : tuple of str, optional
+        The losses that the solver knows.
+    """
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
+                 offered=PAIRWISE_LOSSES):  # fmt: skip
+        self.design, self.n = design, design.n_samples
+        self.alpha = require_number("alpha", alpha, positive=True)
+        self.loss, self.squared = loss, require_loss(loss, offered) == SQUARED_HINGE
+        if np.shape(y) != (self.n,):
+            raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
+        self.positive, self.weights = binary_problem(y, weights)
+        self.drawn, self.balanced = None, balanced
+        if n_pairs is not None:
+            self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
+        if self.drawn is None:
+            self.pairs = AllPairs(self.positive, self.weights)
+        else:
+            self.pairs = DrawnPairs(*self.drawn, self.n)
+
+    def risk(self, scores):
+        """Return the mean loss at these scores and its (sub)gradient with respect to them."""
+        if self.squared:
+            return self.pairs.squared_hinge_loss_and_gradient(scores)
+        return self.pairs.hinge_loss_and_subgradient(scores)
+
+    def density(self, scores):
+        """Return how many pairs each sample has at the margin: the weights h of the Hessian, at least 0, shape (n,).
+
+        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; a finite
+        difference tells what the Hessian of a piecewise linear loss would be if it were smooth. Where scores have no
+        spread, at f = 0, the squared loss stands in, whose Hessian weighs all samples of a class alike.
+        """
+        members = self.positive, ~self.positive
+        width = 0.2 * np.sqrt(sum(np.var(scores[m]) for m in members))
+        if width > 0:
+            move = width * self.positive
+            return np.abs(self.risk(scores - move)[1] - self.risk(scores + move)[1]) / (2 * width)
+        return 2 * np.abs(self.risk(np.zeros(self.n))[1]) / (2 if self.squared else 1)
+
+    def settings(self):
+        """Return alpha, and what the risk depends on besides the data: loss and pairs."""
+        n_pairs = 0 if self.drawn is None else len(self.drawn[0])
+        return np.array([self.alpha, self.squared, n_pairs, self.balanced])
+
+    def same_risk(self, settings):
+        """Whether the cuts of a problem with these settings are cuts of this one."""
+        return np.array_equal(settings[1:], self.settings()[1:])
+
+    def signature(self, scores):
+        """Return two sums over scores: data that give others to the same f are other data."""
+        w = np.ones(self.n) if self.weights is None else self.weights
+        return np.array([np.sum((w * scores)[self.positive]), np.sum((w * scores)[~self.positive])])
+
+    def same_data(self, signature, scores):
+        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        size = np.abs(scores).max() * self.n
+        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
+
+    def sample(self, rng, size):
+        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        if size >= self.n:
+            return np.arange(self.n)
+        if self.drawn is not None:
+            return np.unique(np.concatenate([members[: size // 2] for members in self.drawn]))
+        return stratified_sample(rng, self.positive, self.weights, size)
+
+    def take(self, indices, design=None):
+        """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
+        part = object.__new__(PairwiseProblem)
+        part.design, part.n, part.alpha = design, len(indices), self.alpha
+        part.loss, part.squared, part.balanced = self.loss, self.squared, self.balanced
+        part.positive = self.positive[indices]
+        part.weights = None if self.weights is None else self.weights[indices]
+        part.drawn = None
+        if self.drawn is None:
+            part.pairs = AllPairs(part.positive, part.weights)
+        else:
+            place = np.full(self.n, -1)
+            place[indices] = np.arange(len(indices))
+            first, second = place[self.drawn[0]], place[self.drawn[1]]
+            inside = (first >= 0) & (second >= 0)
+            part.drawn = first[inside].astype(np.int32), second[inside].astype(np.int32)
+            part.pairs = DrawnPairs(*part.drawn, part.n)
+        return part

@@ -1,0 +1,37 @@
+# What the scores are made of, for compiled solvers.
+
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef class Design:
+    cdef readonly Py_ssize_t n_samples, n_coef
+    cdef readonly bint is_kernel
+    cdef readonly long long n_passes, n_kernel_evaluations
+    # scores_i = f(x_i); element = sum_i g_i k(x_i, .); <u, v>, where the scores of v are needed for a kernel only.
+    cdef int score(self, const double *coef, double *scores) except -1 nogil
+    cdef int gather_up(self, const double *g, double *element) except -1 nogil
+    cdef double inner(self, const double *u, const double *v, const double *scores_of_v) noexcept nogil
+    # Rows of features, dense: out is count x n_coef. Not for kernels.
+    cdef void fetch(self, const Py_ssize_t *rows, Py_ssize_t count, double *out) noexcept nogil
+
+
+cdef class FeatureDesign(Design):
+    cdef readonly object X
+    cdef object arrays                   # keeps the memory behind the pointers alive
+    cdef bint single, is_sparse, threaded
+    cdef Py_ssize_t n_chunks
+    cdef const void *values              # dense rows, or the stored entries of CSR
+    cdef const int32_t *columns          # CSR only
+    cdef const int64_t *starts           # CSR only
+    cdef double[:, ::1] sums             # of the chunks
+
+    cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil
+    cdef void _gather_up(self, Py_ssize_t start, Py_ssize_t stop, const double *g, double *sums) noexcept nogil
+
+
+cdef class KernelDesign(Design):
+    cdef object rows                     # KernelRows, where the matrix is not kept
+    cdef FeatureDesign matrix            # the kernel matrix, where it is
+
+
+cdef double dot(const double *u, const double *v, Py_ssize_t n) noexcept nogil

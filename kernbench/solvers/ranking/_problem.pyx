@@ -1,0 +1,170 @@
+"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j))), checked."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport fabs, isfinite, sqrt
+from libc.stdlib cimport free
+
+from kernbench.kernels._engine cimport allocate
+
+import numpy as np
+
+from kernbench.losses.hinge_problem import require_number
+from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
+from kernbench.ranking.checks import binary_problem
+from kernbench.solvers.draws import stratified_sample
+
+
+cdef class PairwiseProblem:
+    """A problem over the pairs of a positive sample i and a negative one j.
+
+    Parameters
+    ----------
+    design : FeatureDesign or KernelDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n_samples,), optional
+        The pair (i, j) weighs w_i w_j.
+    loss : {"hinge", "squared_hinge"}
+    n_pairs : int, optional
+        Draw so many pairs and look at these only; all pairs by default.
+    balanced : bool
+        See `kernbench.ranking.draw_pairs`.
+    rng : Generator, optional
+        For the pairs.
+    offered : tuple of str, optional
+        The losses that the solver knows.
+    """
+
+    def __init__(self, Design design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
+                 offered=PAIRWISE_LOSSES):
+        self.design, self.n = design, design.n_samples
+        self.alpha = require_number("alpha", alpha, positive=True)
+        self.loss, self.squared = loss, require_loss(loss, offered) == SQUARED_HINGE
+        if np.shape(y) != (self.n,):
+            raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
+        self.positive, self.weights = binary_problem(y, weights)
+        self.mask = self.positive.view(np.uint8)
+        self.drawn, self.balanced = None, balanced
+        if n_pairs is not None:
+            self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
+        self._pair_up()
+
+    def _pair_up(self):
+        if self.drawn is None:
+            self.pairs = AllPairs(self.positive, self.weights)
+        else:
+            self.pairs = DrawnPairs(*self.drawn, self.n)
+
+    cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
+        if self.squared:
+            return self.pairs.squared_hinge(scores, gradient)
+        return self.pairs.hinge(scores, gradient)
+
+    cdef int density(self, const double *scores, double *h) except -1 nogil:
+        """How many pairs each sample has at the margin: the weights h of the Hessian, at least 0.
+
+        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; a finite
+        difference tells what the Hessian of a piecewise linear loss would be if it were smooth. Where scores have no
+        spread, at f = 0, the squared loss stands in, whose Hessian weighs all samples of a class alike.
+        """
+        cdef:
+            Py_ssize_t i, n = self.n
+            double width = 0.2 * sqrt(self._variance(scores, 0) + self._variance(scores, 1)), shift, value
+            double *moved = <double *> allocate(n * sizeof(double))
+            double *below = NULL
+        try:
+            if width > 0.0:
+                below = <double *> allocate(n * sizeof(double))
+                for i in range(n):
+                    moved[i] = scores[i] - width * self.mask[i]
+                value = self.risk(moved, below)
+                for i in range(n):
+                    moved[i] = scores[i] + width * self.mask[i]
+                value += self.risk(moved, h)
+                for i in range(n):
+                    h[i] = fabs(below[i] - h[i]) / (2.0 * width)
+            else:
+                for i in range(n):
+                    moved[i] = 0.0
+                value = self.risk(moved, h)
+                for i in range(n):
+                    h[i] = fabs(h[i]) * (1.0 if self.squared else 2.0)
+        finally:
+            free(moved)
+            free(below)
+        return refuse_nan(value)
+
+    cdef double _variance(self, const double *scores, unsigned char members) noexcept nogil:
+        """The variance of the scores of one class."""
+        cdef Py_ssize_t i, count = 0
+        cdef double total = 0.0, mean
+        for i in range(self.n):
+            if self.mask[i] == members:
+                total += scores[i]
+                count += 1
+        mean, total = total / count, 0.0
+        for i in range(self.n):
+            if self.mask[i] == members:
+                total += (scores[i] - mean) ** 2
+        return total / count
+
+    def settings(self):
+        """Return alpha, and what the risk depends on besides the data: loss and pairs."""
+        n_pairs = 0 if self.drawn is None else len(self.drawn[0])
+        return np.array([self.alpha, self.squared, n_pairs, self.balanced])
+
+    def same_risk(self, settings):
+        """Whether the cuts of a problem with these settings are cuts of this one."""
+        return np.array_equal(settings[1:], self.settings()[1:])
+
+    def signature(self, scores):
+        """Return two sums over scores: data that give others to the same f are other data."""
+        s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
+        return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
+
+    def same_data(self, signature, scores):
+        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        size = np.abs(scores).max() * self.n
+        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
+
+    def sample(self, rng, size):
+        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        if size >= self.n:
+            return np.arange(self.n)
+        if self.drawn is not None:
+            return np.unique(np.concatenate([members[: size // 2] for members in self.drawn])).astype(np.intp)
+        return stratified_sample(rng, self.positive, self.weights, size)
+
+    def take(self, indices, Design design=None):
+        """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
+        cdef PairwiseProblem part = PairwiseProblem.__new__(PairwiseProblem)
+        part.design, part.n, part.alpha = design, len(indices), self.alpha
+        part.loss, part.squared, part.balanced = self.loss, self.squared, self.balanced
+        part.positive = self.positive[indices]
+        part.mask = part.positive.view(np.uint8)
+        part.weights = None if self.weights is None else self.weights[indices]
+        if self.drawn is not None:
+            place = np.full(self.n, -1, dtype=np.int32)
+            place[indices] = np.arange(len(indices))
+            first, second = place[self.drawn[0]], place[self.drawn[1]]
+            inside = (first >= 0) & (second >= 0)
+            part.drawn = first[inside], second[inside]
+        part._pair_up()
+        return part
+
+
+cdef int refuse_nan(double value) except -1 nogil:
+    if not isfinite(value):
+        with gil:
+            raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
+    return 0
+
+
+cdef int answer_signals() except -1 nogil:
+    """Let Ctrl-C through between two long computations."""
+    with gil:
+        PyErr_CheckSignals()
+    return 0

@@ -1,0 +1,46 @@
+"""The squared loss over all pairs, solved: a linear system of class means and covariances."""
+
+import numpy as np
+
+from kernbench.losses.hinge_problem import require_number
+from kernbench.ranking.checks import binary_problem
+from kernbench.solvers.ranking._metric import LARGEST, solve_in_the_metric
+
+
+def squared_loss_solution(design, y, *, alpha, weights=None):
+    """Minimise alpha/2 |w|^2 + the mean over pairs of (1 - w'(x_i - x_j))^2.
+
+    With m and M the first and second moment of the differences, (alpha I + 2 M) w = 2 m. A start for the solvers of the
+    hinge losses, or an answer of its own.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+        Made by `as_design`, of at most 1500 features.
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n_samples,), optional
+        The pair (i, j) weighs w_i w_j. All equal by default.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    Raises
+    ------
+    ValueError
+        A kernel, too many features, labels or weights that no solver takes.
+    """
+    alpha = require_number("alpha", alpha, positive=True)
+    if design.is_kernel or design.n_coef > LARGEST:
+        raise ValueError(f"the closed form needs explicit features, at most {LARGEST} of them")
+    if np.shape(y) != (design.n_samples,):
+        raise ValueError(f"y must hold one label per sample, shape ({design.n_samples},), got {np.shape(y)}")
+    positive, weights = binary_problem(y, weights)
+    shares = np.ones(len(positive)) if weights is None else weights.copy()
+    for members in (positive, ~positive):
+        shares[members] /= shares[members].sum()
+    difference = design.combine(np.where(positive, shares, -shares))
+    return solve_in_the_metric(design, positive, alpha, 2 * shares, 2 * difference)
