@@ -64,11 +64,17 @@ class Space:
         n_landmarks = len(self.map.normalization_) if is_nystroem else 0
         return make_design(V, twin), (V.shape[0] + n_landmarks) * n_landmarks
 
-    def rounding(self, X, coef):
-        """Return how far rounding may move a score from one batch of rows to another, roughly."""
+    def largest(self, X):
+        """Return the largest k(x, x) of rows."""
+        return float(np.abs(X).max() if is_precomputed(self.kernel) else self.kernel.diag(X).max())
+
+    def rounding(self, largest, coef):
+        """Return how far rounding may move a score from one batch of rows to another, roughly.
+
+        A score is an inner product with a row of norm √k(x, x), or a sum of values k(x, z) <= k(x, x).
+        """
         double_sums = self.kind == "linear" or is_precomputed(self.kernel)
         eps = np.finfo(np.float64 if double_sums else self.dtype).eps
-        largest = np.abs(X).max() if is_precomputed(self.kernel) else self.kernel.diag(X).max()
         return 4 * eps * np.linalg.norm(coef) * (largest if self.is_exact else np.sqrt(largest))
 
 

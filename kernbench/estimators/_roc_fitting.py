@@ -32,6 +32,8 @@ class Task:
         Kernel values that the features took.
     seed : int
         Of the solver's draws: every alpha of a path sees the same pairs.
+    largest : float
+        Largest k(x, x).
     """
 
     space: Space
@@ -40,6 +42,7 @@ class Task:
     weights: np.ndarray | None
     n_map_evaluations: int
     seed: int
+    largest: float
 
 
 def solve_path(model, entry, task, alphas, loss, initial=None, snapshot=None):

@@ -102,12 +102,12 @@ class RankingMixin:
         positive = y == self.classes_[1]
         if weights is not None and not (weights[positive].any() and weights[~positive].any()):
             raise ValueError("all rows of one class have weight 0: the threshold is not defined")
-        self._set_intercept(threshold, X, self._scores(X), positive, weights)
+        self._set_intercept(threshold, self._space().largest(X), self._scores(X), positive, weights)
         return self
 
-    def _set_intercept(self, threshold, X, scores, positive, weights):
+    def _set_intercept(self, threshold, largest, scores, positive, weights):
         coef = self.dual_coef_ if self.features_ == "exact" else self.coef_
-        rounding = 0.0 if X is None else self._space().rounding(X, coef)
+        rounding = self._space().rounding(largest, coef)
         self.intercept_ = np.array([intercept_for(threshold, scores, positive, weights, rounding)])
 
     def _space(self):

@@ -72,6 +72,8 @@ class Stream:
     n_steps : int
     spread : float
         Largest mean of ‖phi(x_i) - phi(x_j)‖² over the pairs of a step, which bounds the curvature.
+    largest : float
+        Largest k(x, x) so far.
     reservoirs : list of two Reservoir
         Of the negatives and the positives.
     """
@@ -82,6 +84,7 @@ class Stream:
     average: np.ndarray
     n_steps: int = 0
     spread: float = 0.0
+    largest: float = 0.0
     reservoirs: list = field(default_factory=lambda: [Reservoir(), Reservoir()])
 
     def step(self, differences, alpha, slope):
@@ -119,6 +122,7 @@ def partial_fit(model, X, y, classes, sample_weight):
         stream = _opened(model, X, positive, weights if sample_weight is not None else None, known)
     check_range(X, stream.space.kernel, stream.space.dtype)
     V = stream.space.features(X)
+    stream.largest = max(stream.largest, stream.space.largest(X))
     if len(stream.coef) == 0:
         stream.coef = stream.average = np.zeros(V.shape[1])
     for reservoir, members in zip(stream.reservoirs, (~positive, positive), strict=True):
@@ -211,4 +215,4 @@ def _set_threshold(model, stream):
         return
     scores = [np.asarray(part @ stream.average, dtype=np.float64).ravel() for part in rows]
     positive = np.repeat([False, True], [len(part) for part in scores])
-    model._set_intercept(model.threshold, None, np.concatenate(scores), positive, None)
+    model._set_intercept(model.threshold, stream.largest, np.concatenate(scores), positive, None)

@@ -4,6 +4,9 @@ import numpy as np
 
 from kernbench.estimators._roc_parameters import YOUDEN
 from kernbench.ranking import thresholds
+from kernbench.ranking.curve import roc_vertices
+
+SAME = 1e-12  # what rounding may cost the better of two thresholds
 
 
 def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
@@ -34,16 +37,13 @@ def _youden(scores, positive, weights):
 
     Of equally good ones, that of the larger accuracy.
     """
-    weights = np.ones(len(scores)) if weights is None else weights
-    order = np.argsort(-scores, kind="stable")
-    descending, mine, w = scores[order], positive[order], weights[order]
-    last = np.append(np.flatnonzero(descending[:-1] != descending[1:]), len(order) - 1)  # of each score
-    hits = np.concatenate([[0.0], np.cumsum(np.where(mine, w, 0.0))[last]])
-    alarms = np.concatenate([[0.0], np.cumsum(np.where(mine, 0.0, w))[last]])
+    if weights is not None and not np.all(weights > 0):
+        scores, positive, weights = scores[weights > 0], positive[weights > 0], weights[weights > 0]
+    alarms, hits, distinct = roc_vertices(scores, positive, weights)
+    alarms, hits = np.append(0.0, alarms), np.append(0.0, hits)  # of the k largest distinct scores
     index = hits / hits[-1] - alarms / alarms[-1]
-    good = np.flatnonzero(index >= index.max() - 1e-12)
-    k = good[np.argmax(hits[good] - alarms[good])]  # positive are the k largest distinct scores
-    distinct = descending[last]
+    good = np.flatnonzero(index >= index.max() - SAME)
+    k = good[np.argmax(hits[good] - alarms[good])]
     if k == 0:
         return float(np.nextafter(distinct[0], np.inf))
     if k == len(distinct):

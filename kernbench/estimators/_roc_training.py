@@ -29,7 +29,9 @@ class TrainingMixin:
             seeds = start.kernel_seed, start.map_seed
             space = fit_space(self, rows.X, rows.positive, rows.weights, seeds)
         design, n_evaluations = space.design(rows.X, cache_size=self.cache_size, twin=self._twin)
-        task = Task(space, design, rows.signs, rows.weights, n_evaluations, start.solver_seed)
+        task = Task(
+            space, design, rows.signs, rows.weights, n_evaluations, start.solver_seed, space.largest(rows.X)
+        )
 
         def snapshot(solver):
             return self._snapshot(task, rows, held, solver)
@@ -63,9 +65,10 @@ class TrainingMixin:
         self._set_space(task.space)
         self._set_function(coef, rows.X, rows.indices)
         if held is None:
-            self._set_intercept(self.threshold, rows.X, task.design.scores(coef), rows.positive, rows.weights)
+            scores = task.design.scores(coef)
         else:
-            self._set_intercept(self.threshold, held.X, self._scores(held.X), held.positive, held.weights)
+            rows, scores = held, self._scores(held.X)
+        self._set_intercept(self.threshold, task.largest, scores, rows.positive, rows.weights)
 
     def _snapshot(self, task, rows, held, solver):
         """The fitted model as of now, for callbacks."""
