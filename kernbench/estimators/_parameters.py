@@ -121,7 +121,10 @@ def iteration_limit(model, entry, n_rows):
 
 def alpha_grid(alphas):
     """Return several regularisations as an array, checked: at least one, all positive."""
-    values = np.asarray(alphas, dtype=np.float64)
+    try:
+        values = np.asarray(alphas, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values) & (values > 0)):
         raise ValueError(f"alphas must be a list of positive numbers, got {alphas!r}")
     return values
