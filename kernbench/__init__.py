@@ -11,13 +11,18 @@ from importlib import import_module
 
 from kernbench._version import __version__
 
-_HOMES = {"KernelSVC": "kernbench.estimators", "load": "kernbench.saving"}
+_HOMES = {
+    "KernelSVC": "kernbench.estimators",
+    "ROCSVC": "kernbench.estimators",
+    "ROCSVCCV": "kernbench.estimators",
+    "load": "kernbench.saving",
+}
 _PACKAGES = (
     "datasets", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking", "reference",
     "report", "saving", "solvers",
 )  # fmt: skip
 
-__all__ = ["KernelSVC", "load", "__version__"]
+__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV", "load", "__version__"]
 
 
 def __getattr__(name):

@@ -12,8 +12,21 @@
       _expansion.py         prediction from support vectors
       _outcome.py           what the runs say to the user: attributes and warnings
       _fitted_state.py      is a loaded model whole?
+    roc_svc.py            ROCSVC, the public class
+      _roc_parameters.py    are the parameters sensible?
+      _roc_rows.py          which rows it is fitted to, and which set the threshold
+      _roc_features.py      what scores are made of: columns, features of a kernel, or the kernel
+      _roc_training.py      the fit, along one alpha or many
+        _roc_fitting.py       its runs of a solver
+        _roc_start.py         where it starts
+      _roc_threshold.py     from a wished sensitivity to an intercept
+      _roc_scores.py        prediction, and what a file holds
+      _roc_stream.py        partial_fit
+    roc_svc_cv.py         ROCSVCCV: alpha by cross-validation
 """
 
 from kernbench.estimators.kernel_svc import KernelSVC
+from kernbench.estimators.roc_svc import ROCSVC
+from kernbench.estimators.roc_svc_cv import ROCSVCCV
 
-__all__ = ["KernelSVC"]
+__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV"]

@@ -1,4 +1,4 @@
-"""One two-class problem: kernel rows, a solver on them, and what its run calls."""
+"""One two-class problem: kernel rows or a design, a solver on them, and what its run calls."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,18 +11,43 @@ ROWS = {
     "compiled": "kernbench.kernels.rows:KernelRows",
     "reference": "kernbench.reference.kernels:ReferenceRows",
 }
+DESIGNS = {
+    "compiled": "kernbench.solvers.ranking.design:as_design",
+    "reference": "kernbench.reference.ranking.design:as_design",
+}
 MEGABYTE = 2**20
 
 
 def make_rows(X, kernel, *, cache_size, dtype, twin):
     """Return the rows of the kernel matrix of X, with a cache of `cache_size` megabytes."""
-    module, _, name = ROWS[twin].partition(":")
-    rows = getattr(import_module(module), name)
+    rows = _imported(ROWS[twin])
     return rows(X, kernel, cache_bytes=int(cache_size * MEGABYTE), dtype=np.dtype(dtype))
 
 
-def make_solver(entry, rows, y, *, C, weights, fit_intercept, random_state, tol, initial, options, twin):
-    """Return the solver of `entry` on the problem with box C · weights.
+def make_design(data, twin):
+    """Return the design of features or kernel rows, for the solvers of ranking problems."""
+    return _imported(DESIGNS[twin])(data)
+
+
+def _imported(path):
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def make_solver(entry, data, y, settings, *, tol, options, twin):
+    """Return the solver of `entry` on kernel rows or a design.
+
+    Parameters
+    ----------
+    entry : SolverEntry
+    data : KernelRows or Design
+    y : ndarray of shape (n_rows,)
+    settings : dict
+        The keywords that the estimator sets.
+    tol : float
+    options : dict or None
+        Those that the user adds.
+    twin : {"compiled", "reference"}
 
     Raises
     ------
@@ -30,19 +55,11 @@ def make_solver(entry, rows, y, *, C, weights, fit_intercept, random_state, tol,
         If the solver has no such option.
     """
     options = dict(options or {})
-    settings = {
-        # A slack budget `nu` takes the place of alpha where a solver has one.
-        "alpha": None if "nu" in options else 1.0 / (C * rows.n_rows),
-        "weights": weights,
-        "fit_intercept": fit_intercept,
-        "random_state": random_state,
-        "initial": initial,
-    }
     taken = sorted(settings.keys() & options.keys())
     if taken:
         raise ValueError(f"solver_options must not hold {', '.join(taken)}: the estimator sets it")
     try:
-        solver = entry.load(twin)(rows, y, **settings, **options)
+        solver = entry.load(twin)(data, y, **settings, **options)
     except TypeError as error:
         if not options:
             raise

@@ -43,18 +43,16 @@ def fit_pairs(model, entry, X, pairs, weights, start, data, snapshot):
             dtype=model.dtype_,
             twin=model._twin,
         )
+        settings = {
+            # A slack budget `nu` takes the place of alpha where a solver has one.
+            "alpha": None if "nu" in (model.solver_options or {}) else 1.0 / (model.C * rows.n_rows),
+            "weights": pair.of_rows(weights),
+            "fit_intercept": model.fit_intercept,
+            "random_state": start.generators[k],
+            "initial": start.initial(k, pair.y, model.kernel_, data),
+        }
         solver = make_solver(
-            entry,
-            rows,
-            pair.y,
-            C=model.C,
-            weights=pair.of_rows(weights),
-            fit_intercept=model.fit_intercept,
-            random_state=start.generators[k],
-            tol=model.tol,
-            initial=start.initial(k, pair.y, model.kernel_, data),
-            options=model.solver_options,
-            twin=model._twin,
+            entry, rows, pair.y, settings, tol=model.tol, options=model.solver_options, twin=model._twin
         )
         callbacks = Callbacks(callbacks_of(model), lambda solver, pair=pair: snapshot(pair, solver))
         result = driver.run(

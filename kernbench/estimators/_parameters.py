@@ -23,36 +23,42 @@ def check_kernel_svc(model):
         For the first parameter that is out of its range; for a wrong name, the message says the nearest.
     """
     entry = registry.get(model.solver, "kernel-svm")
-    _check_kernel(model)
-    _check_positive("C", model.C)
-    _check_positive("tol", model.tol)
-    _check_positive("cache_size", model.cache_size, unit=" of megabytes")
-    if model.max_seconds is not None:
-        _check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
-    if not _is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
-        raise ValueError(f"max_iter must be a positive integer, or -1 for no limit, got {model.max_iter!r}")
-    _check_name("dtype", model.dtype, DTYPES)
-    _check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    check_positive("C", model.C)
+    check_kernel(model)
+    check_run(model)
+    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
     _check_class_weight(model.class_weight)
+    return entry
+
+
+def check_run(model):
+    """Check the parameters of any fit: tolerance, limits, memory, precision, options, callbacks."""
+    check_positive("tol", model.tol)
+    check_positive("cache_size", model.cache_size, unit=" of megabytes")
+    if model.max_seconds is not None:
+        check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
+    if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
+        raise ValueError(f"max_iter must be a positive integer, or -1 for no limit, got {model.max_iter!r}")
+    check_name("dtype", model.dtype, DTYPES)
     if model.solver_options is not None and not isinstance(model.solver_options, dict):
         raise ValueError(f"solver_options must be a dict of options or None, got {model.solver_options!r}")
     for callback in callbacks_of(model):
         if not callable(callback):
             raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
-    return entry
 
 
-def _check_kernel(model):
+def check_kernel(model):
+    """Check the parameters that tell the kernel."""
     if isinstance(model.kernel, str):
-        _check_name("kernel", model.kernel, NAMES)
+        check_name("kernel", model.kernel, NAMES)
     if isinstance(model.gamma, str):
-        _check_name("gamma", model.gamma, GAMMAS)
+        check_name("gamma", model.gamma, GAMMAS)
     else:
         resolve_gamma(model.gamma, None)
     if model.kernel in ("poly", "polynomial"):
-        if not _is_integer(model.degree) or model.degree < 1:
+        if not is_integer(model.degree) or model.degree < 1:
             raise ValueError(f"degree must be a positive integer, got {model.degree!r}")
-        if not (_is_number(model.coef0) and model.coef0 >= 0):
+        if not (is_number(model.coef0) and model.coef0 >= 0):
             raise ValueError(
                 f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}"
             )
@@ -66,25 +72,29 @@ def _check_class_weight(class_weight):
             f"class_weight must be None, 'balanced' or a dict of class to weight, got {class_weight!r}"
         )
     for label, weight in class_weight.items():
-        if not (_is_number(weight) and weight >= 0):
+        if not (is_number(weight) and weight >= 0):
             raise ValueError(f"class_weight of class {label!r} must be at least 0, got {weight!r}")
 
 
-def _check_positive(name, value, unit=""):
-    if not (_is_number(value) and value > 0):
+def check_positive(name, value, unit=""):
+    """Refuse what is no positive number."""
+    if not (is_number(value) and value > 0):
         raise ValueError(f"{name} must be a positive number{unit}, got {value!r}")
 
 
-def _check_name(what, value, known):
+def check_name(what, value, known):
+    """Refuse what is not among the names `known`."""
     if not (isinstance(value, str) and value in known):
         raise ValueError(unknown_name(what, value, known))
 
 
-def _is_number(value):
+def is_number(value):
+    """Whether it is a finite real number; True is none."""
     return isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
 
 
-def _is_integer(value):
+def is_integer(value):
+    """Whether it is an integer; True is none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -107,3 +117,14 @@ def iteration_limit(model, entry, n_rows):
     if model.max_iter != -1:
         return int(model.max_iter)
     return entry.iteration_limit(n_rows)
+
+
+def alpha_grid(alphas):
+    """Return several regularisations as an array, checked: at least one, all positive."""
+    try:
+        values = np.asarray(alphas, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values) & (values > 0)):
+        raise ValueError(f"alphas must be a list of positive numbers, got {alphas!r}")
+    return values

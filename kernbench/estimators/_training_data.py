@@ -23,6 +23,29 @@ def check_training_data(model, X, y, sample_weight):
     weights : ndarray of shape (n_samples,), or None
         `sample_weight` times the weight of the class; None if all are 1.
     """
+    X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight)
+    model.classes_ = classes
+    model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    weights = None
+    if sample_weight is not None or np.any(model.class_weight_ != 1):
+        weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+        check_each_class_has_weight(classes, codes, weights)
+    return X, codes, sample_weight, weights
+
+
+def check_examples(model, X, y, sample_weight):
+    """Check what ``fit`` of any classifier was given.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    classes : ndarray of shape (n_classes,)
+        Its labels, sorted; at least two.
+    codes : ndarray of shape (n_samples,), intp
+        Index of each label in `classes`.
+    sample_weight : ndarray of shape (n_samples,), or None
+    """
     X, y = check_rows(model, X, y, reset=True)
     if is_precomputed(model.kernel) and X.shape[0] != X.shape[1]:
         raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
@@ -32,17 +55,12 @@ def check_training_data(model, X, y, sample_weight):
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     if sample_weight is not None:
-        sample_weight = _checked_weights(sample_weight, X)
-    model.classes_ = classes
-    model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
-    weights = None
-    if sample_weight is not None or np.any(model.class_weight_ != 1):
-        weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
-        _check_each_class_has_weight(classes, codes, weights)
-    return X, codes, sample_weight, weights
+        sample_weight = check_weights(sample_weight, X)
+    return X, y, classes, codes, sample_weight
 
 
-def _checked_weights(sample_weight, X):
+def check_weights(sample_weight, X):
+    """Return the sample weights of the rows of X in float64; all at least 0."""
     sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if np.any(sample_weight < 0):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
@@ -58,7 +76,8 @@ def _class_weights(class_weight, classes, y, codes, sample_weight):
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
 
 
-def _check_each_class_has_weight(classes, codes, weights):
+def check_each_class_has_weight(classes, codes, weights):
+    """Refuse a class whose examples all have weight 0."""
     empty = np.bincount(codes, weights=weights, minlength=len(classes)) == 0
     if empty.any():
         name = repr(str(classes[empty][0]))

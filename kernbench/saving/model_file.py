@@ -5,7 +5,11 @@ The archive holds the arrays of the model and one string, ``header``, which is J
     {"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC",
      "params": {...}, "attributes": {...}}
 
-A model says with its fitted attributes, the names that end in ``_``, all that prediction needs.
+A model says with its fitted attributes, the names that end in ``_``, all that prediction needs. One of them
+may be a model itself (a feature map), told in the same words::
+
+    {"$model": "Nystroem", "params": {...}, "attributes": {...}}
+
 Params that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
 they take their defaults in the loaded model.
 """
@@ -17,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._files import written_whole
@@ -28,6 +33,8 @@ FORMAT, FORMAT_VERSION = "kernbench model", 1
 CLASSES = {
     "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
     "Nystroem": "kernbench.features.nystroem:Nystroem",
+    "ROCSVC": "kernbench.estimators.roc_svc:ROCSVC",
+    "ROCSVCCV": "kernbench.estimators.roc_svc_cv:ROCSVCCV",
     "RandomFeatures": "kernbench.features.random_features:RandomFeatures",
 }
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
@@ -72,31 +79,42 @@ def save(model, path):
         np.savez(file, header=np.array(json.dumps(header)), **arrays)
 
 
-def _encoded_params(model, arrays):
+def _encoded_params(model, arrays, prefix=""):
     encoded = {}
     for name, value in model.get_params(deep=False).items():
         try:
-            encoded[name] = encode(value, f"params.{name}", arrays)
+            encoded[name] = encode(value, f"{prefix}params.{name}", arrays)
         except NotPlainData:
             if name not in DROPPED_PARAMS:
                 raise
     return encoded
 
 
-def _encoded_attributes(model, arrays):
+def _encoded_attributes(model, arrays, prefix=""):
     encoded = {}
     for name, value in vars(model).items():
         if not _is_fitted_attribute(name):
             continue
         own = {}
         try:
-            encoded[name] = encode(value, name, own)
+            if isinstance(value, BaseEstimator) and type(value).__name__ in CLASSES:
+                encoded[name] = _encoded_model(value, own, f"{prefix}{name}.")
+            else:
+                encoded[name] = encode(value, f"{prefix}{name}", own)
             arrays.update(own)
         except NotPlainData as reason:
             if name != "trace_":
                 raise
             warnings.warn(f"the trace is not saved: {reason}", stacklevel=4)
     return encoded
+
+
+def _encoded_model(model, arrays, prefix):
+    return {
+        "$model": type(model).__name__,
+        "params": _encoded_params(model, arrays, prefix),
+        "attributes": _encoded_attributes(model, arrays, prefix),
+    }
 
 
 def _is_fitted_attribute(name):
@@ -166,6 +184,9 @@ def _rebuilt(header, arrays):
     for name, value in header["attributes"].items():
         if not _is_fitted_attribute(name):
             raise ValueError(f"{name!r} is not a fitted attribute")
-        setattr(model, name, decode(value, arrays))
+        if isinstance(value, dict) and "$model" in value:
+            setattr(model, name, _rebuilt({**value, "class": value["$model"]}, arrays))
+        else:
+            setattr(model, name, decode(value, arrays))
     model._check_fitted_state()
     return model

@@ -1,0 +1,218 @@
+"""`ROCSVC.partial_fit`: stochastic gradient descent on fresh pairs from a stream.
+
+The incomplete U-statistic of a stream needs, for each fresh row, a row of the other class to be paired with.
+A reservoir of each class keeps some: every slot holds one row of the stream so far, drawn in proportion to
+the weights, independently of the other slots, so a pair of a fresh row and a slot is a fair draw among all
+pairs.
+"""
+
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from kernbench.estimators._roc_features import Space, fit_space
+from kernbench.estimators._roc_parameters import SQUARED, check_roc_svc, loss_of
+from kernbench.estimators._roc_rows import require_two
+from kernbench.estimators._roc_start import cold_start
+from kernbench.estimators._training_data import check_weights
+from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.losses.pairwise import HINGE
+
+MINIBATCH = 32  # pairs of one step
+STEPS_OF_A_FIT = 10_000  # what the solution of `fit` counts for in the average and in the length of steps
+OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_")
+
+
+@dataclass
+class Reservoir:
+    """Rows of one class of the stream so far, drawn with replacement in proportion to their weights.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix of shape (size, n_features), or None before the first row
+    weight : float
+        Of all rows that came by.
+    """
+
+    rows: object = None
+    weight: float = 0.0
+
+    def join(self, V, weights, size, rng):
+        """Let each slot change to a fresh row with the share that the fresh rows have of all."""
+        if len(weights) == 0:
+            return
+        total = weights.sum()
+        self.weight += total
+        drawn = rng.choice(len(weights), size, p=weights / total)
+        if self.rows is None:
+            self.rows = V[drawn]
+            return
+        fresh = rng.random(size) < total / self.weight
+        if sparse.issparse(V):
+            both = sparse.vstack([self.rows, V], format="csr")
+            self.rows = both[np.where(fresh, size + drawn, np.arange(size))]
+        else:
+            self.rows[fresh] = V[drawn[fresh]]
+
+
+@dataclass
+class Stream:
+    """What `partial_fit` remembers.
+
+    Attributes
+    ----------
+    space : Space
+    rng : Generator
+    coef, average : ndarray of shape (n_coef,)
+        The iterate, and the average of the iterates so far, later ones weighing more: the solution.
+    n_steps : int
+    spread : float
+        Largest mean of ‖phi(x_i) - phi(x_j)‖² over the pairs of a step, which bounds the curvature.
+    largest : float
+        Largest k(x, x) so far.
+    reservoirs : list of two Reservoir
+        Of the negatives and the positives.
+    """
+
+    space: Space
+    rng: np.random.Generator
+    coef: np.ndarray
+    average: np.ndarray
+    n_steps: int = 0
+    spread: float = 0.0
+    largest: float = 0.0
+    reservoirs: list = field(default_factory=lambda: [Reservoir(), Reservoir()])
+
+    def step(self, differences, alpha, slope):
+        """One step of gradient descent on a few pairs, of the length 1 / (alpha t + curvature)."""
+        self.n_steps += 1
+        self.spread = max(self.spread, _mean_square(differences))
+        g = differences.T @ slope(1.0 - differences @ self.coef) / -differences.shape[0] + alpha * self.coef
+        self.coef = self.coef - g / (alpha * self.n_steps + 2.0 * self.spread + alpha)
+        self.average = self.average + (self.coef - self.average) * (2.0 / (self.n_steps + 1))
+
+
+def has_features(model):
+    """Whether rows of a stream can share a feature map; if not, an AttributeError says what would."""
+    if model.features == "exact" or is_precomputed(model.kernel):
+        raise AttributeError(
+            "partial_fit needs explicit features, which the rows of a stream can share: kernel='linear', "
+            "features='nystroem' or features='random'"
+        )
+    return True
+
+
+def partial_fit(model, X, y, classes, sample_weight):
+    """Learn from a batch; see `ROCSVC.partial_fit`."""
+    check_roc_svc(model)
+    stream = getattr(model, "_stream", None)
+    known = hasattr(model, "intercept_")
+    X, y = check_rows(model, X, y, reset=not known)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
+    labels = _two_labels(model, y, classes, known)
+    X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+    positive = y == labels[1]
+    if stream is None:
+        stream = _opened(model, X, positive, weights if sample_weight is not None else None, known)
+    check_range(X, stream.space.kernel, stream.space.dtype)
+    V = stream.space.features(X)
+    stream.largest = max(stream.largest, stream.space.largest(X))
+    if len(stream.coef) == 0:
+        stream.coef = stream.average = np.zeros(V.shape[1])
+    for reservoir, members in zip(stream.reservoirs, (~positive, positive), strict=True):
+        reservoir.join(V[members], weights[members], model.reservoir_size, stream.rng)
+    if all(reservoir.rows is not None for reservoir in stream.reservoirs):
+        _descend(model, stream, V, positive, weights)
+    model.classes_, model.loss_, model._stream, model._continuation = labels, loss_of(model), stream, None
+    model.n_iter_ = np.array([stream.n_steps])
+    for name in OF_A_RUN:
+        vars(model).pop(name, None)  # of an earlier `fit`
+    model._set_space(stream.space)
+    model._set_function(stream.average, None, None)
+    _set_threshold(model, stream)
+
+
+def _two_labels(model, y, classes, known):
+    if known:
+        labels = model.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), labels):
+            raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
+    else:
+        labels = np.unique(y if classes is None else classes)
+        require_two(labels, type(model).__name__)
+        if len(labels) < 2:
+            raise ValueError(
+                "the first call of partial_fit must know two classes: pass classes=[negative, positive]"
+            )
+    strangers = np.setdiff1d(y, labels)
+    if len(strangers):
+        raise ValueError(
+            f"y holds {strangers[:3].tolist()}, which are not among the classes {labels.tolist()}"
+        )
+    return labels
+
+
+def _opened(model, X, positive, weights, known):
+    """Return the stream of the first batch, or the one that goes on from `fit`."""
+    start = cold_start(model.random_state)
+    rng = np.random.default_rng(start.solver_seed)
+    if known and model.features_ != "exact":
+        coef = model.coef_[0].copy()
+        return Stream(model._space(), rng, coef, coef.copy(), n_steps=STEPS_OF_A_FIT)
+    space = fit_space(model, X, positive, weights, (start.kernel_seed, start.map_seed), stream=True)
+    return Stream(space, rng, np.empty(0), np.empty(0))
+
+
+def _descend(model, stream, V, positive, weights):
+    n_pairs = int(model.pairs) if isinstance(model.pairs, Integral) else len(weights)
+    fresh = _in_turn(stream.rng, weights, n_pairs)
+    partners = stream.rng.integers(model.reservoir_size, size=n_pairs)
+    slope, alpha = SLOPES[loss_of(model)], float(model.alpha)
+    negatives, positives = (reservoir.rows for reservoir in stream.reservoirs)
+    for start in range(0, n_pairs, MINIBATCH):
+        rows, slots = fresh[start : start + MINIBATCH], partners[start : start + MINIBATCH]
+        up = positive[rows]
+        # x_i - x_j, i positive: a fresh positive less a slot, or a slot less a fresh negative.
+        parts = (V[rows[up]] - negatives[slots[up]], positives[slots[~up]] - V[rows[~up]])
+        if sparse.issparse(V):
+            differences = sparse.vstack(parts, format="csr", dtype=np.float64)
+        else:
+            differences = np.concatenate(parts).astype(np.float64, copy=False)
+        stream.step(differences, alpha, slope)
+
+
+SLOPES = {
+    HINGE: lambda u: (u > 0).astype(np.float64),
+    "squared_hinge": lambda u: 2.0 * np.maximum(u, 0.0),
+    SQUARED: lambda u: 2.0 * u,
+}
+
+
+def _in_turn(rng, weights, count):
+    """Return `count` indices, each row equally often, or in proportion to the weights if they differ."""
+    n = len(weights)
+    if np.any(weights != weights[:1]):
+        return rng.choice(n, count, p=weights / weights.sum())
+    return np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
+
+
+def _mean_square(differences):
+    squares = differences.multiply(differences) if sparse.issparse(differences) else np.square(differences)
+    return squares.sum() / differences.shape[0]
+
+
+def _set_threshold(model, stream):
+    """The wished-for threshold on the reservoirs; 0 as long as there is one class only."""
+    rows = [reservoir.rows for reservoir in stream.reservoirs]
+    if any(part is None for part in rows):
+        model.intercept_ = np.zeros(1)
+        return
+    scores = [np.asarray(part @ stream.average, dtype=np.float64).ravel() for part in rows]
+    positive = np.repeat([False, True], [len(part) for part in scores])
+    model._set_intercept(model.threshold, stream.largest, np.concatenate(scores), positive, None)

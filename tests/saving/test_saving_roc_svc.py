@@ -1,0 +1,105 @@
+"""ROCSVC and ROCSVCCV in files: the same predictions bit for bit, and damage is noticed."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+
+from kernbench import ROCSVC, ROCSVCCV, load
+from kernbench.kernels import Gaussian
+
+X, Y = make_classification(80, 4, random_state=0)
+VARIANTS = [
+    ROCSVC(threshold=("sensitivity", 0.9)),
+    ROCSVC("rbf"),
+    ROCSVC("rbf", n_landmarks=20, dtype="float32"),
+    ROCSVC(Gaussian(2.0), n_landmarks=20, landmarks="kmeans"),
+    ROCSVC("rbf", features="random", n_features=32),
+    ROCSVC("rbf", loss="squared"),
+    ROCSVCCV("rbf", n_landmarks=20, alphas=[0.1, 0.01], cv=2),
+]
+
+
+@pytest.mark.parametrize("model", VARIANTS, ids=str)
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_matrix])
+def test_saved_is_live(model, form, tmp_path):
+    rows = form(X)
+    labels = np.array(["no", "yes"])[Y]
+    model = model.set_params(random_state=0).fit(rows, labels)
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.decision_function(rows), model.decision_function(rows))
+    np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+    for name in ("objective_", "duality_gap_", "converged_", "n_kernel_evaluations_", "features_", "loss_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert again.get_params().keys() == model.get_params().keys()
+    again.save(tmp_path / "twice.npz")
+    np.testing.assert_array_equal(load(tmp_path / "twice.npz").predict(rows), model.predict(rows))
+
+
+def test_precomputed_kernel(tmp_path):
+    model = ROCSVC("precomputed").fit(X @ X.T, Y)
+    model.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(X @ X.T), model.predict(X @ X.T))
+
+
+def test_stream(tmp_path):
+    model = ROCSVC("rbf", n_landmarks=20, random_state=0).partial_fit(X, Y)
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    again.partial_fit(X, Y)  # goes on from the coefficients
+
+
+def test_function_as_kernel_is_refused(tmp_path):
+    model = ROCSVC(lambda A, B: A @ B.T).fit(X, Y)
+    with pytest.raises(ValueError, match="Python function"):
+        model.save(tmp_path / "model.npz")
+    assert not (tmp_path / "model.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("coef_", np.ones((1, 3))),
+        ("coef_", np.full((1, 20), np.nan)),
+        ("intercept_", np.array([np.nan])),
+        ("classes_", np.array([0, 1, 2])),
+        ("feature_map_.normalization_", np.ones((3, 2))),
+    ],
+)
+def test_damage_is_noticed(name, value, tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC("rbf", n_landmarks=20, random_state=0).fit(X, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    assert name in arrays
+    np.savez(path, **{**arrays, name: value})
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize(("name", "value"), [("support_", np.array([-1])), ("dual_coef_", np.ones((2, 2)))])
+def test_damage_of_an_expansion_is_noticed(name, value, tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC("rbf").fit(X, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **{**arrays, name: value})
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
+
+
+def test_model_within_a_model_must_be_known(tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC("rbf", n_landmarks=20, random_state=0).fit(X, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays["header"]))
+    header["attributes"]["feature_map_"]["$model"] = "Pipeline"
+    arrays["header"] = np.array(json.dumps(header))
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
