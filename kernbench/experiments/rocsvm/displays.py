@@ -14,7 +14,7 @@ GAP = (
 )
 
 
-def simulation_tables(methods, baseline):
+def simulation_tables(methods, baseline, datasets):
     """AUC, times and optimality of methods on sets with a known truth.
 
     Parameters
@@ -22,17 +22,20 @@ def simulation_tables(methods, baseline):
     methods : tuple of str
     baseline : str
         The method whose time is 1.
+    datasets : tuple of str
+        Those the methods are compared on.
     """
+    compared = {"methods": methods, "datasets": datasets}
     return (
-        CrossTable("gap", "AUC below that of the truth, in points", "gap", methods=methods, notes=(GAP,)),
-        CrossTable("auc", "AUC on the test rows", "auc", methods=methods),
-        CrossTable("time", "Time of a fit", "fit_seconds", methods=methods),
+        CrossTable("gap", "AUC below that of the truth, in points", "gap", **compared, notes=(GAP,)),
+        CrossTable("auc", "AUC on the test rows", "auc", **compared),
+        CrossTable("time", "Time of a fit", "fit_seconds", **compared),
         CrossTable(
             "time-ratio",
             "Time of a fit over that of the paper's method",
             "fit_seconds",
             baseline=baseline,
-            methods=methods,
+            **compared,
         ),
         MetricTable(
             "optimality",
@@ -60,7 +63,7 @@ def simulation_figures(methods):
     return (
         Curves(
             "times",
-            "Time of a fit against the number of rows",
+            "Time of a fit, by rows",
             N_TRAIN,
             SECONDS,
             slope=1.0,
@@ -70,7 +73,7 @@ def simulation_figures(methods):
         ),
         Curves(
             "gaps",
-            "AUC below that of the truth against the number of rows",
+            "AUC below the truth's, by rows",
             N_TRAIN,
             Axis("metrics.gap", "AUC below the truth's", "points", 100.0),
             methods=methods,
@@ -80,7 +83,7 @@ def simulation_figures(methods):
         ),
         Curves(
             "pairs-gap",
-            "AUC below that of the truth against the number of pairs",
+            "AUC below the truth's, by pairs drawn",
             SHARE,
             Axis("trace.gap", "AUC below the truth's", "points", 100.0),
             line="trace.draws",
@@ -91,7 +94,7 @@ def simulation_figures(methods):
         ),
         Curves(
             "pairs-excess",
-            "Objective over all pairs, above its minimum, against the number of pairs drawn",
+            "Objective above its minimum, by pairs drawn",
             SHARE,
             Axis("trace.excess", "objective above the minimum", "%", 100.0, log=True),
             line="trace.draws",
@@ -99,10 +102,11 @@ def simulation_figures(methods):
             slope_label="slope −1",
             methods=("pairs",),
             heading=PAIRS,
+            note="The objective is that of all pairs, at the minimisers over drawn ones.",
         ),
         Curves(
             "pairs-time",
-            "Time of a fit against the number of pairs drawn",
+            "Time of a fit, by pairs drawn",
             SHARE,
             Axis("trace.seconds", "fit time", "s", log=True),
             line="trace.draws",

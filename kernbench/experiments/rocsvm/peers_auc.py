@@ -18,25 +18,25 @@ ALPHAS = [10.0**k for k in range(0, -6, -1)]
 SEEDED = {"seed_param": "random_state"}
 
 METHODS = (
-    Method("roc-svc", "ROCSVC, hinge, bundle", ROC_SVC, EXACT, **SEEDED),
-    Method("roc-svc-squared", "ROCSVC, squared hinge, Newton", ROC_SVC, {"solver": "newton"}, **SEEDED),
-    Method("linear-svc", "scikit-learn LinearSVC", BY_C, {"estimator": "sklearn.svm:LinearSVC"}, **SEEDED),
+    Method("roc-svc", "ROCSVC", ROC_SVC, EXACT, **SEEDED),
+    Method("roc-svc-squared", "ROCSVC, squared hinge", ROC_SVC, {"solver": "newton"}, **SEEDED),
+    Method("linear-svc", "LinearSVC", BY_C, {"estimator": "sklearn.svm:LinearSVC"}, **SEEDED),
     Method(
         "linear-svc-balanced",
-        "LinearSVC, classes balanced",
+        "LinearSVC, balanced",
         BY_C,
         {"estimator": "sklearn.svm:LinearSVC", "class_weight": "balanced"},
         **SEEDED,
     ),
     Method(
         "logistic",
-        "scikit-learn LogisticRegression",
+        "LogisticRegression",
         BY_C,
         {"estimator": "sklearn.linear_model:LogisticRegression", "max_iter": 1000},
     ),
     Method(
         "roc-svc-same-time",
-        "ROCSVC, hinge, in the time of LinearSVC",
+        "ROCSVC, same time",
         ROC_SVC,
         EXACT,
         depends_on="linear-svc",
@@ -45,7 +45,7 @@ METHODS = (
     ),
     Method(
         "survival-svm",
-        "scikit-survival FastSurvivalSVM, squared hinge of pairs",
+        "FastSurvivalSVM",
         f"{HERE}.peers:SurvivalSVM",
         requires="sksurv",
         package="scikit-survival",
@@ -53,7 +53,7 @@ METHODS = (
     ),
     Method(
         "libauc",
-        "LibAUC, margin loss, 20 epochs",
+        "LibAUC, 20 epochs",
         f"{HERE}.peers:LibAUC",
         requires="libauc",
         package="libauc",
@@ -166,6 +166,10 @@ EXPERIMENT = Experiment(
     threads=1,
     warm_up_rows=64,
     own_data=True,
-    note="α is the strength of α/2·‖w‖² beside a mean of losses, of rows or of pairs; C = 1 / (α n). Each "
-    "method chooses its own by cross-validation, and its time is that of one fit with it. One thread.",
+    note="LinearSVC and LogisticRegression are scikit-learn's, FastSurvivalSVM (the squared hinge of pairs) is "
+    "scikit-survival's, which puts rows of one class in a random order and ranks them too; LibAUC trains its "
+    "margin loss. ROCSVC, same time: ended after the time of LinearSVC's fit. α is the strength of α/2·‖w‖² "
+    "beside a mean of losses, of rows or of pairs; C = 1 / (α n). Each method chooses its own by "
+    "cross-validation, and its time is that of one fit with it. One thread. Each repeat draws or splits its "
+    "data anew.",
 )

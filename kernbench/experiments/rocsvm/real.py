@@ -41,20 +41,21 @@ METHODS = (
 )
 
 
-def _stand_in(name, stands_for, generator, n_features):
+def _stand_in(name, stands_for, generator, n_features, methods=None):
     return Setting(
         name,
         {"name": generator, "n_features": n_features, "n_train": 1500, "n_test": 5000},
         {"search": {"alphas": ALPHAS[::4], "cv": 3, "max_rows": 600}},
         stands_for=stands_for,
         note=f"generated, with the columns of {stands_for} in number and nothing else of it",
+        methods=methods,
         repeat_argument="seed",
     )
 
 
 QUICK = Scale(
     settings=(
-        _stand_in("skin-stand-in", "skin", "roc-radial", 3),
+        _stand_in("skin-stand-in", "skin", "roc-radial", 3, ("rbf-incomplete", "rbf-exact")),
         _stand_in("bank-stand-in", "bank-marketing", "roc-linear", 19),
     ),
     repeats=1,
