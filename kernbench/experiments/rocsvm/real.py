@@ -82,7 +82,14 @@ PAPER_SCALE = Scale(
             "and does not say which",
             repeat_argument="split_seed",
         ),
-        Setting("accelerometer", {"name": "accelerometer"}, SEARCH, repeat_argument="split_seed"),
+        Setting(
+            "accelerometer",
+            {"name": "accelerometer"},
+            SEARCH,
+            note="171 positive test rows, so that splits differ: means of 30 splits range from 88.3 to 88.5 % "
+            "for a linear score, and the one fitted to all rows has 88.48 % on these very rows",
+            repeat_argument="split_seed",
+        ),
     ),
     repeats=30,
     time_limit=1800.0,
