@@ -19,6 +19,7 @@ from kernbench.kernels.threads import single_threaded_blas
 N_POINTS = 1024  # rows on either side of a block
 N_FETCHED = 256  # rows a solver asks for together
 N_TRAIN, N_TEST = 1024, 2000  # of the problem for solvers; above 1,000, SMO does no more than it is asked to
+N_RANKED = 4096  # rows of the problem for solvers of the ROC-SVM
 N_FIT, N_PREDICT = 3000, 3000  # of the problem for estimators; above 2,000, KernelSVC computes in float32
 
 LAYOUTS = ("dense64", "dense256", "sparse256")
@@ -118,6 +119,50 @@ def hinge_problem():
     """The problem of the solvers: a curved boundary in 6 dimensions, 3% of the labels flipped."""
     X, y = _curved(N_TRAIN + N_TEST, n_features=6, seed=1)
     return HingeProblem(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+
+
+@dataclass(frozen=True)
+class RankingProblem:
+    """Rows of two classes, one of them rare, and an account of weights that asks no solver.
+
+    The objective is ``alpha/2 ||w||^2`` + the mean over all pairs of ``max(0, 1 - (f(x_i) - f(x_j)))``, or of its
+    square.
+
+    Attributes
+    ----------
+    X, X_test : ndarray of shapes (n, d) and (m, d)
+    y, y_test : ndarray of shapes (n,) and (m,)
+        -1 and +1.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    alpha: float = 1e-3
+
+    def objective(self, coef, squared):
+        """Every pair is looked at; in chunks of positives, so that memory stays small."""
+        scores = self.X @ coef
+        a, b = scores[self.y > 0], scores[self.y < 0]
+        power = 2 if squared else 1
+        total = sum((np.maximum(0.0, 1.0 - (part[:, None] - b)) ** power).sum() for part in np.array_split(a, 16))
+        return 0.5 * self.alpha * coef @ coef + total / (len(a) * len(b))
+
+    def one_minus_auc(self, coef):
+        """Share of the pairs of test rows in the wrong order; ties count half."""
+        scores = self.X_test @ coef
+        a, b = np.sort(scores[self.y_test > 0]), scores[self.y_test < 0]
+        below = np.searchsorted(a, b, side="left") + np.searchsorted(a, b, side="right")
+        return below.sum() / (2 * len(a) * len(b))
+
+
+def ranking_problem():
+    """The problem of the solvers that rank: a curved truth in 16 dimensions, about one row in ten positive."""
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((N_RANKED + N_TEST, 16))
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(len(X)) > 1.8, 1.0, -1.0)
+    return RankingProblem(X[:N_RANKED], y[:N_RANKED], X[N_RANKED:], y[N_RANKED:])
 
 
 def training_and_test(layout):

@@ -222,7 +222,7 @@ def _cell(experiment, scale, setting, method, repeat):
         repeat=repeat,
         seed=seed,
         loader=setting.loader,
-        arguments=setting.arguments,
+        arguments=setting.arguments_of(repeat),
         estimator=method.estimator,
         params=params,
         evaluate=experiment.evaluate,

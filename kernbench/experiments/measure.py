@@ -149,7 +149,7 @@ def _trace(model, metrics, seconds):
     }
 
 
-def _warm_up(cell, data):
+def warm_up(cell, data):
     """Fit a few rows of each class off the clock: a process's first fit also loads libraries."""
     if cell.warm_up_rows == 0:
         return
@@ -179,7 +179,7 @@ def measure(cell):
         X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
         data = replace(data, X_train=X_train, X_test=X_test)
 
-    _warm_up(cell, data)
+    warm_up(cell, data)
     tracer = ErrorTracer(data)
     model = resolve(cell.estimator)(**cell.params, **({"callback": tracer} if cell.traced else {}))
     start = perf_counter()

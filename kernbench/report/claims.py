@@ -67,7 +67,7 @@ def judge(experiment, group, dataset, claim=None):
     worse_by = value - base_value if metric.direction == "lower" else base_value - value
     good_enough = worse_by <= claim.margin + ROUNDING
     sentences = [
-        f"{metric.label.capitalize()} {with_unit(metric, value)} against {peer}'s "
+        f"{text.capitalised(metric.label)} {with_unit(metric, value)} against {peer}'s "
         f"{with_unit(metric, base_value)}: {amount(metric, abs(worse_by))} "
         f"{'worse' if worse_by > 0 else 'better'}, "
         f"{'within' if good_enough else 'beyond'} the margin of {amount(metric, claim.margin)}."

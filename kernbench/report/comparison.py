@@ -58,7 +58,7 @@ def comparison_table(experiment, group):
         blocks.append((dataset, rows))
     notes = list(dict.fromkeys(notes))
     notes.append(
-        f"{metric.label.capitalize()}: mean ± standard error over repeats. Times: medians of the training "
+        f"{text.capitalised(metric.label)}: mean ± standard error over repeats. Times: medians of the training "
         f"time. Speed: {peer}'s time divided by the method's, both from the same repeat of the same run, "
         "median over repeats."
     )

@@ -33,6 +33,7 @@ def load_suite():
 
 MODULES = load_suite()
 problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
+ranking_runs = MODULES["ranking_runs"]
 
 
 def benchmark_classes():
@@ -61,7 +62,7 @@ def label(item):
 
 @pytest.fixture(autouse=True)
 def small_problems(monkeypatch):
-    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_FIT": 120, "N_PREDICT": 60}
+    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_RANKED": 150, "N_FIT": 120, "N_PREDICT": 60}
     for name, size in sizes.items():
         monkeypatch.setattr(problems, name, size)
 
@@ -97,6 +98,24 @@ def test_every_registered_solver_and_twin_is_measured(kind):
     of_solvers = [run for run in RUNS if issubclass(run[0], solver_runs.SolverRuns)]
     covered = {values for _, name, values in of_solvers if name.startswith(kind)}
     assert covered == set(product(registry.names("kernel-svm"), ("compiled", "reference")))
+
+
+@pytest.mark.parametrize("kind", ["time", "peakmem", "track_objective", "track_one_minus_auc", "track_passes"])
+def test_every_registered_solver_that_ranks_is_measured(kind):
+    of_solvers = [run for run in RUNS if issubclass(run[0], ranking_runs.RankingRuns)]
+    covered = {values for _, name, values in of_solvers if name.startswith(kind)}
+    assert covered == set(product(registry.names("roc-svm"), ("compiled", "reference")))
+
+
+def test_a_ranking_is_judged_by_brute_force():
+    problem = problems.ranking_problem()
+    coef = np.random.default_rng(0).standard_normal(16)
+    scores, test = problem.X @ coef, problem.X_test @ coef
+    margins = scores[problem.y > 0][:, None] - scores[problem.y < 0]
+    expected = 0.5 * problem.alpha * coef @ coef + np.maximum(0, 1 - margins).mean()
+    assert problem.objective(coef, squared=False) == pytest.approx(expected, rel=1e-12)
+    wrong = test[problem.y_test > 0][:, None] < test[problem.y_test < 0]
+    assert problem.one_minus_auc(coef) == pytest.approx(wrong.mean(), rel=1e-12)
 
 
 def test_every_solver_of_the_estimator_is_fitted():

@@ -43,6 +43,9 @@ class Setting:
         What figures print; the name by default.
     methods : tuple of str or None
         The methods that make sense here; None: all of the experiment's.
+    repeat_argument : str or None
+        Argument of the loader that takes the number of the repeat, from 0: each repeat draws or splits its
+        data anew. None: all repeats are about the same data.
     """
 
     name: str
@@ -54,6 +57,13 @@ class Setting:
     note: str = ""
     label: str = ""
     methods: tuple | None = None
+    repeat_argument: str | None = None
+
+    def arguments_of(self, repeat):
+        """Keyword arguments of the loader for one repeat."""
+        if self.repeat_argument is None:
+            return self.arguments
+        return {**self.arguments, self.repeat_argument: repeat}
 
     def takes(self, method):
         """Whether the method of that name is run on this data set."""

@@ -1,0 +1,38 @@
+"""Solvers of the ROC-SVM, compiled beside reference: what a run costs and what it is worth."""
+
+import numpy as np
+
+from .ranking_runs import RankingRuns
+
+
+class Ranking(RankingRuns):
+    """At most 25 cuts or Newton steps, or 500 steps of descent, over all pairs of 4,096 rows."""
+
+    number = 1
+    repeat = (2, 20, 2.0)
+
+    def time_run(self, solver, twin):
+        self.run(solver, twin)
+
+    def peakmem_run(self, solver, twin):
+        self.run(solver, twin)
+
+
+class RankingQuality(RankingRuns):
+    """The solution of that run, judged from outside the solver."""
+
+    def track_objective(self, solver, twin):
+        """The objective over all pairs, 1 for no weights; lower is better."""
+        return float(self.problem.objective(np.asarray(self.run(solver, twin).solution().coef), self.squared))
+
+    def track_one_minus_auc(self, solver, twin):
+        """Share of the pairs of 2,000 test rows in the wrong order; lower is better."""
+        return float(self.problem.one_minus_auc(np.asarray(self.run(solver, twin).solution().coef)))
+
+    def track_passes(self, solver, twin):
+        """Products with the data; lower is better."""
+        return self.run(solver, twin).n_passes
+
+    track_objective.unit = "objective"
+    track_one_minus_auc.unit = "1 - AUC"
+    track_passes.unit = "passes over the data"
