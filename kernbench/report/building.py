@@ -77,14 +77,12 @@ def _page(found, on_step):
     from kernbench.report.style import looks
     from kernbench.report.verdict import no_race, verdict
 
-    # One look per method over the whole page.
-    experiments = [registry.get(group.experiment) for group in found.groups]
-    budgeted = {
-        method.name for experiment in experiments for method in experiment.methods if method.depends_on
-    }
-    styles = looks([name for group in found.groups for name in group.methods()], budgeted)
     sections, verdicts = [], []
-    for experiment, group in zip(experiments, found.groups):
+    for group in found.groups:
+        experiment = registry.get(group.experiment)
+        # A known solver looks the same on the whole page, any other method within its experiment.
+        budgeted = {method.name for method in experiment.methods if method.depends_on}
+        styles = looks([*(method.name for method in experiment.methods), *group.methods()], budgeted)
         on_step(f"drawing {group.experiment}, {group.scale} scale")
         sections.append(make_section(experiment, group, styles))
         if experiment.is_race:

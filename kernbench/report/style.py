@@ -33,6 +33,7 @@ MARKERS = {
     "perceptron": "P",
     "norm-ball-sgd": "X",
 }
+OTHERS = ("h", "p", "<", ">", "H")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -85,7 +86,7 @@ def looks(methods, budgeted=()):
     """Give each method its look.
 
     A known solver has its own colour in every figure and its variants share it, told apart by their dashes;
-    the colours of the others follow the alphabet.
+    the colours of the others follow the alphabet, and where these come round again, marks and dashes differ.
 
     Parameters
     ----------
@@ -105,11 +106,13 @@ def looks(methods, budgeted=()):
     colours = {name: KNOWN[name] for name in taken} | {
         name: free[i % len(free)] for i, name in enumerate(others)
     }
+    rounds = {name: i // len(free) for i, name in enumerate(others)}
     variants = {}
     result = {}
     for method in methods:
         name = families[method]
         nth = variants[name] = variants.get(name, -1) + 1
-        markers = MARKERS.get(name, "h")
-        result[method] = Look(colours[name], markers[nth % len(markers)], DASHES[nth % len(DASHES)])
+        markers = MARKERS.get(name) or OTHERS[rounds[name] % len(OTHERS)]
+        dash = DASHES[(nth + rounds.get(name, 0)) % len(DASHES)]
+        result[method] = Look(colours[name], markers[nth % len(markers)], dash)
     return result

@@ -78,7 +78,7 @@ def simulation_figures(methods):
             Axis("metrics.gap", "AUC below the truth's", "points", 100.0),
             methods=methods,
             heading=SIZES,
-            note="Medians; shaded: the range over repeats. Below 0, chance put a model above the truth on "
+            note="Below 0, chance put a model above the truth on "
             "these test rows.",
         ),
         Curves(
@@ -90,7 +90,7 @@ def simulation_figures(methods):
             methods=("pairs",),
             heading=PAIRS,
             note="Every solution is a certified minimiser over its pairs, so that only their number counts. "
-            "Drawn evenly: each row of a class equally often. Shaded: the range over draws.",
+            "Drawn evenly: each row of a class equally often.",
         ),
         Curves(
             "pairs-excess",

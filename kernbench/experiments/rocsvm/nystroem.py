@@ -68,7 +68,7 @@ QUICK = Scale(
     settings=tuple(
         _sizes((1000, 5000), 1000, 1000, {"shares": [0.1, 0.3, 1.0, 3.0, 10.0], "n_seeds": 2}, 10_000)
     ),
-    repeats=2,
+    repeats=1,
     time_limit=60.0,
     memory_limit=2 * 2**30,
 )

@@ -9,6 +9,7 @@ from kernbench.report.tables import csv_text
 from kernbench.report.tidy import medians
 
 ROW = 0.27  # inches
+SHORT = 15  # letters of a name in the legend; of longer ones, fewer stand side by side
 
 
 def picture(display, experiment, group, looks):
@@ -56,8 +57,9 @@ def picture(display, experiment, group, looks):
         if display.reference is not None:
             axes.axvline(display.reference, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         if len(marks) > 1:
+            columns = 3 if max(map(len, mark_names.values())) <= SHORT else 2
             axes.figure.legend(
-                loc="outside lower left", ncols=3, frameon=False, fontsize=fonts.note, labelcolor=INK
+                loc="outside lower left", ncols=columns, frameon=False, fontsize=fonts.note, labelcolor=INK
             )
 
     name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
