@@ -125,8 +125,8 @@ def hinge_problem():
 class RankingProblem:
     """Rows of two classes, one of them rare, and an account of weights that asks no solver.
 
-    The objective is ``alpha/2 ||w||^2`` + the mean over all pairs of ``max(0, 1 - (f(x_i) - f(x_j)))``, or of its
-    square.
+    The objective is ``alpha/2 ||w||^2`` + the mean over all pairs of ``max(0, 1 - (f(x_i) - f(x_j)))``, or of
+    its square.
 
     Attributes
     ----------
@@ -146,7 +146,8 @@ class RankingProblem:
         scores = self.X @ coef
         a, b = scores[self.y > 0], scores[self.y < 0]
         power = 2 if squared else 1
-        total = sum((np.maximum(0.0, 1.0 - (part[:, None] - b)) ** power).sum() for part in np.array_split(a, 16))
+        parts = np.array_split(a, 16)
+        total = sum((np.maximum(0.0, 1.0 - (part[:, None] - b)) ** power).sum() for part in parts)
         return 0.5 * self.alpha * coef @ coef + total / (len(a) * len(b))
 
     def one_minus_auc(self, coef):
@@ -158,7 +159,7 @@ class RankingProblem:
 
 
 def ranking_problem():
-    """The problem of the solvers that rank: a curved truth in 16 dimensions, about one row in ten positive."""
+    """The problem of the solvers that rank: a curved truth in 16 dimensions, one row in ten positive."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((N_RANKED + N_TEST, 16))
     y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(len(X)) > 1.8, 1.0, -1.0)

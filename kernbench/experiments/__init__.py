@@ -5,6 +5,7 @@
     base/            the declarations: Experiment, Scale, Setting, Method, Metric, Claim, figures: plain data
     sbp_libsvm.py    one module (or package) per experiment …
     primitives/
+    rocsvm/
     registry.py      … listed here
 
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys

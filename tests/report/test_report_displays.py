@@ -160,6 +160,11 @@ def test_ticks_lie_within_their_axis(ends, log):
     assert found and all(ends[0] <= tick <= ends[1] + 1e-3 for tick in found)
 
 
+def test_more_methods_than_colours_still_look_different():
+    found = looks([f"method-{letter}" for letter in "abcdefghijkl"])
+    assert len(set(found.values())) == 12
+
+
 def test_categories_seen_together_differ_and_keep_their_look():
     found = category_looks([["a", "b"], ["c", "b"], ["a", "d"]])
     assert found["a"].colour == found["c"].colour != found["b"].colour == found["d"].colour

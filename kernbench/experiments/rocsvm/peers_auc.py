@@ -137,8 +137,8 @@ EXPERIMENT = Experiment(
             time_slack=0.05,
         ),
         Claim(
-            "ROCSVC with the squared hinge ranks no worse than scikit-survival's FastSurvivalSVM (half a point "
-            "of AUC), in no more time.",
+            "ROCSVC with the squared hinge ranks no worse than scikit-survival's FastSurvivalSVM (half a "
+            "point of AUC), in no more time.",
             "roc-svc-squared",
             "survival-svm",
             "auc",
@@ -166,8 +166,8 @@ EXPERIMENT = Experiment(
     threads=1,
     warm_up_rows=64,
     own_data=True,
-    note="LinearSVC and LogisticRegression are scikit-learn's, FastSurvivalSVM (the squared hinge of pairs) is "
-    "scikit-survival's, which puts rows of one class in a random order and ranks them too; LibAUC trains its "
+    note="LinearSVC and LogisticRegression are scikit-learn's, FastSurvivalSVM (the squared hinge of pairs) "
+    "is scikit-survival's, which puts rows of one class in a random order and ranks them too; LibAUC trains its "
     "margin loss. ROCSVC, same time: ended after the time of LinearSVC's fit. α is the strength of α/2·‖w‖² "
     "beside a mean of losses, of rows or of pairs; C = 1 / (α n). Each method chooses its own by "
     "cross-validation, and its time is that of one fit with it. One thread. Each repeat draws or splits its "

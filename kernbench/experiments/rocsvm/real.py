@@ -86,8 +86,8 @@ PAPER_SCALE = Scale(
             "accelerometer",
             {"name": "accelerometer"},
             SEARCH,
-            note="171 positive test rows, so that splits differ: means of 30 splits range from 88.3 to 88.5 % "
-            "for a linear score, and the one fitted to all rows has 88.48 % on these very rows",
+            note="171 positive test rows, so that splits differ: means of 30 splits range from 88.3 to 88.5 "
+            "% for a linear score, and the one fitted to all rows has 88.48 % on these very rows",
             repeat_argument="split_seed",
         ),
     ),
@@ -165,6 +165,6 @@ EXPERIMENT = Experiment(
     note="Each repeat is a split of its own, 70/30, stratified; columns are standardised by their training "
     "rows. The paper gives neither fractions, nor the Gaussian's width (here 1 / (p Var X)), nor the grid of "
     "α: here 10 to 0.0001 in half decades, by five folds of the training rows, of at most 10,000 of them for "
-    "the Gaussian; landmarks and pairs are drawn anew in each. Landmarks are 300 centroids. Half of Skin's rows and more are repeated rows, which "
-    "a split puts on both sides. One thread.",
+    "the Gaussian; landmarks and pairs are drawn anew in each. Landmarks are 300 centroids. More than half of "
+    "Skin's rows are repeated rows, which a split puts on both sides. One thread.",
 )
