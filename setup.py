@@ -66,11 +66,13 @@ DIRECTIVES = {
 if __name__ == "__main__":
     # Cython keeps stale C when only directives change: the options name the folder.
     build_dir = Path("build") / ("cython-debug" if DEBUG else "cython")
+    workers = os.cpu_count() or 1
     setup(
+        options={"build_ext": {"parallel": workers}},
         ext_modules=cythonize(
             list(extensions()),
             build_dir=str(build_dir),
             compiler_directives=DIRECTIVES,
-            nthreads=0 if sys.platform == "win32" else (os.cpu_count() or 1),
+            nthreads=0 if sys.platform == "win32" else workers,
         ),
     )

@@ -102,9 +102,15 @@ def dual_variables(y, coef, *, alpha, weights, fit_intercept):
 
 
 def balanced(beta):
-    """Return signed coefficients with the larger side scaled down, so that their sum is zero."""
+    """Return signed coefficients with the larger side scaled down, so that their sum is zero.
+
+    A sum that is zero but for rounding stays: scaling would move coefficients off their bounds by a last bit, and
+    each of them would count as free.
+    """
     positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
     beta = beta.copy()
+    if abs(positive - negative) <= 1e-12 * (positive + negative):
+        return beta
     if positive > negative:
         beta[beta > 0] *= negative / positive
     elif negative > positive:

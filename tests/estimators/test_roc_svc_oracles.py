@@ -151,3 +151,15 @@ def test_drawn_pairs_approach_all_pairs():
         for n in (100, 100_000)
     ]  # fmt: skip
     assert errors[1] < 0.2 * errors[0]
+
+
+@pytest.mark.parametrize("solver, loss", [("bundle", "hinge"), ("bundle", "squared_hinge"), ("newton", "squared_hinge")])
+@pytest.mark.parametrize("n", [300, 30_000])
+def test_a_large_alpha_still_ranks_along_the_difference_of_the_means(solver, loss, n):
+    # The objective at 0 is within tol of the optimum there, but 0 orders nothing.
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(n) % 5 == 0)
+    X = rng.standard_normal((n, 4)) + 0.5 * y[:, None]
+    w = ROCSVC(alpha=1e6, solver=solver, loss=loss, random_state=0).fit(X, y).coef_.ravel()
+    difference = X[y].mean(axis=0) - X[~y].mean(axis=0)
+    assert w @ difference > 0.99 * np.linalg.norm(w) * np.linalg.norm(difference) > 0

@@ -160,7 +160,12 @@ class Bundle:
             self._stuck = 0
         self._dual, self._bound = dual, max(self._bound, dual)
         self._cuts.drop_idle()
-        self.converged = bool(self.gap() <= self.tol * self._objective)
+        self.converged = self._is_within(self.tol)
+
+    def _is_within(self, tol):
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        gap = self.gap()
+        return bool(gap == 0 or (gap <= tol * self.objective() and (self.n_cuts > 1 or self._coef.any())))
 
     def _next_point(self):
         """The end of the line search towards the minimiser of the model."""
@@ -260,7 +265,7 @@ class Bundle:
         if state["settings"][0] == self.alpha:
             self._dual, self._bound, self._last_gap = dual, bound, last_gap
             self._n_steps, self._in_metric, self._stuck = int(n_steps), bool(in_metric), int(stuck)
-            self.converged = bool(self.gap() <= self.tol * self._objective)
+            self.converged = self._is_within(self.tol)
         else:
             # The metric serves the next alpha too, for two steps.
             self._n_steps = 2 if self._metric is not None and len(self._metric.hessian) else 0

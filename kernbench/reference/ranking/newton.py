@@ -115,6 +115,8 @@ class Newton:
             self._scores = self.design.scores(self._coef)
         self._objective, self._g = self._value_at(self._coef, self._scores)
         self._differentiate()
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        self.converged = self.converged and bool(self._coef.any() or self.gap() == 0)
 
     def _value_at(self, coef, scores):
         risk, g = self.problem.risk(scores)

@@ -204,8 +204,18 @@ cdef class Bundle:
         self.dual = dual
         self.bound = max(self.bound, dual)
         self.cuts.drop_idle()
-        self.converged = self.value - self.bound <= self.tol * self.value
+        self.converged = self._is_within(self.tol)
         return 0
+
+    cdef bint _is_within(self, double tol) noexcept nogil:
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        cdef:
+            Py_ssize_t k
+            double gap = self.value - self.bound
+            bint moved = self.cuts.n_cuts > 1
+        for k in range(self.coef.shape[0]):
+            moved = moved or self.coef[k] != 0
+        return gap <= 0 or (gap <= tol * self.value and moved)
 
     cdef int _next_point(self) except -1 nogil:
         """The end of the line search towards the minimiser of the model."""
@@ -327,7 +337,7 @@ cdef class Bundle:
         if state["settings"][0] == self.alpha:
             self.dual, self.bound, self.last_gap = dual, bound, last_gap
             self.n_steps, self.in_metric, self.stuck = int(n_steps), bool(in_metric), int(stuck)
-            self.converged = self.gap() <= self.tol * self.value
+            self.converged = self._is_within(self.tol)
         else:
             # The metric serves the next alpha too, for two steps.
             self.n_steps = 2 if self.metric is not None and self.metric.fitted else 0

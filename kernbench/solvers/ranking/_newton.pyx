@@ -151,6 +151,8 @@ cdef class Newton:
         with nogil:
             self.value = self._value_at(&self.coef[0], &self.scores[0])
             self._differentiate()
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        self.converged = self.converged and (np.any(self.coef) or self.gap() == 0)
         self.begun = True
 
     cdef double _value_at(self, const double *coef, const double *scores) except? -1 nogil:
