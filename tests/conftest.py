@@ -1,5 +1,6 @@
 """Small problems with known optima, and oracles that share no code with what they judge."""
 
+import signal
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,10 @@ from sklearn.svm import SVC
 
 from kernbench.kernels.functions import Gaussian, Precomputed
 from kernbench.reference.kernels import ReferenceRows
+
+# Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _problem(x, y, **known):
