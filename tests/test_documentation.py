@@ -11,8 +11,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
-    if not page.exists():
-        pytest.skip("the tests run without the sources beside them")
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
@@ -25,8 +23,6 @@ def test_snippets_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_a_page_lead_to_files(page):
-    if not page.exists():
-        pytest.skip("the tests run without the sources beside them")
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if not (page.parent / link).exists()]
     assert not missing

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Precomputed
-from kernbench.losses.hinge import dual_bound, dual_variables
+from kernbench.losses.hinge import balanced, dual_bound, dual_variables
 from kernbench.losses.hinge_problem import HingeProblem
 from kernbench.reference.kernels import ReferenceRows
 
@@ -88,3 +88,14 @@ def test_worked_optima(six_points, seven_points):
         assert 0 <= problem.gap(coef, f, b) < 1e-5
     p = six_points
     np.testing.assert_allclose(p.y * (p.K @ (p.y * p.dual)), p.heights, atol=2e-6)
+
+
+def test_balancing_leaves_coefficients_on_their_bounds_where_only_rounding_is_to_be_balanced():
+    beta = np.array([1.0, 1.0, 0.1, 0.2, -0.3, -1.0, -1.0])
+    assert beta[beta > 0].sum() != -beta[beta < 0].sum()  # by a last bit
+    np.testing.assert_array_equal(balanced(beta), beta)
+
+
+def test_balancing_scales_the_larger_side_down():
+    np.testing.assert_allclose(balanced(np.array([1.0, 2.0, -1.0])), [1 / 3, 2 / 3, -1.0])
+    np.testing.assert_allclose(balanced(np.array([1.0, -3.0, -1.0])), [1.0, -0.75, -0.25])
