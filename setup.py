@@ -42,7 +42,7 @@ def extensions():
         yield Extension(
             ".".join(relative.with_suffix("").parts),
             sources=[str(relative)],
-            include_dirs=["kernbench/kernels"],
+            include_dirs=["kernbench/kernels", "kernbench/losses"],
             depends=[str(p.relative_to(HERE)) for p in sorted(HERE.glob("kernbench/**/*.h"))],
             extra_compile_args=compile_flags() + parallel_compile,
             extra_link_args=parallel_link,

@@ -8,8 +8,8 @@ from kernbench.solvers import registry
 from . import problems
 
 DESIGNS = {
-    "compiled": "kernbench.solvers.ranking.design",
-    "reference": "kernbench.reference.ranking.design",
+    "compiled": "kernbench.solvers.design",
+    "reference": "kernbench.reference.design",
 }
 SQUARED = ("newton",)  # minimise the squared hinge only
 ITERATIONS = 25  # cuts of the bundle, steps of Newton

@@ -12,8 +12,8 @@ ROWS = {
     "reference": "kernbench.reference.kernels:ReferenceRows",
 }
 DESIGNS = {
-    "compiled": "kernbench.solvers.ranking.design:as_design",
-    "reference": "kernbench.reference.ranking.design:as_design",
+    "compiled": "kernbench.solvers.design:as_design",
+    "reference": "kernbench.reference.design:as_design",
 }
 MEGABYTE = 2**20
 

@@ -12,7 +12,7 @@ from kernbench.kernels import blocks
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Kernel
 from kernbench.saving import model_file
-from kernbench.solvers.ranking.design import as_design
+from kernbench.solvers.design import as_design
 
 KINDS = ("linear", "nystroem", "random", "exact")
 CHUNK_VALUES = 2**23  # features held at a time

@@ -14,7 +14,7 @@ from kernbench.estimators.roc_svc import ROCSVC
 from kernbench.kernels import blocks
 from kernbench.kernels.checks import is_precomputed
 from kernbench.metrics import roc_auc
-from kernbench.solvers.ranking.design import as_design
+from kernbench.solvers.design import as_design
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(2, -9, -1))  # 10 to 1e-4
 SELECTIONS = ("best", "1se")

@@ -1,7 +1,10 @@
-"""Losses: the hinge and what can be known of it exactly, and the water level, its slack-constrained sister.
+"""Losses of a margin and what can be known of them exactly; the water level, the hinge's slack-constrained sister.
 
-* :mod:`~kernbench.losses.hinge_problem` -- the regularised problem that the kernel SVM solvers share, checked;
-* :mod:`~kernbench.losses.hinge` -- best intercept, lower bounds of the optimum;
+* :mod:`~kernbench.losses.margin` -- hinge, squared hinge, logistic: value, slope, dual (``_margin.h``: in C);
+* :mod:`~kernbench.losses.margin_problem` -- the regularised problem that the kernel SVM solvers share, checked;
+* :mod:`~kernbench.losses.intercept` -- the best intercept of given decision values;
+* :mod:`~kernbench.losses.duality` -- lower bounds of the optimum: certified gaps;
 * :mod:`~kernbench.losses.water_level` -- the largest smallest margin that a volume of slack can buy;
-* :mod:`~kernbench.losses.slack_budget` -- between regularisation and slack budget, direction and solution.
+* :mod:`~kernbench.losses.slack_budget` -- between regularisation and slack budget, direction and solution;
+* :mod:`~kernbench.losses.pairwise` -- names of the losses of pairs.
 """

@@ -6,7 +6,7 @@ slack-constrained problem has the minimiser of the regularised one are a few num
 
 import numpy as np
 
-from kernbench.losses.hinge import best_intercept
+from kernbench.losses.intercept import best_intercept
 from kernbench.losses.water_level import paired_heights
 
 FIRST_RETUNE = 32  # the first step after which the budget is set from the average; then every quarter further

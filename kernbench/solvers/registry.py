@@ -20,8 +20,8 @@ class SolverEntry:
     name : str
         What users type for ``solver=``.
     problem : str
-        ``"kernel-svm"``: hinge loss, kernel expansion. ``"roc-svm"``: hinge or squared hinge of pairs, on features
-        or a kernel.
+        ``"kernel-svm"``: a loss of the margin, kernel expansion. ``"linear-svm"``: the same on explicit features.
+        ``"roc-svm"``: hinge or squared hinge of pairs, on features or a kernel.
     compiled, reference : str
         ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
     paper : str
@@ -34,6 +34,8 @@ class SolverEntry:
         Passes of n iterations after which a run gives up, with a warning, when ``max_iter=-1``.
     default_iterations : int
         ... but not before this many.
+    losses : tuple of str
+        What users may type for ``loss=``.
     """
 
     name: str
@@ -45,6 +47,7 @@ class SolverEntry:
     stopping: str
     default_epochs: float
     default_iterations: int = 0
+    losses: tuple = ("hinge",)
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
@@ -98,6 +101,7 @@ SOLVERS = (
         stopping="certified gap / objective",
         default_epochs=0,
         default_iterations=1000,
+        losses=("hinge", "squared_hinge"),
     ),
     SolverEntry(
         name="newton",
@@ -109,6 +113,7 @@ SOLVERS = (
         stopping="certified gap / objective",
         default_epochs=0,
         default_iterations=1000,
+        losses=("squared_hinge",),
     ),
     SolverEntry(
         name="gradient",
@@ -120,6 +125,7 @@ SOLVERS = (
         stopping="improvement of the best objective over 20 iterations",
         default_epochs=0,
         default_iterations=1000,
+        losses=("hinge", "squared_hinge"),
     ),
     SolverEntry(
         name="adamax",
@@ -131,6 +137,7 @@ SOLVERS = (
         stopping="improvement of the best objective over 20 iterations",
         default_epochs=0,
         default_iterations=1000,
+        losses=("hinge", "squared_hinge"),
     ),
 )
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from kernbench.losses.hinge import best_intercept
+from kernbench.losses.intercept import best_intercept
 from kernbench.losses.slack_budget import best_scale
 from kernbench.losses.water_level import water_level
 
 
-def hinge_sum(f, y, weights, b):
+def loss_sum(f, y, weights, b):
     return weights @ np.maximum(0, 1 - y * (f + b))
 
 
@@ -30,10 +30,10 @@ def test_intercept_beats_every_breakpoint_and_is_their_middle(seed):
     f = 3 * y * c
     b = best_intercept(f, y, weights)
     candidates = (y - f)[weights > 0]
-    losses = np.array([hinge_sum(f, y, weights, t) for t in candidates])
+    losses = np.array([loss_sum(f, y, weights, t) for t in candidates])
     best = candidates[losses <= losses.min() + 1e-12]
     assert b == pytest.approx((best.min() + best.max()) / 2, abs=1e-12)
-    assert hinge_sum(f, y, weights, b) <= losses.min() + 1e-12
+    assert loss_sum(f, y, weights, b) <= losses.min() + 1e-12
 
 
 def test_intercept_of_separated_classes_is_the_middle_of_the_gap():
@@ -59,8 +59,8 @@ def test_scale_is_the_minimiser(seed, fit_intercept):
     def objective(s, b=None):
         f = s * y * c
         if b is None:
-            b = min((y - f)[weights > 0], key=lambda t: hinge_sum(f, y, weights, t)) if fit_intercept else 0.0
-        return 0.5 * alpha * s**2 * r2 + hinge_sum(f, y, weights, b) / len(y)
+            b = min((y - f)[weights > 0], key=lambda t: loss_sum(f, y, weights, t)) if fit_intercept else 0.0
+        return 0.5 * alpha * s**2 * r2 + loss_sum(f, y, weights, b) / len(y)
 
     s, b = best_scale(c, r2, y, weights, alpha=alpha, fit_intercept=fit_intercept)
     ceiling = np.sqrt(2 * objective(0.0) / (alpha * r2))  # beyond it the norm alone costs more than s = 0
@@ -101,7 +101,7 @@ def test_budget_of_the_best_scale_has_its_level(fit_intercept):
     for seed in range(30):
         c, r2, y, weights, alpha = instance(seed)
         s, b = best_scale(c, r2, y, weights, alpha=alpha, fit_intercept=fit_intercept)
-        volume = hinge_sum(s * y * c, y, weights, b) / s if s > 0 else 0.0
+        volume = loss_sum(s * y * c, y, weights, b) / s if s > 0 else 0.0
         if volume > 0:
             level = water_level(c, weights, volume, y if fit_intercept else None)
             assert level.gamma == pytest.approx(1 / s, rel=1e-11)

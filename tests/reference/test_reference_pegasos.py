@@ -3,7 +3,7 @@ import pytest
 
 from kernbench.kernels.functions import Gaussian
 from kernbench.reference.kernel.pegasos import BATCH, Pegasos
-from kernbench.losses.hinge import best_intercept
+from kernbench.losses.intercept import best_intercept
 from kernbench.reference.kernels import ReferenceRows
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices

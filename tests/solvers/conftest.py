@@ -9,8 +9,8 @@ from scipy import sparse
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels import ReferenceRows
-from kernbench.reference.ranking.design import as_design as as_reference_design
-from kernbench.solvers.ranking.design import as_design
+from kernbench.reference.design import as_design as as_reference_design
+from kernbench.solvers.design import as_design
 
 
 @pytest.fixture(scope="session")

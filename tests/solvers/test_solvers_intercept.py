@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.losses.hinge import best_intercept
+from kernbench.losses.intercept import best_intercept
 from kernbench.solvers.kernel._intercept import InterceptFinder
 
 

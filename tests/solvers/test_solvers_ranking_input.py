@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.rows import KernelRows
-from kernbench.solvers.ranking.design import as_design
+from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]

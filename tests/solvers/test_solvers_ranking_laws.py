@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.ranking.design import KernelDesign, as_design
+from kernbench.solvers.design import KernelDesign, as_design
 from kernbench.solvers.registry import SOLVERS
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]

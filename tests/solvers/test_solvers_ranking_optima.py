@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from kernbench.reference.ranking.design import as_design as as_reference_design
+from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers import driver
-from kernbench.solvers.ranking.design import as_design
+from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]

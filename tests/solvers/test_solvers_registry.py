@@ -14,10 +14,10 @@ import pytest
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels import ReferenceRows
-from kernbench.reference.ranking.design import as_design as as_reference_design
+from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution, Solver
-from kernbench.solvers.ranking.design import as_design
+from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS
 
 TWINS = ("compiled", "reference")

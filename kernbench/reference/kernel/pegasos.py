@@ -8,8 +8,8 @@ there is to store.
 
 import numpy as np
 
-from kernbench.losses.hinge import dual_bound
-from kernbench.losses.hinge_problem import HingeProblem, require_state
+from kernbench.losses.duality import dual_bound
+from kernbench.losses.margin_problem import MarginProblem, require_state
 from kernbench.losses.slack_budget import best_scale
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
@@ -61,7 +61,7 @@ class Pegasos:
                  project=False, rescale=True):  # fmt: skip
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: only that problem is projected")
-        problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         if problem.alpha is None:
             raise ValueError("Pegasos needs alpha, a positive number")
         self._problem, self._project, self._rescale = problem, project, rescale

@@ -9,7 +9,7 @@ margins of 1.
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import HingeProblem, require_number, require_state
+from kernbench.losses.margin_problem import MarginProblem, require_number, require_state
 from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.losses.water_level import water_level
 from kernbench.solvers.base import Solution
@@ -70,7 +70,7 @@ class SBP:
                  average_power=None, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
-        problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None
         self._burn_in = require_number("burn_in", burn_in)
@@ -222,7 +222,7 @@ class SBP:
         scale, intercept = self._scale_and_intercept()
         if scale > 0:
             self._volume = tuned_volume(
-                self._problem.hinge_sum(scale * self._problem.y * heights, intercept), scale, direction.sum(),
+                self._problem.loss_sum(scale * self._problem.y * heights, intercept), scale, direction.sum(),
                 direction @ heights, self._problem.alpha * self._problem.n,
             )
 

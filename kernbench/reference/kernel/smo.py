@@ -16,8 +16,8 @@ all. The compiled twin leaves them out of its arrays.)
 
 import numpy as np
 
-from kernbench.losses.hinge import balanced
-from kernbench.losses.hinge_problem import HingeProblem
+from kernbench.losses.duality import balanced
+from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
 TINY = 1e-12  # curvature of a pair of equal points
@@ -60,7 +60,7 @@ class SMO:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        self.problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self.rows, self.tol = rows, tol
         n = self.problem.n
         self.lower, self.upper = self.problem.box()

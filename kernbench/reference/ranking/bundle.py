@@ -18,7 +18,7 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.reference.ranking.cuts import Cuts
 from kernbench.reference.ranking.line_search import line_search
 from kernbench.reference.ranking.metric import LARGEST, Metric, metric_rows

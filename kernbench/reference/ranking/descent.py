@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.reference.ranking.metric import LARGEST, Metric, metric_rows
 from kernbench.reference.ranking.problem import PairwiseProblem

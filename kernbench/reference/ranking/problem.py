@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number
+from kernbench.losses.margin_problem import require_number
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
 from kernbench.ranking.checks import binary_problem
 from kernbench.ranking.drawing import draw_pairs

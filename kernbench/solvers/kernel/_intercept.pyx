@@ -1,6 +1,6 @@
 """The best intercept of a slowly moving function, by looking only where it was last time.
 
-`losses.hinge.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that asks again and again knows that the
+`losses.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that asks again and again knows that the
 answer lies near the previous one. So one pass adds up the weights below a window around it and collects what is
 inside, and only that is sorted. When the answer is not in the window, the window becomes everything.
 """

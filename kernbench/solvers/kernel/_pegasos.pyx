@@ -16,8 +16,8 @@ import numpy as np
 
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
-from kernbench.losses.hinge import dual_bound
-from kernbench.losses.hinge_problem import HingeProblem, require_state
+from kernbench.losses.duality import dual_bound
+from kernbench.losses.margin_problem import MarginProblem, require_state
 from kernbench.losses.slack_budget import best_scale
 
 BATCH = 256  # draws looked at together, and steps between two updates of the intercept
@@ -69,7 +69,7 @@ cdef class Pegasos:
                  project=False, rescale=True):
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
-        problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         if problem.alpha is None:
             raise ValueError("Pegasos needs alpha, a positive number")
         self.problem, self.rows, self.project, self.rescale = problem, rows, project, rescale

@@ -17,7 +17,7 @@ from kernbench.solvers.kernel._water cimport Basin, Water
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import HingeProblem, require_number, require_state
+from kernbench.losses.margin_problem import MarginProblem, require_number, require_state
 from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.losses.water_level import water_level
 from kernbench.solvers.base import Solution
@@ -86,7 +86,7 @@ cdef class SBP:
                  average_power=None, random_state=None, initial=None):
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
-        problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None
         self.burn_in = int(require_number("burn_in", burn_in))
@@ -259,7 +259,7 @@ cdef class SBP:
         direction, heights = self._direction()
         scale, intercept = self._scale_and_intercept()
         if scale > 0:
-            loss = self.problem.hinge_sum(scale * self.problem.y * heights, intercept)
+            loss = self.problem.loss_sum(scale * self.problem.y * heights, intercept)
             self.volume = tuned_volume(loss, scale, direction.sum(), direction @ heights,
                                        self.problem.alpha * self.problem.n)
 

@@ -25,8 +25,8 @@ from kernbench.solvers.kernel._working_set cimport WorkingSet
 
 import numpy as np
 
-from kernbench.losses.hinge import balanced
-from kernbench.losses.hinge_problem import HingeProblem
+from kernbench.losses.duality import balanced
+from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
 CLASSIC_ROWS = 5000     # up to here the whole problem is one working set
@@ -98,7 +98,7 @@ cdef class SMO:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        self.problem = HingeProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
         lower, upper = self.problem.box()

@@ -3,7 +3,6 @@
 Four of them: ``_bundle`` and ``_newton`` with a certified gap, ``_descent`` as the paper has it (gradient and Adamax),
 and ``closed_form`` for the squared loss. What they share, from the bottom up:
 
-* ``_design``      features (dense, CSR) or a kernel: scores of f, and back;
 * ``_problem``     the loss over all pairs or drawn ones, checked;
 * ``_metric``      an approximate Hessian for few features, factorised;
 * ``_simplex_qp``, ``_line_search``  the small problems of the bundle;

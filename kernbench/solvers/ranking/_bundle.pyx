@@ -19,7 +19,7 @@ An iteration costs two products with the data, one evaluation of the risk, and w
 from libc.math cimport INFINITY, fabs
 
 from kernbench.solvers.ranking._cuts cimport Cuts, weighted_sum
-from kernbench.solvers.ranking._design cimport Design, dot
+from kernbench.solvers._design cimport Design, dot
 from kernbench.solvers.ranking._line_search cimport SampledLine
 from kernbench.solvers.ranking._metric cimport Metric, metric_for
 from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
@@ -28,7 +28,7 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of
 

@@ -1,6 +1,6 @@
 # The cuts of a bundle, for compiled solvers.
 
-from kernbench.solvers.ranking._design cimport Design
+from kernbench.solvers._design cimport Design
 from kernbench.solvers.ranking._simplex_qp cimport SimplexQP
 
 

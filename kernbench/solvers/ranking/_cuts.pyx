@@ -6,7 +6,7 @@ Their number is bounded: a cut that has had no part in the bound for a while is 
 their weighted sum with the others, which is a cut too and gives the same bound alone.
 """
 
-from kernbench.solvers.ranking._design cimport dot
+from kernbench.solvers._design cimport dot
 from kernbench.solvers.ranking._problem cimport refuse_nan
 
 import numpy as np

@@ -4,14 +4,14 @@ An iteration costs two products with the data and one evaluation of the risk: a 
 ones.
 """
 
-from kernbench.solvers.ranking._design cimport Design
+from kernbench.solvers._design cimport Design
 from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
 
 from libc.math cimport INFINITY, fabs, isfinite
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of
 

@@ -6,7 +6,7 @@ taken on a sample; at t = 0 it is known exactly, so that the sample only has to 
 
 from libc.math cimport fabs
 
-from kernbench.solvers.ranking._design cimport dot
+from kernbench.solvers._design cimport dot
 from kernbench.solvers.ranking._problem cimport refuse_nan
 
 import numpy as np

@@ -1,6 +1,6 @@
 # The metric of the margin, for compiled solvers.
 
-from kernbench.solvers.ranking._design cimport Design
+from kernbench.solvers._design cimport Design
 
 
 cdef class Metric:

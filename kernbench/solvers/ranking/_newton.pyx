@@ -6,13 +6,13 @@ the risk or so.
 
 from libc.math cimport fabs, sqrt
 
-from kernbench.solvers.ranking._design cimport Design
+from kernbench.solvers._design cimport Design
 from kernbench.solvers.ranking._metric cimport Metric, metric_for
 from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number, require_state
+from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of

@@ -1,7 +1,7 @@
 # The problem of the ROC-SVM, for compiled solvers.
 
 from kernbench.ranking._pairs cimport Pairs
-from kernbench.solvers.ranking._design cimport Design
+from kernbench.solvers._design cimport Design
 
 
 cdef class PairwiseProblem:

@@ -8,7 +8,7 @@ from kernbench.kernels._engine cimport allocate
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number
+from kernbench.losses.margin_problem import require_number
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
 from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
 from kernbench.ranking.checks import binary_problem

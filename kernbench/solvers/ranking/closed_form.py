@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.hinge_problem import require_number
+from kernbench.losses.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
 from kernbench.solvers.ranking._metric import LARGEST, solve_in_the_metric
 

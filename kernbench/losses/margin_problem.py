@@ -1,14 +1,16 @@
-"""The problem the kernel SVM solvers share: alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b))."""
+"""The problem the kernel SVM solvers share: alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b))."""
 
 from numbers import Real
 
 import numpy as np
 
-from kernbench.losses.hinge import best_intercept, dual_bound
+from kernbench.losses.duality import dual_bound
+from kernbench.losses.intercept import best_intercept
+from kernbench.losses.margin import margin_loss
 
 
-class HingeProblem:
-    """A checked weighted hinge problem over the rows of a kernel matrix.
+class MarginProblem:
+    """A checked weighted problem over the rows of a kernel matrix.
 
     Parameters
     ----------
@@ -22,6 +24,7 @@ class HingeProblem:
         Non-negative weights w_i; ones by default.
     fit_intercept : bool
         Whether the unregularised bias b is free or 0.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
 
     Raises
     ------
@@ -29,7 +32,8 @@ class HingeProblem:
         With a sentence that says what to change.
     """
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge"):
+        self.loss = margin_loss(loss)
         self.rows, self.n, self.fit_intercept = rows, rows.n_rows, bool(fit_intercept)
         self.y = self._checked_labels(y)
         self.weights = self._checked_weights(weights)
@@ -41,28 +45,30 @@ class HingeProblem:
 
     def objective(self, responses, squared_norm, intercept):
         """Return the objective of an f with values f(x_i) = `responses` and ||f||^2 = `squared_norm`."""
-        return float(0.5 * self.alpha * squared_norm + self.hinge_sum(responses, intercept) / self.n)
+        return float(0.5 * self.alpha * squared_norm + self.loss_sum(responses, intercept) / self.n)
 
-    def hinge_sum(self, responses, intercept):
-        """Return sum_i w_i hinge(y_i (f(x_i) + b))."""
-        return self.weights @ np.maximum(0.0, 1.0 - self.y * (responses + intercept))
+    def loss_sum(self, responses, intercept):
+        """Return sum_i w_i l(y_i (f(x_i) + b))."""
+        return self.weights @ self.loss.value(self.y * (responses + intercept))
 
     def best_intercept(self, responses):
-        """Return the b that minimises the hinge sum at these responses; 0.0 without intercept."""
+        """Return the b that minimises the sum of the losses at these responses; 0.0 without intercept."""
         if not self.fit_intercept:
             return 0.0
-        return best_intercept(responses, self.y, self.weights)
+        return best_intercept(responses, self.y, self.weights, self.loss)
 
     def box(self):
-        """Return the bounds of the signed dual variables, arrays (lower, upper) of shape (n,)."""
-        size = self.y * self.weights / (self.alpha * self.n)
+        """Return the bounds of the coefficients y_i w_i a_i / (alpha n), arrays (lower, upper) of shape (n,)."""
+        used = self.weights > 0
+        size = self.y * np.where(used, self.loss.upper, 0.0) * np.where(used, self.weights, 1.0)
+        size = size / (self.alpha * self.n)
         return np.minimum(0.0, size), np.maximum(0.0, size)
 
     def gap(self, coef, responses, intercept):
         """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
         bound = dual_bound(
             self.rows, self.y, coef, alpha=self.alpha, weights=self.weights,
-            fit_intercept=self.fit_intercept, responses=responses,
+            fit_intercept=self.fit_intercept, responses=responses, loss=self.loss,
         )
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
 

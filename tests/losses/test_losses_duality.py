@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Precomputed
-from kernbench.losses.hinge import balanced, dual_bound, dual_variables
-from kernbench.losses.hinge_problem import HingeProblem
+from kernbench.losses.duality import balanced, dual_bound, dual_variables
+from kernbench.losses.margin_problem import MarginProblem
 from kernbench.reference.kernels import ReferenceRows
 
 
@@ -80,7 +80,7 @@ def test_bound_of_nothing_is_zero(random_problem):
 
 def test_worked_optima(six_points, seven_points):
     for p, b in ((six_points, 0.0), (seven_points, seven_points.intercept)):
-        problem = HingeProblem(p.rows, p.y, alpha=p.alpha, fit_intercept=b != 0)
+        problem = MarginProblem(p.rows, p.y, alpha=p.alpha, fit_intercept=b != 0)
         coef = p.y * p.dual
         f = p.K @ coef
         assert problem.objective(f, coef @ f, b) == pytest.approx(p.optimum, abs=2e-6)

@@ -11,7 +11,7 @@ their order: the result does not depend on the number of threads. Storage may be
 
 from cython.parallel cimport prange
 
-from kernbench.solvers.ranking._passes cimport (
+from kernbench.solvers._passes cimport (
     dense_combine_double, dense_combine_float, dense_gather_double, dense_gather_float, dense_scores_double,
     dense_scores_float, sparse_combine_double, sparse_combine_float, sparse_gather_double, sparse_gather_float,
     sparse_scores_double, sparse_scores_float,

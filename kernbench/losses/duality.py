@@ -1,0 +1,101 @@
+"""Lower bounds on the regularised optimum of a kernel expansion, from its coefficients.
+
+With a_i in the domain of psi (and sum_i w_i a_i y_i = 0 when there is an intercept), weak duality says that
+
+    D(a) = (1/n) sum_i w_i psi(a_i) - 1/(2 alpha n^2) sum_ij w_i a_i y_i K_ij y_j a_j w_j
+
+is at most alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) for every f and b (see `losses.margin`). The optimal function
+is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so coefficients near the optimum tell an a near the dual one.
+"""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+
+
+def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, loss=Hinge):
+    """Return a lower bound on the optimal objective.
+
+    Parameters
+    ----------
+    rows : KernelRows or ReferenceRows
+    y : ndarray of shape (n,)
+        Labels, -1 or +1.
+    coef : ndarray of shape (n,)
+        Signed coefficients of f.
+    alpha : float
+    weights : ndarray of shape (n,)
+    fit_intercept : bool
+    responses : ndarray of shape (n,), optional
+        f(x_i) = (K coef)_i, where known; saves the product with K when `coef` needs no repair.
+    loss : class of `losses.margin`
+
+    Returns
+    -------
+    float
+        D at the best multiple of the repaired a; at least 0.
+    """
+    n = len(y)
+    a = dual_variables(y, coef, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+    if not np.any(a):
+        return 0.0
+    signed = weights * y * a
+    if responses is not None and np.allclose(signed, alpha * n * coef, rtol=1e-13, atol=0.0):
+        products = alpha * n * responses
+    else:
+        products = rows.matvec(signed)
+    quadratic = signed @ products / (alpha * n**2)
+    return _best_multiple(a, weights, quadratic, n, loss)
+
+
+def _best_multiple(a, weights, quadratic, n, loss):
+    """Return the largest D(theta a), theta a in the domain."""
+    longest = loss.upper / a.max()
+    linear = weights @ a / n
+    if loss is SquaredHinge:
+        quadratic = quadratic + 0.5 * (weights @ a**2) / n
+    if loss is not LogLoss:  # a parabola in theta
+        theta = min(longest, linear / quadratic) if quadratic > 0 else longest
+        return float(theta * linear - 0.5 * theta**2 * quadratic)
+
+    def below(theta):
+        return -(weights @ loss.dual_value(np.minimum(theta * a, 1.0)) / n - 0.5 * theta**2 * quadratic)
+
+    found = minimize_scalar(below, bounds=(0.0, longest), method="bounded", options={"xatol": 1e-10})
+    return float(max(0.0, -found.fun, -below(1.0) if longest >= 1.0 else 0.0))
+
+
+def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
+    """Return a dual feasible a, each a_i in the loss's domain, near the one that `coef` would have at the optimum.
+
+    Entries outside the domain are clipped; with an intercept the class with the larger sum of w_i a_i is then
+    scaled down to the other's.
+    """
+    raw = np.divide(alpha * len(y) * y * coef, weights, out=np.zeros(len(y)), where=weights > 0)
+    a = np.clip(raw, 0.0, loss.upper)
+    if fit_intercept:
+        mass = weights * a
+        positive, negative = mass[y > 0].sum(), mass[y < 0].sum()
+        if positive > negative:
+            a[y > 0] *= negative / positive
+        elif negative > positive:
+            a[y < 0] *= positive / negative
+    return a
+
+
+def balanced(beta):
+    """Return signed coefficients with the larger side scaled down, so that their sum is zero.
+
+    A sum that is zero but for rounding stays: scaling would move coefficients off their bounds by a last bit, and
+    each of them would count as free.
+    """
+    positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
+    beta = beta.copy()
+    if abs(positive - negative) <= 1e-12 * (positive + negative):
+        return beta
+    if positive > negative:
+        beta[beta > 0] *= negative / positive
+    elif negative > positive:
+        beta[beta < 0] *= positive / negative
+    return beta

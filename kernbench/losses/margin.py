@@ -1,0 +1,142 @@
+"""Losses of a margin m = y f(x): value, slope, and what their dual needs.
+
+A convex loss l has the dual
+
+    D(a) = (1/n) sum_i w_i psi(a_i) - 1/(2 alpha n^2) sum_ij w_i a_i y_i K_ij y_j a_j w_j,      psi(a) = -l*(-a),
+
+a bound from below on alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i f(x_i)) for every a in the domain of psi; at the optimum
+a_i = -l'(m_i) and f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .).
+
+=============  ======================  ==============================  ============
+loss           l(m)                    psi(a)                          domain of a
+=============  ======================  ==============================  ============
+hinge          max(0, 1 - m)           a                               [0, 1]
+squared_hinge  max(0, 1 - m)^2         a - a^2 / 4                     [0, inf)
+log_loss       log(1 + exp(-m))        -a log a - (1-a) log(1-a)       [0, 1]
+=============  ======================  ==============================  ============
+
+The compiled solvers use the same formulas in ``_margin.h``.
+"""
+
+import numpy as np
+from scipy.special import entr, expit
+
+from kernbench._names import unknown_name
+
+NEWTON_STEPS = 50  # a safeguarded Newton search for one dual variable ends long before
+
+
+class Hinge:
+    """max(0, 1 - m); the slope at the kink is 0."""
+
+    name, code, smoothness, upper = "hinge", 0, np.inf, 1.0
+
+    @staticmethod
+    def value(margins):
+        return np.maximum(0.0, 1.0 - margins)
+
+    @staticmethod
+    def slope(margins):
+        return np.where(margins < 1.0, -1.0, 0.0)
+
+    @staticmethod
+    def dual_value(a):
+        return np.asarray(a, dtype=np.float64)
+
+    @staticmethod
+    def dual_coordinate(a, margin, curvature):
+        if curvature <= 0.0:
+            return 1.0 if margin < 1.0 else 0.0 if margin > 1.0 else a
+        return min(max(a + (1.0 - margin) / curvature, 0.0), 1.0)
+
+
+class SquaredHinge:
+    """max(0, 1 - m)^2."""
+
+    name, code, smoothness, upper = "squared_hinge", 1, 2.0, np.inf
+
+    @staticmethod
+    def value(margins):
+        return np.square(np.maximum(0.0, 1.0 - margins))
+
+    @staticmethod
+    def slope(margins):
+        return -2.0 * np.maximum(0.0, 1.0 - margins)
+
+    @staticmethod
+    def dual_value(a):
+        return a - 0.25 * np.square(a)
+
+    @staticmethod
+    def dual_coordinate(a, margin, curvature):
+        return max(a + (1.0 - 0.5 * a - margin) / (curvature + 0.5), 0.0)
+
+
+class LogLoss:
+    """log(1 + exp(-m)), the logistic loss."""
+
+    name, code, smoothness, upper = "log_loss", 2, 0.25, 1.0
+
+    @staticmethod
+    def value(margins):
+        return np.logaddexp(0.0, -margins)
+
+    @staticmethod
+    def slope(margins):
+        return -expit(-np.asarray(margins, dtype=np.float64))
+
+    @staticmethod
+    def dual_value(a):
+        return entr(a) + entr(1.0 - a)
+
+    @staticmethod
+    def dual_coordinate(a, margin, curvature):
+        # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z, and
+        # g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature |s(-margin) - a|.
+        z = -margin
+        pull = curvature * (a - expit(z))
+        low, high = min(z, z + pull), max(z, z + pull)
+        for _ in range(NEWTON_STEPS):
+            s = float(expit(z))
+            g = z + margin + curvature * (s - a)
+            if g > 0.0:
+                high = z
+            else:
+                low = z
+            step = g / (1.0 + curvature * s * (1.0 - s))
+            z -= step
+            if not low <= z <= high:
+                z = 0.5 * (low + high)
+            if abs(step) <= 1e-14 * max(1.0, abs(z)):
+                break
+        return float(expit(z))
+
+
+MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge, LogLoss)}
+
+
+def margin_loss(name, offered=None):
+    """Return the loss called `name`.
+
+    Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative (inf for the
+    hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``, ``dual_value(a)``; and
+    ``dual_coordinate(a, margin, curvature)``, the maximiser over a' of psi(a') - margin (a' - a) -
+    curvature/2 (a' - a)^2: the step of dual coordinate ascent, with curvature = w_i K_ii / (alpha n).
+
+    Parameters
+    ----------
+    name : str
+    offered : tuple of str, optional
+        Names that make sense here; all by default.
+
+    Raises
+    ------
+    ValueError
+        Which says the nearest name, or that the loss exists but not here.
+    """
+    offered = tuple(MARGIN_LOSSES) if offered is None else offered
+    if isinstance(name, str) and name in MARGIN_LOSSES and name not in offered:
+        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {name!r}")
+    if not isinstance(name, str) or name not in offered:
+        raise ValueError(unknown_name("loss", name, offered))
+    return MARGIN_LOSSES[name]
