@@ -12,7 +12,9 @@
     runner.py        cells → records: run(), resumable
       schedule.py      order, budgets, so many at a time
       process.py       one cell's process seen from outside: its limits and its end
+      launching.py     … how it is started: forked from the nursery.py, or afresh
       worker.py        … and from inside
+      memory.py        … and what memory it took
       measure.py       load, fit, predict, on the clock: the race, and what any measurement hands back
       evaluation.py    how a model is judged, off the clock
       progress.py      events, summary, expected time

@@ -5,17 +5,15 @@ cell; what it returns is made by :func:`result` too.
 """
 
 import math
-import platform
-import resource
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
 from kernbench.experiments.base.addresses import resolve
 from kernbench.experiments.evaluation import error_rate
+from kernbench.experiments.memory import peak_memory
 
 TRACE = ("seconds", "n_iter", "n_kernel_evaluations", "objective", "test_error")
 
@@ -48,21 +46,6 @@ def describe(data):
             "description": data.description,
         }
     )
-
-
-def peak_memory():
-    """The most memory this process has had resident so far, in bytes.
-
-    Linux's ``ru_maxrss`` survives ``exec`` and so includes the size of whoever started us; not so ``VmHWM``.
-    """
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    unit = 1 if platform.system() == "Darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def result(data, metrics, *, seconds=None, trace=None, n_kernel_evaluations=None, memory=None):

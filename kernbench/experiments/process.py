@@ -3,40 +3,12 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "LOKY_MAX_CPU_COUNT",
-)
-
-
-def _child_environment(threads):
-    """This process's environment with threads pinned and the import path handed on.
-
-    Threads are pinned by variables because libraries read them when they are loaded, before any call could.
-    """
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    return {**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
-
-
-def resident_memory(pid):
-    """Bytes `pid` has resident now, or None where the system does not say (no ``/proc``, or it has ended)."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
+from kernbench.experiments.memory import resident_memory
 
 
 def _out_of_memory_kills():
@@ -55,11 +27,12 @@ def _megabytes(n_bytes):
 
 
 class CellProcess:
-    """One cell in a process of its own: a fresh interpreter, never a fork.
+    """One cell in a process of its own.
 
     Parameters
     ----------
     cell : Cell
+    launcher : Launcher
     threads : int
     time_limit : float or None
         Seconds from the start of the process.
@@ -68,29 +41,22 @@ class CellProcess:
         end everywhere.
     """
 
-    def __init__(self, cell, *, threads, time_limit=None, memory_limit=None):
+    def __init__(self, cell, launcher, *, threads, time_limit=None, memory_limit=None):
         self.cell = cell
         self.time_limit, self.memory_limit = time_limit, memory_limit
         self._folder = tempfile.TemporaryDirectory(prefix="kernbench-")
         self._result = Path(self._folder.name, "result.json")
         self._output = Path(self._folder.name, "output.txt")
         self._kills_before = _out_of_memory_kills()
+        self._process = launcher.start(
+            {
+                "cell": asdict(cell),
+                "threads": threads,
+                "result": str(self._result),
+                "output": str(self._output),
+            }
+        )
         self._start = monotonic()
-        with open(self._output, "wb") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "kernbench.experiments.worker"],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=_child_environment(threads),
-                start_new_session=True,  # Ctrl-C reaches the parent only, and one kill reaches all it started
-            )
-        request = {"cell": asdict(cell), "threads": threads, "result": str(self._result)}
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            pass  # it died at once: poll() says how
 
     @property
     def seconds(self):
@@ -106,10 +72,10 @@ class CellProcess:
             ``status``, ``error``, and for an ``"ok"`` what the cell's measurement returned;
             ``seconds["total"]`` is the life time of the process.
         """
-        ended = self._process.poll() is not None
+        code = self._process.poll()
         total = self.seconds
-        if ended:
-            result = self._ended_by_itself()
+        if code is not None:
+            result = self._ended_by_itself(code)
         elif self.time_limit is not None and total > self.time_limit:
             result = {"status": "timeout", "error": f"took longer than its limit of {self.time_limit:g} s"}
         elif self._is_over_memory():
@@ -127,11 +93,7 @@ class CellProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass  # PermissionError: macOS's answer for a group of zombies
-        self._process.wait()
-        try:
-            self._process.stdin.close()
-        except OSError:
-            pass  # the request never reached it
+        self._process.forget()
         self._folder.cleanup()
 
     def _is_over_memory(self):
@@ -140,8 +102,7 @@ class CellProcess:
         resident = resident_memory(self._process.pid)
         return resident is not None and resident > self.memory_limit
 
-    def _ended_by_itself(self):
-        code = self._process.returncode
+    def _ended_by_itself(self, code):
         if code == 0 and self._result.exists():
             result = json.loads(self._result.read_text(encoding="utf-8"))
             peak = result.get("peak_memory_bytes")
@@ -161,5 +122,7 @@ class CellProcess:
 
     def _last_words(self):
         """The end of what the process printed, for a death that left no exception."""
+        if not self._output.exists():
+            return ""
         text = " ".join(self._output.read_text(encoding="utf-8", errors="replace")[-500:].split())
         return f"; its last words: {text}" if text else ""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from time import sleep
 
 from kernbench.experiments.cells import Cell
+from kernbench.experiments.launching import Launcher
 from kernbench.experiments.process import CellProcess
 
 POLL_SECONDS = 0.05  # between two looks at the running cells; costs the machine next to nothing
@@ -49,6 +50,7 @@ class Task:
             "metrics": outcome.get("metrics", {}),
             "seconds": outcome.get("seconds", {}),
             "peak_memory_bytes": outcome.get("peak_memory_bytes"),
+            "working_memory_bytes": outcome.get("working_memory_bytes"),
             "n_kernel_evaluations": outcome.get("n_kernel_evaluations"),
             "trace": outcome.get("trace", {}),
             "estimator": cell.estimator,
@@ -112,6 +114,7 @@ class Scheduler:
         self._jobs = jobs
         self._on_start, self._on_finish = on_start, on_finish
         self._running = []  # (task, process, started)
+        self._launcher = Launcher()
 
     def run(self):
         """Run until no task is left."""
@@ -123,6 +126,7 @@ class Scheduler:
         finally:
             for _, process, _ in self._running:
                 process.stop()
+            self._launcher.close()
 
     def _start_what_can_start(self):
         for task in list(self._waiting):
@@ -144,6 +148,7 @@ class Scheduler:
             return
         process = CellProcess(
             cell,
+            self._launcher,
             threads=task.environment["n_threads"],
             time_limit=task.time_limit,
             memory_limit=task.memory_limit,

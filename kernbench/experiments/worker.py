@@ -1,13 +1,14 @@
-"""The process of one cell: ``python -P -m kernbench.experiments.worker``.
+"""The process of one cell, from inside: a fork of the nursery, or ``python -P -m kernbench.experiments.worker``.
 
-It reads one line of JSON, ``{"cell": …, "threads": …, "result": path}``, from its standard input, measures
-the cell, and writes the outcome to `path`, in a temporary folder of its own. Its input stays open as long as
-whoever started it lives: when the line goes dead, so does the worker, and a killed run leaves no fit behind
-that nobody waits for.
+A request is ``{"cell": …, "threads": …, "result": path, "output": path}``, as one line of JSON where it comes
+by standard input. The cell is measured and its outcome written to the file of the result, in a temporary
+folder of its own. The line to whoever started it stays open as long as that lives: when it goes dead, so does
+the worker, and a killed run leaves no fit behind that nobody waits for.
 """
 
 import json
 import os
+import select
 import shutil
 import sys
 import threading
@@ -19,15 +20,29 @@ from threadpoolctl import threadpool_limits
 from kernbench._files import written_whole
 from kernbench.experiments.base.addresses import resolve
 from kernbench.experiments.cells import Cell
+from kernbench.experiments.memory import resident_memory
 
 ABANDONED = 3  # exit code of a worker whose parent is gone
 
 
-def _die_with_parent(descriptor, folder):
-    while os.read(descriptor, 1):
-        pass
-    shutil.rmtree(folder, ignore_errors=True)  # nobody else will
-    os._exit(ABANDONED)
+def end_with(lifeline, folder):
+    """End this process, and remove `folder`, as soon as nobody is left at the other end of a pipe.
+
+    Parameters
+    ----------
+    lifeline : int
+        Its descriptor. Nothing is read from it: the pipe may be the nursery's, and carry others' requests.
+    folder : Path
+    """
+
+    def watch():
+        line = select.poll()
+        line.register(lifeline, 0)  # that it has been hung up is told unasked
+        line.poll()
+        shutil.rmtree(folder, ignore_errors=True)  # nobody else will
+        os._exit(ABANDONED)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def sentence(error):
@@ -46,29 +61,41 @@ def outcome(cell, threads):
     Returns
     -------
     dict
-        ``status``, ``error``, and what the cell's measurement returned.
+        ``status``, ``error``, what the cell's measurement returned, and ``working_memory_bytes``: its peak
+        above what was resident before it began, Python and the libraries (None where the system does not
+        say).
     """
     try:
+        for address in (cell.loader, cell.estimator, cell.evaluate):
+            resolve(address)
+        measure = resolve(cell.measure)
         with threadpool_limits(threads):
-            return {"status": "ok", "error": None, **resolve(cell.measure)(cell)}
+            before = resident_memory()
+            found = measure(cell)
+        working = None if before is None else max(0, found["peak_memory_bytes"] - before)
+        return {"status": "ok", "error": None, **found, "working_memory_bytes": working}
     except MemoryError as error:
         return {"status": "memory", "error": sentence(error)}
     except Exception as error:
         return {"status": "error", "error": sentence(error)}
 
 
-def main():
-    """Serve one request from standard input."""
-    request = json.loads(sys.stdin.buffer.readline())
-    path = Path(request["result"])
-    threading.Thread(target=_die_with_parent, args=(sys.stdin.fileno(), path.parent), daemon=True).start()
+def serve(request):
+    """Measure the cell of a request, write its outcome, and end the process."""
     result = outcome(Cell(**request["cell"]), request["threads"])
-    with written_whole(path) as file:
+    with written_whole(Path(request["result"])) as file:
         json.dump(result, file, allow_nan=False)
     # The exit handlers of foreign libraries must not turn a finished measurement into a failure.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def main():
+    """Serve one request from standard input."""
+    request = json.loads(sys.stdin.buffer.readline())
+    end_with(sys.stdin.fileno(), Path(request["result"]).parent)
+    serve(request)
 
 
 if __name__ == "__main__":

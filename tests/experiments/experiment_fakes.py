@@ -77,6 +77,11 @@ class Hogs(Sign):
             time.sleep(0.01)
 
 
+class Grows(Sign):
+    def before_end(self):
+        self.kept = [np.ones(2**20) for _ in range(20)]  # 160 MB
+
+
 class LacksMemory(Sign):
     def before_end(self):
         np.ones(2**55)
