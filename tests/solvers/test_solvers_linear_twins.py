@@ -12,7 +12,11 @@ FORMS = ("dense", "float32", "csr", "csr64")
 
 # Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for each of
 # its losses.
-VARIANTS = {}
+VARIANTS = {
+    "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
+    "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
+    "rbcd": [{"n_blocks": 2}],
+}
 CASES = [
     (entry, {"loss": loss, **options})
     for entry in LINEAR_SOLVERS
