@@ -11,7 +11,7 @@ import numpy as np
 from kernbench.losses.duality import best_multiple
 from kernbench.losses.margin import Hinge
 
-BANDS = (0.0, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's slope is smoothed
+BANDS = (0.01, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's slope is smoothed
 
 
 def certificate(problem, coef, *known):
@@ -48,8 +48,7 @@ def dual_variables_of_margins(margins, loss):
     """Return a list of dual variables, arrays of shape (n,), that these margins tell."""
     if loss is not Hinge:
         return [-loss.slope(margins)]
-    smoothed = [np.clip(0.5 + (1.0 - margins) / (2.0 * band), 0.0, 1.0) for band in BANDS if band > 0]
-    return [-Hinge.slope(margins), *smoothed]
+    return [np.clip(0.5 + (1.0 - margins) / (2.0 * band), 0.0, 1.0) for band in BANDS]
 
 
 def lower_bound(problem, a):

@@ -151,6 +151,17 @@ SOLVERS = (
         losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
+        name="simba",
+        problem="linear-svm",
+        compiled="kernbench.solvers.linear._simba:SIMBA",
+        reference="kernbench.reference.linear.simba:SIMBA",
+        paper="Hazan, Koren, Srebro, NIPS 2011",
+        complexity="one row, one column and O(n + d) work per step; O(log n / eps^2) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=0,
+        default_iterations=200_000,
+    ),
+    SolverEntry(
         name="sbmd",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._sbmd:SBMD",

@@ -14,6 +14,7 @@ FORMS = ("dense", "float32", "csr", "csr64")
 # its losses.
 VARIANTS = {
     "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
+    "simba": [{"horizon": 50}],
     "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
     "rbcd": [{"n_blocks": 2}],
 }

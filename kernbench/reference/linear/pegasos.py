@@ -17,7 +17,7 @@ from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_of, seed_of
 
 RECOMPUTED = 4096  # steps between two recomputations of |g|^2
-SMALLEST_SCALE = 1e-9
+SMALLEST_SCALE = 1e-6
 
 
 class Pegasos:
@@ -85,8 +85,8 @@ class Pegasos:
         self._start, self._g = np.zeros(design.n_coef), np.zeros(design.n_coef)
         self._counts = np.zeros(problem.n)
         self._scale, self._squared_norm = 1.0, 0.0  # the latter of g
-        # sum_t (t + t0) w_t = (passed (start + sum_i counts_i y_i x_i) - sum_i lags_i y_i x_i) / lambda
-        self._lags, self._passed, self._total = np.zeros(problem.n), 0.0, 0.0
+        # sum_t (t + t0) w_t = (begun start + sum_i (passed counts_i - lags_i) y_i x_i) / lambda
+        self._lags, self._begun, self._passed, self._total = np.zeros(problem.n), 0.0, 0.0, 0.0
         self._stream = UniformStream(seed_of(random_state, initial), 0)
         if initial is not None:
             self._start_from(initial)
@@ -101,7 +101,7 @@ class Pegasos:
 
     def _step(self, batch):
         y, loss, X = self.problem.y, self.problem.loss, self.problem.design.rows(batch)
-        shrunk = self._scale / (self._lambda * max(self.n_iter + self._delay, 1.0))
+        shrunk = self._shrunk()
         margins = [y[i] * shrunk * (x @ self._g) for i, x in zip(batch, X)]
         self.n_inner_products += len(batch)
         for i, x, margin in zip(batch, X, margins):
@@ -117,6 +117,7 @@ class Pegasos:
         self.n_iter += 1
         if self._project:
             self._project_on_ball()
+        self._begun += self._scale
         self._passed += self._scale
         self._total += self.n_iter + self._delay
 
@@ -127,32 +128,34 @@ class Pegasos:
         if self._scale**2 * self._squared_norm > limit:
             self._scale = np.sqrt(limit / self._squared_norm)
             if self._scale < SMALLEST_SCALE:
+                self._lags -= self._passed * self._counts
                 for part in (self._start, self._g, self._counts):
                     part *= self._scale
-                self._passed /= self._scale
-                self._squared_norm, self._scale = limit, 1.0
+                self._begun /= self._scale
+                self._passed, self._squared_norm, self._scale = 0.0, limit, 1.0
 
     # --- what it found --------------------------------------------------------------------------------------------
 
     def _signed(self):
-        """The signed coefficients of the x_i in `solution`, and the share of `start` in it."""
-        if self._average:
-            share = self._passed / (self._lambda * self._total) if self._total else 0.0
-            lags = self._lags / (self._lambda * self._total) if self._total else 0.0
-        else:
-            share, lags = self._scale / (self._lambda * max(self.n_iter + self._delay, 1.0)), 0.0
-        return self.problem.y * (share * self._counts - lags), share
+        """The signed coefficients of the x_i in `solution`, beside a share of `start`."""
+        if not self._average:
+            return self.problem.y * self._counts * self._shrunk()
+        return self.problem.y * (self._passed * self._counts - self._lags) / (self._lambda * max(self._total, 1.0))
 
     def _coef(self):
-        signed, share = self._signed()
-        if self._average:
-            return share * self._start + self.problem.design.combine(signed)
-        return share * self._g
+        if not self._average:
+            return self._shrunk() * self._g
+        share = self._begun / (self._lambda * max(self._total, 1.0))
+        return share * self._start + self.problem.design.combine(self._signed())
+
+    def _shrunk(self):
+        """w_t / g_t."""
+        return self._scale / (self._lambda * max(self.n_iter + self._delay, 1.0))
 
     def _certificate(self):
         # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible but for its domain.
-        problem, (signed, _) = self.problem, self._signed()
-        known = problem.alpha * problem.n * problem.y * signed / np.where(problem.weights > 0, problem.weights, 1.0)
+        problem = self.problem
+        known = problem.alpha * problem.n * problem.y * self._signed() / np.where(problem.weights > 0, problem.weights, 1.0)
         return certificate(problem, self._coef(), known)
 
     def objective(self):
@@ -172,7 +175,7 @@ class Pegasos:
 
     def solution(self):
         """Return the average of the iterates, or the last one."""
-        scalars = [self._stream.position, self._scale, self._squared_norm, self._passed, self._total]
+        scalars = [self._stream.position, self._scale, self._squared_norm, self._begun, self._passed, self._total]
         state = {
             "seed": np.array([self._stream.seed]), "settings": self._settings.copy(), "scalars": np.array(scalars),
             "start": self._start.copy(), "sum": self._g.copy(), "counts": self._counts.copy(), "lags": self._lags.copy(),
@@ -185,11 +188,11 @@ class Pegasos:
         if known and len(state["counts"]) == self.problem.n:
             self.n_iter = initial.n_iter
             self._start, self._g, self._counts, self._lags = (state[k] for k in ("start", "sum", "counts", "lags"))
-            position, self._scale, self._squared_norm, self._passed, self._total = state["scalars"]
+            position, self._scale, self._squared_norm, self._begun, self._passed, self._total = state["scalars"]
             self._stream = UniformStream(self._stream.seed, 0, position=int(position))
         else:
             self.n_iter = max(initial.n_iter, 1)
             weight = self.n_iter + self._delay
             self._start = self._lambda * weight * np.array(initial.coef, dtype=np.float64)
             self._g, self._squared_norm = self._start.copy(), self._start @ self._start
-            self._passed, self._total = 1.0, weight  # the average begins here
+            self._begun, self._total = 1.0, weight  # the average begins here

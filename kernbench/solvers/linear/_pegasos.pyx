@@ -4,6 +4,8 @@ No vector is ever shrunk: the scale of g is a number, and the average of the ite
 example, what it has added to g and how late.
 """
 
+from libc.math cimport sqrt
+
 from kernbench.losses._margin cimport KB_HINGE, margin_slope
 from kernbench.solvers._design cimport FeatureDesign, dot
 from kernbench.solvers.linear._rows cimport row_add, row_dot
@@ -21,7 +23,7 @@ from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_o
 cdef enum:
     DRAWS = 4096           # examples drawn at a time
     RECOMPUTED = 4096      # steps between two recomputations of |g|^2
-cdef double SMALLEST_SCALE = 1e-9
+cdef double SMALLEST_SCALE = 1e-6
 
 
 cdef class Pegasos:
@@ -73,7 +75,7 @@ cdef class Pegasos:
     cdef int loss
     cdef Py_ssize_t batch_size
     cdef bint project, average
-    cdef double lam, delay, limit, scale, squared_norm, passed, total
+    cdef double lam, delay, limit, scale, squared_norm, begun, passed, total
     cdef const double[::1] y
     cdef double[::1] norms, start, g, counts, lags, margins
 
@@ -122,7 +124,7 @@ cdef class Pegasos:
     cdef void _step(self, const Py_ssize_t *batch) noexcept nogil:
         cdef:
             Py_ssize_t i, k, size = self.batch_size
-            double shrunk = self.scale / (self.lam * max(self.n_iter + self.delay, 1.0)), step
+            double shrunk = self._shrunk(), step
         for k in range(size):
             i = batch[k]
             self.margins[k] = self.y[i] * shrunk * row_dot(self.design, i, &self.g[0])
@@ -142,6 +144,7 @@ cdef class Pegasos:
         self.n_iter += 1
         if self.project:
             self._project_on_ball()
+        self.begun += self.scale
         self.passed += self.scale
         self.total += self.n_iter + self.delay
 
@@ -152,37 +155,40 @@ cdef class Pegasos:
             self.squared_norm = dot(&self.g[0], &self.g[0], d)
         if self.scale * self.scale * self.squared_norm <= limit:
             return
-        self.scale = (limit / self.squared_norm) ** 0.5
+        self.scale = sqrt(limit / self.squared_norm)
         if self.scale < SMALLEST_SCALE:
             for k in range(d):
                 self.start[k] *= self.scale
                 self.g[k] *= self.scale
             for k in range(self.counts.shape[0]):
+                self.lags[k] -= self.passed * self.counts[k]
                 self.counts[k] *= self.scale
-            self.passed /= self.scale
-            self.squared_norm, self.scale = limit, 1.0
+            self.begun /= self.scale
+            self.passed, self.squared_norm, self.scale = 0.0, limit, 1.0
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def _signed(self):
-        """The signed coefficients of the x_i in `solution`, and the share of `start` in it."""
-        if self.average:
-            share = self.passed / (self.lam * self.total) if self.total else 0.0
-            lags = np.asarray(self.lags) / (self.lam * self.total) if self.total else 0.0
-        else:
-            share, lags = self.scale / (self.lam * max(self.n_iter + self.delay, 1.0)), 0.0
-        return self.problem.y * (share * np.asarray(self.counts) - lags), share
+        """The signed coefficients of the x_i in `solution`, beside a share of `start`."""
+        counts = np.asarray(self.counts)
+        if not self.average:
+            return self.problem.y * counts * self._shrunk()
+        return self.problem.y * (self.passed * counts - np.asarray(self.lags)) / (self.lam * max(self.total, 1.0))
 
     def _coef(self):
-        signed, share = self._signed()
-        if self.average:
-            return share * np.asarray(self.start) + self.design.combine(signed)
-        return share * np.asarray(self.g)
+        if not self.average:
+            return self._shrunk() * np.asarray(self.g)
+        share = self.begun / (self.lam * max(self.total, 1.0))
+        return share * np.asarray(self.start) + self.design.combine(self._signed())
+
+    cdef double _shrunk(self) noexcept nogil:
+        """w_t / g_t."""
+        return self.scale / (self.lam * max(self.n_iter + self.delay, 1.0))
 
     def _certificate(self):
         # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible but for its domain.
-        problem, (signed, _) = self.problem, self._signed()
-        known = problem.alpha * problem.n * problem.y * signed / np.where(problem.weights > 0, problem.weights, 1.0)
+        problem = self.problem
+        known = problem.alpha * problem.n * problem.y * self._signed() / np.where(problem.weights > 0, problem.weights, 1.0)
         return certificate(problem, self._coef(), known)
 
     def objective(self):
@@ -202,7 +208,7 @@ cdef class Pegasos:
 
     def solution(self):
         """Return the average of the iterates, or the last one."""
-        scalars = [self.stream.position, self.scale, self.squared_norm, self.passed, self.total]
+        scalars = [self.stream.position, self.scale, self.squared_norm, self.begun, self.passed, self.total]
         state = {
             "seed": np.array([self.stream.seed]), "settings": self.settings.copy(), "scalars": np.array(scalars),
             "start": np.array(self.start), "sum": np.array(self.g), "counts": np.array(self.counts),
@@ -216,11 +222,11 @@ cdef class Pegasos:
         if known and len(state["counts"]) == self.problem.n:
             self.n_iter = initial.n_iter
             self.start, self.g, self.counts, self.lags = (state[k] for k in ("start", "sum", "counts", "lags"))
-            position, self.scale, self.squared_norm, self.passed, self.total = state["scalars"]
+            position, self.scale, self.squared_norm, self.begun, self.passed, self.total = state["scalars"]
             self.stream = UniformStream(self.stream.seed, 0, position=int(position))
         else:
             self.n_iter = max(initial.n_iter, 1)
             weight = self.n_iter + self.delay
             start = self.lam * weight * np.array(initial.coef, dtype=np.float64)
             self.start, self.g, self.squared_norm = start, start.copy(), start @ start
-            self.passed, self.total = 1.0, weight      # the average begins here
+            self.begun, self.total = 1.0, weight       # the average begins here
