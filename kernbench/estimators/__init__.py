@@ -11,6 +11,7 @@
           _binary.py            one of them: kernel rows, solver, callbacks
           _warm_start.py        where it starts
       _expansion.py         prediction from support vectors
+      _slack_budget.py      which C and which slack budget a fitted model is the optimum of
       _outcome.py           what the runs say to the user: attributes and warnings
       _fitted_state.py      is a loaded model whole?
     roc_svc.py            ROCSVC, the public class

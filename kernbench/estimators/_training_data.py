@@ -38,8 +38,8 @@ def check_training_data(model, X, y, sample_weight):
     return X, codes, sample_weight, weights
 
 
-def check_examples(model, X, y, sample_weight):
-    """Check what ``fit`` of any classifier was given.
+def check_examples(model, X, y, sample_weight, *, reset=True):
+    """Check what ``fit`` of any classifier was given; without `reset`, rows like those of the last ``fit``.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def check_examples(model, X, y, sample_weight):
         Index of each label in `classes`.
     sample_weight : ndarray of shape (n_samples,), or None
     """
-    X, y = check_rows(model, X, y, reset=True)
+    X, y = check_rows(model, X, y, reset=reset)
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)

@@ -6,12 +6,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from kernbench.estimators._expansion import ExpansionMixin
 from kernbench.estimators._fitted_state import check_kernel_svc_state
 from kernbench.estimators._parameters import alpha_grid
+from kernbench.estimators._slack_budget import SlackBudgetMixin
 from kernbench.estimators._svc_training import TrainingMixin
 from kernbench.kernels.checks import is_precomputed
 from kernbench.saving import model_file
 
 
-class KernelSVC(TrainingMixin, ExpansionMixin, ClassifierMixin, BaseEstimator):
+class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a kernel: scikit-learn's ``SVC``, with a choice of solvers.
 
     For two classes it minimises over functions :math:`f` of the kernel's space and intercepts :math:`b`
@@ -114,7 +115,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, ClassifierMixin, BaseEstimator):
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``.
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the place
+        of C. `slack_budget` turns one into the other.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
     changes; then *every* V near the right one may satisfy it. There the second is V times alpha / alpha(V),
     alpha(V) being the regularisation whose minimiser solves (S) at V: that points the right way, but noise in
     the coefficients makes it a poor guide where alpha(V) is steep. Hence their geometric mean, and a bounded
-    say for the second.
+    say for the second. (At the optimum the first is `nu_of_solution`, and the second says what `C_of_solution` does.)
 
     Parameters
     ----------
@@ -100,6 +100,60 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
     else:
         volume = primal * np.sqrt(np.clip(dual / primal, 0.5, 2.0))
     return float(volume / np.sqrt(squared_norm))
+
+
+def nu_of_solution(margins, squared_norm, weights=None):
+    """Return the slack budget at which the slack-constrained problem has the optimum u of a regularised one.
+
+    nu = L(u) / ||u|| with L the mean hinge loss (Lemma 2.1); the value of that problem is 1 / ||u||.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+        y_i (u(x_i) + b).
+    squared_norm : float
+        ||u||^2.
+    weights : ndarray of shape (n,), optional
+        Ones by default.
+
+    Returns
+    -------
+    float
+        0.0 for u = 0 without slack; infinite for u = 0 otherwise, where no budget is too large.
+    """
+    slack, total = _slack(margins, weights)
+    if slack == 0:
+        return 0.0
+    return float(slack / (total * np.sqrt(squared_norm))) if squared_norm > 0 else np.inf
+
+
+def C_of_solution(coef_sum, margins, squared_norm, weights=None):
+    """Return the C = 1 / (alpha n) whose problem has the optimum u of a slack-constrained one, times a scale, as its own.
+
+    At the optimum the primal objective alpha/2 ||u||^2 + (1/n) sum_i w_i hinge_i equals the dual one,
+    alpha (sum_i |coef_i| - 1/2 ||u||^2); so
+
+        C = (sum_i |coef_i| - ||u||^2) / sum_i w_i hinge_i.
+
+    Parameters
+    ----------
+    coef_sum : float
+        sum_i |coef_i| of u = sum_i coef_i k(x_i, .), scaled to a smallest unslackened margin of 1.
+    margins, squared_norm, weights
+        As for `nu_of_solution`.
+
+    Returns
+    -------
+    float
+        Infinite without slack.
+    """
+    slack, _ = _slack(margins, weights)
+    return float((coef_sum - squared_norm) / slack) if slack > 0 else np.inf
+
+
+def _slack(margins, weights):
+    weights = np.ones(len(margins)) if weights is None else np.asarray(weights)
+    return weights @ np.maximum(0.0, 1.0 - np.asarray(margins)), weights.sum()
 
 
 def next_retune(t):
