@@ -21,6 +21,8 @@ cdef class KernelRows:
 
     # Point rows[q] at row indices[q]; valid until the next call. m <= capacity.
     cdef int fetch(self, const Py_ssize_t *indices, Py_ssize_t m, void **rows) except -1 nogil
+    # rows[q][0 : m] = K(members[q], members), not cached.
+    cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1
     cdef bint holds(self, Py_ssize_t index) noexcept nogil
     cdef void _touch(self, Py_ssize_t slot) noexcept nogil
     cdef void _link(self, Py_ssize_t slot) noexcept nogil

@@ -18,6 +18,10 @@ from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000
 
+ctypedef fused real:
+    float
+    double
+
 
 cdef class KernelRows:
     """The rows of K(X, X).
@@ -138,6 +142,25 @@ cdef class KernelRows:
             free(missing)
             free(targets)
         self.promised = False
+        return 0
+
+    cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1:
+        """rows[q][0 : m] = K(members[q], members): what is between them, computed apart from the cache."""
+        cdef Py_ssize_t m = members.shape[0], q
+        if m == 0:
+            return 0
+        self.n_evaluations += m * m
+        if self.in_place:
+            for q in range(m):
+                if self.single:
+                    _gather[float](<float *> self.engine.X.values + members[q] * self.n_rows, members, <float *> rows[q])
+                else:
+                    _gather[double](<double *> self.engine.X.values + members[q] * self.n_rows, members,
+                                    <double *> rows[q])
+            return 0
+        cdef Engine engine = make_engine(self.kernel, self.engine.X, self.engine.Z.take(np.asarray(members)))
+        with nogil:
+            engine.fill(&members[0], m, rows)
         return 0
 
     cdef void _touch(self, Py_ssize_t slot) noexcept nogil:
@@ -278,6 +301,11 @@ cdef class KernelRows:
             self.n_evaluations += len(rows) * len(columns)
         return self._product(self.operand, rows, columns, a)
 
+    def step(self, columns, a):
+        """Return K[:, columns] @ a over the rows now in play, float64; for steps too large for the cache."""
+        self.n_evaluations += self.n_rows * len(columns)
+        return self._product(self.engine.X, np.arange(self.n_rows), columns, a)
+
     def matvec(self, a):
         """Return K @ a, float64, shape (n_rows,); K is not stored, zeros of `a` cost nothing, nothing is counted."""
         a = _checked_vector(a, self.n_rows)
@@ -321,6 +349,12 @@ def _checked_vector(a, n):
     if a.shape != (n,):
         raise ValueError(f"a must have one entry for each of the {n} columns, got shape {a.shape}")
     return a
+
+
+cdef void _gather(const real *row, const Py_ssize_t[::1] columns, real *out) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(columns.shape[0]):
+        out[k] = row[columns[k]]
 
 
 cdef void _copy_bytes(const char *source, Py_ssize_t n_bytes, char *target) noexcept nogil:

@@ -66,10 +66,11 @@ SOLVERS = (
         compiled="kernbench.solvers.kernel._smo:SMO",
         reference="kernbench.reference.kernel.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
-        complexity="one kernel row (n evaluations) per example that ever enters a working set",
+        complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions",
         default_epochs=100,
         default_iterations=10_000_000,
+        losses=("hinge", "squared_hinge"),
     ),
     SolverEntry(
         name="pegasos",

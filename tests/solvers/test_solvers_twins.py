@@ -16,6 +16,8 @@ VARIANTS = {
     "smo": [
         {"classic_rows": 0, "working_set_size": 24},
         {"classic_rows": 0, "working_set_size": 16, "shrinking": False},
+        {"loss": "squared_hinge"},
+        {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
     ],
     "pegasos": [{"rescale": False}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}],
@@ -45,8 +47,8 @@ class TieWatchingSMO(ReferenceSMO):
 
     closest_call = np.inf
 
-    def _pair_step(self, block, beta, e, diagonal, lower, upper, goal):
-        violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, goal)
+    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+        violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, grain, goal)
         if move is not None:
             ups = np.sort(e[beta < upper])[::-1]
             if len(ups) > 1 and ups[0] != 1.0:  # at the start e = y: those ties are exact, in both twins

@@ -2,14 +2,16 @@
 
 With beta_i = y_i a_i the dual is
 
-    maximise  D(beta) = sum_i beta_i y_i - 1/2 beta' K beta   with  lower <= beta <= upper,  sum beta = 0 (with a bias),
+    maximise  D(beta) = sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,
+                                                                    sum beta = 0 (with a bias),
 
-and e_i = y_i - f(x_i) is its gradient. beta is optimal when no coordinate that can grow has a larger e than one that
+and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the ridge
+R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is optimal when no coordinate that can grow has a larger e than one that
 can shrink. A step takes a violating pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and
 moves beta_i up and beta_j down as far as D grows. Without a bias single coordinates move.
 
 Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is small,
-then the gradient of all is updated. A small problem is one set. Shrinking: coordinates at a bound that no violator
+then the gradient of all is updated with the kernel rows of those that moved. A small problem is one set. Shrinking: coordinates at a bound that no violator
 pulls away from it are not considered until the others are done. (Here that saves nothing: the gradient is kept for
 all. The compiled twin leaves them out of its arrays.)
 """
@@ -17,6 +19,7 @@ all. The compiled twin leaves them out of its arrays.)
 import numpy as np
 
 from kernbench.losses.duality import balanced
+from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
@@ -36,12 +39,13 @@ class SMO:
         Weight of the norm, ``1 / (C n)``.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
+    loss : {"hinge", "squared_hinge"}, default="hinge"
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the margin.
     random_state : ignored
     initial : Solution, optional
         Start from these coefficients, clipped to the box.
-    working_set_size : int, default=512
+    working_set_size : int, default=1024
     shrinking : bool, default=True
     classic_rows : int, default=5000
         Problems of at most this many rows are one working set.
@@ -54,17 +58,22 @@ class SMO:
     SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, tol=1e-3, random_state=None, initial=None,
-                 working_set_size=512, shrinking=True, classic_rows=5000):  # fmt: skip
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3,
+                 random_state=None, initial=None, working_set_size=1024, shrinking=True, classic_rows=5000):  # fmt: skip
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        loss = margin_loss(loss, offered=("hinge", "squared_hinge")).name
+        self.problem = MarginProblem(
+            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
+        )
         self.rows, self.tol = rows, tol
         n = self.problem.n
         self.lower, self.upper = self.problem.box()
-        self.beta, self.e, self.diagonal = np.zeros(n), self.problem.y.copy(), rows.diagonal()
+        self.ridge, self.grain = self._ridge()
+        self.beta, self.e = np.zeros(n), self.problem.y.copy()
+        self.diagonal = rows.diagonal() + self.ridge
         self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
         self.converged, self.violation = False, np.inf
         if initial is not None:
@@ -72,7 +81,7 @@ class SMO:
             self.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), self.lower, self.upper)
             if fit_intercept:
                 self.beta = balanced(self.beta)
-            self.e -= rows.matvec(self.beta)
+            self.e -= rows.matvec(self.beta) + self.ridge * self.beta
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
         self.classic = n <= classic_rows
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
@@ -83,6 +92,15 @@ class SMO:
         self.extra_steps = -1
         self.kernel = None  # all of it, for the classic method
         self.known = np.zeros(n, dtype=bool)  # whose row was computed before
+
+    def _ridge(self):
+        """The diagonal of R, and what counts as rounding in each coefficient."""
+        if self.problem.loss.name == "hinge":
+            return np.zeros(self.problem.n), SAME_BETA * (self.upper - self.lower)
+        weights = self.problem.weights
+        used = np.where(weights > 0, weights, np.inf)
+        full = 2 * used / (self.problem.alpha * self.problem.n)  # |beta| at a margin of 0: a = 2
+        return np.where(weights > 0, 1 / full, 0.0), np.where(weights > 0, SAME_BETA * full, 0.0)
 
     def advance(self, n_iter):
         """Take about `n_iter` steps (a working set that was begun is finished); return how many."""
@@ -141,25 +159,37 @@ class SMO:
         n = self.problem.n
         if self.classic and self.kernel is None:
             self.kernel = np.asarray(self.rows.batch(members), dtype=np.float64)
-        kernel = self.kernel if self.classic else np.asarray(self.rows.batch(members), dtype=np.float64)
-        self.n_kernel_evaluations += n * int(np.sum(~self.known[members]))
-        self.known[members] = True
-        block = kernel[:, members]
+            self.n_kernel_evaluations += n * n
+        block = self.kernel if self.classic else self._between(members)
+        block = block + np.diag(self.ridge[members])
         beta, e, diagonal = self.beta[members], self.e[members], self.diagonal[members]
-        lower, upper = self.lower[members], self.upper[members]
+        lower, upper, grain = self.lower[members], self.upper[members], self.grain[members]
         step = self._pair_step if self.problem.fit_intercept else self._single_step
         steps = 0
         while True:
-            violation, move = step(block, beta, e, diagonal, lower, upper, goal)
+            violation, move = step(block, beta, e, diagonal, lower, upper, grain, goal)
             if move is None or steps >= budget:
                 break
             move()
             steps += 1
-        self.e -= kernel.T @ (beta - self.beta[members])
+        changes = beta - self.beta[members]
+        moved = members[changes != 0]
+        rows = self.kernel[moved] if self.classic else self._rows_of(moved)
+        self.e -= rows.T @ changes[changes != 0] + self.ridge * _spread(changes, members, n)
         self.beta[members] = beta
         return steps, violation
 
-    def _pair_step(self, block, beta, e, diagonal, lower, upper, goal):
+    def _between(self, members):
+        """The kernel between the members of a set."""
+        self.n_kernel_evaluations += len(members) ** 2
+        return np.asarray(self.rows.block(members, members), dtype=np.float64)
+
+    def _rows_of(self, moved):
+        self.n_kernel_evaluations += self.problem.n * int(np.sum(~self.known[moved]))
+        self.known[moved] = True
+        return np.asarray(self.rows.batch(moved), dtype=np.float64)
+
+    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
         """The violation inside the set, and the step on its best pair (None when the violation is at most `goal`)."""
         can_grow, can_shrink = beta < upper, beta > lower
         top = e.max(where=can_grow, initial=-np.inf)
@@ -168,7 +198,9 @@ class SMO:
         if not violation > goal:
             return violation, None
         i = int(np.argmax(np.where(can_grow, e, -np.inf)))
-        curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], TINY)
+        curvature = diagonal[i] + diagonal - 2 * block[i]
+        curvature[i] = 0.0  # its own entry in the block holds the ridge; it is never chosen
+        curvature = np.maximum(curvature, TINY)
         gain = np.where(can_shrink, np.maximum(top - e, 0.0), 0.0) ** 2 / curvature
         j = int(np.argmax(gain))
         if gain[j] <= 0:
@@ -178,14 +210,13 @@ class SMO:
             room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
             s = min((top - e[j]) / curvature[j], room_i, room_j)
             self.dual += s * (top - e[j]) - 0.5 * s * s * curvature[j]
-            grain = SAME_BETA * (upper - lower)
             beta[i] = upper[i] if room_i - s <= grain[i] else beta[i] + s
             beta[j] = lower[j] if room_j - s <= grain[j] else beta[j] - s
             e[:] -= s * (block[i] - block[j])
 
         return violation, move
 
-    def _single_step(self, block, beta, e, diagonal, lower, upper, goal):
+    def _single_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
         """The same for one coordinate: the one whose own step gains most."""
         curvature = np.maximum(diagonal, TINY)
         s = np.clip(e / curvature, lower - beta, upper - beta)
@@ -197,10 +228,9 @@ class SMO:
 
         def move():
             self.dual += gain[i]
-            grain = SAME_BETA * (upper[i] - lower[i])
-            if upper[i] - beta[i] - s[i] <= grain:
+            if upper[i] - beta[i] - s[i] <= grain[i]:
                 beta[i] = upper[i]
-            elif s[i] - (lower[i] - beta[i]) <= grain:
+            elif s[i] - (lower[i] - beta[i]) <= grain[i]:
                 beta[i] = lower[i]
             else:
                 beta[i] += s[i]
@@ -303,9 +333,16 @@ class SMO:
 
     def objective(self):
         """The primal objective."""
-        scores = self.problem.y - self.e
+        scores = self.problem.y - self.e - self.ridge * self.beta
         return self.problem.objective(scores, float(self.beta @ scores), self._intercept())
 
     def gap(self):
         """Primal minus dual objective."""
         return max(self.objective() - self.dual_objective(), 0.0)
+
+
+def _spread(values, places, n):
+    """An array of n zeros with `values` at `places`."""
+    out = np.zeros(n)
+    out[places] = values
+    return out

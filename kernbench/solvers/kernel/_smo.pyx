@@ -2,17 +2,20 @@
 
 One round:
 
-    choose a working set --rows (one gemm)--> solve it by pair steps --> update the gradient of all coordinates
+    choose a working set --the kernel between its members--> solve it by pair steps
+                         --rows of those that moved--------> update the gradient of all coordinates
 
-The set keeps the newest half of the last one and takes the rest from both ends of the gradient (the worst violators);
-its rows come from one batch of the kernel engine, float32 by default; the gradient is float64. Rounds are few because
-sets are large, and rows are touched little more than once per support vector, which is what the time is made of.
+The set keeps the newest half of the last one and takes the rest from both ends of the gradient (the worst violators).
+What is between a thousand members costs little; whole rows, which is what the time is made of, are asked for those
+only that moved, in one batch of the kernel engine, float32 by default. The gradient is float64.
 
 * Small problems are one working set: the classic method on a kernel matrix held in memory.
 * Shrinking: coordinates at a bound whose gradient says they will stay are left out; kernel rows and gradient then
   shrink with them. When the rest is solved, the gradient of the others is reconstructed, from the coefficients that
   changed since, and the conditions are tested on all; whoever violates them comes back.
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`.
+* Where rounding leaves no step, the set is filled anew, then the gradient computed anew; if that does not help either,
+  `advance` returns 0, and the run ends as "stalled".
 """
 
 from cython.parallel cimport prange
@@ -26,16 +29,19 @@ from kernbench.solvers.kernel._working_set cimport WorkingSet
 import numpy as np
 
 from kernbench.losses.duality import balanced
+from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.violators import State
 
 CLASSIC_ROWS = 5000     # up to here the whole problem is one working set
 EXACT_ROWS = 1000       # up to here the last digits are free, and taken
 EXACT_GOAL = 1e-11      # ... down to this violation
-WORKING_SET_SIZE = 512
+WORKING_SET_SIZE = 1024
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
+BATCH_ROWS = 64         # a cache of fewer rows than this is no help: steps go past it
 
 cdef enum:
     STRETCH = 2048      # columns of the gradient that a thread updates at a time
@@ -59,7 +65,8 @@ cdef class SMO:
         The method has no randomness.
     initial : Solution, optional
         Start from these coefficients, clipped to the box.
-    working_set_size : int, default=512
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    working_set_size : int, default=1024
     shrinking : bool, default=True
     classic_rows : int, default=5000
         Problems of at most this many rows are solved as one working set.
@@ -80,10 +87,10 @@ cdef class SMO:
     cdef bint classic, with_bias, shrinking, loaded
     cdef object active                  # coordinates in play, ascending; None means all
     cdef object dropped                 # list of (coordinates, coefficients when they were left out)
-    cdef object full                    # beta, e, lower, upper, diagonal of all coordinates
-    cdef object beta, e, lower, upper, diagonal   # of those in play
+    cdef object everyone                # State of all coordinates
+    cdef object state                   # State of those in play
     cdef readonly object members        # the last working set, oldest first
-    cdef double dual                    # sum beta y - 1/2 beta' K beta, kept up step by step
+    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up step by step
     cdef readonly Py_ssize_t rounds
     cdef Py_ssize_t last_look, extra_steps
     cdef bint exact                     # the gradient was computed anew since the last step
@@ -92,30 +99,27 @@ cdef class SMO:
     granularity = 1
     first_check = None
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, tol=1e-3, random_state=None, initial=None,
-                 working_set_size=WORKING_SET_SIZE, shrinking=True, classic_rows=CLASSIC_ROWS):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
+                 initial=None, working_set_size=WORKING_SET_SIZE, shrinking=True, classic_rows=CLASSIC_ROWS):
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+        loss = margin_loss(loss, offered=("hinge", "squared_hinge")).name
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
-        lower, upper = self.problem.box()
-        beta, e = np.zeros(n), self.problem.y.copy()
+        self.everyone = self.state = state = State.of(self.problem, rows.diagonal())
         if initial is not None:
-            beta = np.clip(np.asarray(initial.coef, dtype=np.float64), lower, upper)
+            state.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), state.lower, state.upper)
             if fit_intercept:
-                beta = balanced(beta)
-            used = np.flatnonzero(beta)
-            e -= rows.product(np.arange(n), used, beta[used])
+                state.beta = balanced(state.beta)
             self.n_iter = initial.n_iter
-        self.dual = 0.5 * float(beta @ (e + self.problem.y))
-        self.full = [beta, e, lower, upper, rows.diagonal()]
-        self.beta, self.e, self.lower, self.upper, self.diagonal = self.full
+            self._compute_gradient()
+        self.dual = self._dual_now()
         self.active, self.dropped, self.members = None, [], np.empty(0, dtype=np.intp)
         self.classic = n <= classic_rows and rows.capacity >= n
-        self.set_size = n if self.classic else min(n, rows.capacity, working_set_size // 2 * 2)
+        self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
         self.extra_steps = -1
@@ -139,16 +143,16 @@ cdef class SMO:
 
     cdef Py_ssize_t _classic_round(self, Py_ssize_t budget) except -1:
         """Pair steps on the whole problem, in memory."""
-        cdef Py_ssize_t steps, n = len(self.beta)
+        cdef Py_ssize_t steps, n = self.problem.n
         if not self.loaded:
-            self._load(np.arange(n, dtype=np.intp))
+            self.inner.load(self.rows, np.arange(n, dtype=np.intp), self.state)
             self.loaded = True
         goal = self.tol
         if self.extra_steps >= 0:
             goal, budget = min(self.tol, EXACT_GOAL), min(budget, self.extra_steps)
         steps = self._solve(goal, budget)
-        self.beta[:] = self.inner.beta[:n]
-        self.e[:] = self.inner.e[:n]
+        self.state.beta[:] = self.inner.beta[:n]
+        self.state.e[:] = self.inner.e[:n]
         self.violation = self.inner.violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
@@ -172,14 +176,14 @@ cdef class SMO:
         """Choose a working set, solve it, update the gradient; test for the end first."""
         cdef Py_ssize_t steps
         while True:
-            members = self._choose()
+            self._choose()
             if self.violation <= self.tol:
                 if self.active is None:
                     self.converged = True
                     return 0
                 self._restore()
                 continue
-            self._load(members)
+            self.inner.load(self.rows, self.members, self.state)
             goal = max(0.5 * self.tol, INNER_ACCURACY * self.violation)
             steps = self._solve(goal, 100 * self.set_size)
             if steps:
@@ -187,12 +191,19 @@ cdef class SMO:
             if not self._freshen():
                 return 0
         self.exact = False
-        self._move(members)
+        self._move()
         self.rounds += 1
         if self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
             self.last_look = self.rounds
             self._shrink()
         return steps
+
+    def _choose(self):
+        """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
+        kept = self.members[len(self.members) // 2 :] if len(self.members) >= self.set_size else self.members
+        kept = kept[: self.set_size // 2]
+        self.n_kept = len(kept)
+        self.members, self.violation = self.state.choose(self.set_size, kept, 0.5 * self.tol, self.with_bias)
 
     def _freshen(self):
         """No step was possible inside the set although the conditions are violated; return whether to try again.
@@ -206,116 +217,66 @@ cdef class SMO:
         if self.exact:
             return False
         self._restore()
-        used = np.flatnonzero(self.full[0])
-        products = self.rows.product(np.arange(self.problem.n), used, self.full[0][used])
-        self.full[1][:] = self.problem.y - products
+        self._write_back()
+        self._compute_gradient()
+        self.dual = self._dual_now()
         if self.active is not None:
-            self.e = self.full[1][self.active]
+            self.state.e = self.everyone.e[self.active]
         self.members = np.empty(0, dtype=np.intp)
         self.exact = True
         return True
 
-    # --- the working set -----------------------------------------------------------------------------------------------
+    def _compute_gradient(self):
+        """The gradient of all coordinates from their coefficients."""
+        state = self.everyone
+        used = np.flatnonzero(state.beta)
+        products = self.rows.product(np.arange(self.problem.n), used, state.beta[used])
+        state.e[:] = self.problem.y - products - state.ridge * state.beta
 
-    def _choose(self):
-        """The next working set (ascending); `violation` is set on the way."""
-        beta, e = self.beta, self.e
-        slack = 0.5 * self.tol  # what violates the conditions by less is not worth a kernel row
-        can_grow, can_shrink = beta < self.upper, beta > self.lower
-        if self.with_bias:
-            top = e.max(where=can_grow, initial=-np.inf)
-            bottom = e.min(where=can_shrink, initial=np.inf)
-            self.violation = max(top - bottom, 0.0)
-            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
-            urgency = [e[sides[0]], -e[sides[1]]]
-        else:
-            wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
-            self.violation = np.abs(e).max(where=wrong, initial=0.0)
-            side = np.flatnonzero(wrong & (np.abs(e) > slack))
-            curvature = np.maximum(self.diagonal[side], 1e-12)
-            step = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
-            # Half by what a step would gain, half by the violation, which is what has to go in the end.
-            sides = [side, side]
-            urgency = [step * (e[side] - 0.5 * step * curvature), np.abs(e[side])]
-        kept = self.members[len(self.members) // 2 :] if len(self.members) >= self.set_size else self.members
-        kept = kept[: self.set_size // 2]
-        taken = np.zeros(len(beta), dtype=bool)
-        taken[kept] = True
-        self.n_kept = len(kept)
-        fresh = []
-        room = self.set_size - len(kept)
-        for number, (side, need) in enumerate(zip(sides, urgency)):
-            share = room // (len(sides) - number)
-            free = ~taken[side]
-            side, need = side[free], need[free]
-            if len(side) > share:
-                side = side[np.argpartition(-need, share - 1)[:share]]
-            taken[side] = True
-            room -= len(side)
-            fresh.append(np.sort(side))
-        self.members = np.concatenate([kept, *fresh])
-        return self.members
+    def _dual_now(self):
+        return 0.5 * float(self.everyone.beta @ (self.everyone.e + self.problem.y))
 
-    cdef int _load(self, const Py_ssize_t[::1] members) except -1:
+    def _move(self):
+        """Write the set's coefficients back and update the gradient: e -= (K + R)[:, moved] (change of beta)."""
+        state, members = self.state, self.members
+        after = np.asarray(self.inner.beta)[: len(members)]
+        changes = after - state.beta[members]
+        moved = np.flatnonzero(changes)
+        changes, moved = changes[moved], members[moved]
+        state.beta[members] = after
+        state.e[moved] -= state.ridge[moved] * changes
+        height = self.rows.capacity
+        if height < min(len(moved), BATCH_ROWS):
+            state.e -= self.rows.step(moved, changes)
+            return
+        for first in range(0, len(moved), height):
+            self._add_rows(moved[first : first + height], -changes[first : first + height])
+
+    cdef int _add_rows(self, const Py_ssize_t[::1] moved, const double[::1] steps) except -1:
+        """e += K[:, moved] steps, through the cache."""
         cdef:
-            Py_ssize_t m = members.shape[0]
-            void **pointers = <void **> allocate(m * sizeof(void *))
-        try:
-            if m:
-                with nogil:
-                    self.rows.fetch(&members[0], m, pointers)
-            self.inner.load(self.rows, members, self.e, self.beta, self.lower, self.upper, self.diagonal, pointers)
-        finally:
-            free(pointers)
-        return 0
-
-    cdef int _move(self, const Py_ssize_t[::1] members) except -1:
-        """Write the set's coefficients back and update the gradient: e -= K[:, moved] (beta_new - beta_old)."""
-        cdef:
-            double[::1] beta = self.beta, e = self.e
-            Py_ssize_t n = beta.shape[0], m = members.shape[0], k, n_moved = 0, t
-            Py_ssize_t n_tasks = (n + STRETCH - 1) // STRETCH
-            double change
+            double[::1] e = self.state.e
+            Py_ssize_t n = e.shape[0], m = moved.shape[0], t, n_tasks = (n + STRETCH - 1) // STRETCH
             bint single = self.rows.single
-            double[::1] steps = np.empty(max(m, 1))
-            Py_ssize_t[::1] moved = np.empty(max(m, 1), dtype=np.intp)
             void **pointers = <void **> allocate(m * sizeof(void *))
-        for k in range(m):
-            change = self.inner.beta[k] - beta[members[k]]
-            if change != 0.0:
-                moved[n_moved] = members[k]
-                steps[n_moved] = -change
-                n_moved += 1
-            beta[members[k]] = self.inner.beta[k]
         try:
-            if n_moved:
-                with nogil:
-                    self.rows.fetch(&moved[0], n_moved, pointers)
-                    for t in prange(n_tasks, schedule="static", use_threads_if=n * n_moved > 200000):
-                        if single:
-                            add_rows_float(<float **> pointers, &steps[0], n_moved, t * STRETCH,
-                                           min(n, (t + 1) * STRETCH), &e[0])
-                        else:
-                            add_rows_double(<double **> pointers, &steps[0], n_moved, t * STRETCH,
-                                            min(n, (t + 1) * STRETCH), &e[0])
+            with nogil:
+                self.rows.fetch(&moved[0], m, pointers)
+                for t in prange(n_tasks, schedule="static", use_threads_if=n * m > 200000):
+                    if single:
+                        add_rows_float(<float **> pointers, &steps[0], m, t * STRETCH,
+                                       min(n, (t + 1) * STRETCH), &e[0])
+                    else:
+                        add_rows_double(<double **> pointers, &steps[0], m, t * STRETCH,
+                                        min(n, (t + 1) * STRETCH), &e[0])
         finally:
             free(pointers)
         return 0
 
     # --- shrinking -----------------------------------------------------------------------------------------------------
 
-    def _settled(self):
-        """Coordinates at a bound whose gradient pushes them further against it than any violator pulls."""
-        beta, e = self.beta, self.e
-        at_upper, at_lower = beta >= self.upper, beta <= self.lower
-        if self.with_bias:
-            top = e.max(where=~at_upper, initial=-np.inf)
-            bottom = e.min(where=~at_lower, initial=np.inf)
-            return (at_upper & ~at_lower & (e > top)) | (at_lower & ~at_upper & (e < bottom)) | (at_lower & at_upper)
-        return (at_upper & (e > 0)) | (at_lower & (e < 0))
-
     def _shrink(self):
-        settled = self._settled()
+        settled = self.state.settled(self.with_bias)
         settled[self.members] = False
         if settled.sum() >= SHRINK_SHARE * len(settled):
             self._leave_out(settled)
@@ -324,7 +285,7 @@ cdef class SMO:
         """Go on without the coordinates `settled` (a mask over those in play)."""
         active = np.arange(self.problem.n) if self.active is None else self.active
         self._write_back()
-        self.dropped.append((active[settled], self.full[0].copy()))
+        self.dropped.append((active[settled], self.everyone.beta.copy()))
         keep = np.flatnonzero(~settled)
         position = np.full(len(settled), -1, dtype=np.intp)
         position[keep] = np.arange(len(keep))
@@ -332,46 +293,41 @@ cdef class SMO:
         self.members = self.members[self.members >= 0]
         self.active = active[keep]
         self.rows.restrict(keep)
-        self.beta, self.e, self.lower, self.upper, self.diagonal = (values[self.active] for values in self.full)
+        self.state = self.everyone.take(self.active)
 
     def _write_back(self):
         if self.active is not None:
-            self.full[0][self.active] = self.beta
-            self.full[1][self.active] = self.e
+            self.everyone.beta[self.active] = self.state.beta
+            self.everyone.e[self.active] = self.state.e
 
     def _restore(self):
         """Bring all coordinates back, with their gradient; then leave out again those that satisfy the conditions."""
         if self.active is None:
             return
-        beta = self.full[0]
-        self.full[1][:] = self._full_gradient(count=True)
+        self.everyone.e[:] = self._full_gradient(count=True)
         self.rows.release()
-        was_active = np.zeros(len(beta), dtype=bool)
+        was_active = np.zeros(self.problem.n, dtype=bool)
         was_active[self.active] = True
         self.members = self.active[self.members]
-        self.active, self.dropped = None, []
-        self.beta, self.e, self.lower, self.upper, self.diagonal = self.full
-        self._choose_nothing()
+        self.active, self.dropped, self.state = None, [], self.everyone
+        self.violation, _, _ = self.state.violation(self.with_bias)
         if self.violation > self.tol:
-            settled = self._settled() & ~was_active
+            settled = self.state.settled(self.with_bias) & ~was_active
             if settled.sum() >= SHRINK_SHARE * len(settled):
                 settled[self.members] = False
                 self._leave_out(settled)
 
     def _full_gradient(self, count):
-        """The gradient of all coordinates; of those left out from the coefficients that changed since."""
+        """The gradient of all coordinates; of those left out from the coefficients that changed since.
+
+        Who is left out stays where it is, so the ridge has no part in this.
+        """
         self._write_back()
-        beta, e = self.full[0], self.full[1].copy()
+        beta, e = self.everyone.beta, self.everyone.e.copy()
         for coordinates, then in self.dropped:
             changed = np.flatnonzero(beta != then)
             e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed], count=count)
         return e
-
-    def _choose_nothing(self):
-        """Set `violation` without disturbing the working set."""
-        members = self.members
-        self._choose()
-        self.members = members
 
     # --- what it found -------------------------------------------------------------------------------------------------
 
@@ -381,20 +337,12 @@ cdef class SMO:
         return self.converged
 
     def _intercept(self):
-        """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
-        if not self.with_bias:
-            return 0.0
-        free = (self.beta > self.lower) & (self.beta < self.upper)
-        if np.any(free):
-            return float(self.e[free].mean())
-        top = self.e.max(where=self.beta < self.upper, initial=-np.inf)
-        bottom = self.e.min(where=self.beta > self.lower, initial=np.inf)
-        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
+        return self.state.intercept() if self.with_bias else 0.0
 
     def solution(self):
         """Coefficients and intercept as of now."""
         self._write_back()
-        return Solution(self.full[0].copy(), self._intercept(), self.n_iter)
+        return Solution(self.everyone.beta.copy(), self._intercept(), self.n_iter)
 
     def dual_objective(self):
         """alpha times the dual objective, a lower bound of the optimum that only grows; kept up at no cost."""
@@ -402,8 +350,9 @@ cdef class SMO:
 
     def objective(self):
         """The primal objective; while coordinates are left out this costs their gradient."""
-        scores = self.problem.y - self._full_gradient(count=False)
-        return self.problem.objective(scores, float(self.full[0] @ scores), self._intercept())
+        e, everyone = self._full_gradient(count=False), self.everyone
+        scores = self.problem.y - e - everyone.ridge * everyone.beta
+        return self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
 
     def gap(self):
         """Primal minus dual objective, a certified bound on the distance to the optimum."""

@@ -2,13 +2,15 @@
 
 In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kernel SVM is
 
-    maximise  sum_i beta_i y_i - 1/2 beta' K beta   subject to  lower <= beta <= upper  and, with a bias, sum beta = 0,
+    maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   subject to  lower <= beta <= upper  and, with a bias,
+                                                                      sum beta = 0,
 
-and e is its gradient. A step with a bias moves two coordinates, beta_i += s and beta_j -= s, chosen by second-order
+and e is its gradient; R is a diagonal ridge, zero for the hinge. A step with a bias moves two coordinates, beta_i += s and beta_j -= s, chosen by second-order
 information (Fan, Chen, Lin, JMLR 2005); without one it moves the single coordinate that gains most.
 """
 
 from libc.math cimport INFINITY
+from libc.string cimport memcpy
 
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.solvers.kernel._pairs cimport (
@@ -17,8 +19,6 @@ from kernbench.solvers.kernel._pairs cimport (
 )
 
 import numpy as np
-
-cdef double SAME_BETA = 1e-13   # share of its box within which a coefficient is at its bound
 
 ctypedef fused real:
     float
@@ -36,7 +36,7 @@ cdef class WorkingSet:
     with_bias : bool
         Steps keep the sum of beta.
     whole : bool
-        The set is always the whole problem: kernel rows are used where they are, not copied.
+        The set is always the whole problem: kernel rows are used where the cache holds them.
     """
 
     def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole):
@@ -46,53 +46,47 @@ cdef class WorkingSet:
         self.block = <char *> <size_t> self.matrix.ctypes.data
         self.row_addresses = np.zeros(max(capacity, 1), dtype=np.uintp)
         self.kernel = <void **> <size_t> self.row_addresses.ctypes.data
-        self.arrays = np.zeros((7, padded))
-        self.e, self.up, self.low, self.diagonal, self.beta, self.lower, self.upper = self.arrays
+        self.arrays = np.zeros((9, padded))
+        (self.e, self.up, self.low, self.diagonal, self.beta, self.lower, self.upper, self.ridge,
+         self.grain) = self.arrays
 
-    cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, const double[::1] e, const double[::1] beta,
-                  const double[::1] lower, const double[::1] upper, const double[::1] diagonal,
-                  void **pointers) except -1:
-        """Take the coordinates `members`; `pointers` are their kernel rows over all coordinates."""
-        cdef Py_ssize_t k, i
-        self.size = members.shape[0]
-        self.padded = (self.size + KB_PAD - 1) // KB_PAD * KB_PAD
+    cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1:
+        """Take the coordinates `members` of a :class:`~kernbench.solvers.kernel.violators.State`."""
+        cdef Py_ssize_t k, size = members.shape[0]
+        self.size = size
+        self.padded = (size + KB_PAD - 1) // KB_PAD * KB_PAD
         self.dual_gain = 0.0
-        for k in range(self.size):
-            i = members[k]
-            self.e[k], self.beta[k] = e[i], beta[i]
-            self.lower[k], self.upper[k], self.diagonal[k] = lower[i], upper[i], diagonal[i]
+        chosen, arrays = np.asarray(members), self.arrays
+        arrays[:, size : self.padded] = 0.0
+        for place, values in ((0, state.e), (3, state.diagonal), (4, state.beta), (5, state.lower), (6, state.upper),
+                              (7, state.ridge), (8, state.grain)):
+            arrays[place, :size] = values[chosen]
+        for k in range(size):
             self._mark(k)
-        self._take_rows(members, pointers)
-        for k in range(self.size, self.padded):
-            # Padding that no search can choose.
-            self.e[k] = self.diagonal[k] = 0.0
-            self.up[k] = -INFINITY if self.with_bias else 0.0
-            self.low[k] = INFINITY if self.with_bias else 0.0
-        return 0
+        # Padding that no search can choose.
+        arrays[1, size : self.padded] = -np.inf if self.with_bias else 0.0
+        arrays[2, size : self.padded] = np.inf if self.with_bias else 0.0
+        return self._take_rows(rows, members)
 
-    cdef void _take_rows(self, const Py_ssize_t[::1] members, void **pointers) noexcept nogil:
-        """Columns `members` of the rows, side by side; of the whole problem the rows themselves.
+    cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1:
+        """The kernel between the members; of the whole problem the rows themselves, where the cache holds them.
 
         Searches read up to KB_PAD - 1 entries beyond a row. In a matrix these belong to the next row; the row with
         the highest address, which has none, is copied.
         """
-        cdef Py_ssize_t k, item = 4 if self.single else 8, last = 0
-        for k in range(self.size):
-            if pointers[k] > pointers[last]:
-                last = k
-        for k in range(self.size):
-            if self.whole and k != last:
-                self.kernel[k] = pointers[k]
-                continue
-            self.kernel[k] = self.block + (0 if self.whole else k * self.padded * item)
-            if self.single:
-                _gather_row[float](<const float *> pointers[k], members, self.size, <float *> self.kernel[k])
-            else:
-                _gather_row[double](<const double *> pointers[k], members, self.size, <double *> self.kernel[k])
-
-    cdef double _grain(self, Py_ssize_t k) noexcept nogil:
-        """What counts as rounding in beta_k."""
-        return SAME_BETA * (self.upper[k] - self.lower[k])
+        cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8
+        if not self.whole:
+            for k in range(self.size):
+                self.kernel[k] = self.block + k * self.padded * item
+            return rows.fetch_square(members, self.kernel)
+        with nogil:
+            rows.fetch(&members[0], self.size, self.kernel)
+            for k in range(self.size):
+                if self.kernel[k] > self.kernel[last]:
+                    last = k
+            memcpy(self.block, self.kernel[last], self.size * item)
+            self.kernel[last] = self.block
+        return 0
 
     cdef void _mark(self, Py_ssize_t k) noexcept nogil:
         """Say which ways coordinate k can go: penalties with a bias, bounds on the step without."""
@@ -115,12 +109,6 @@ cdef class WorkingSet:
         if self.single:
             return _single_steps[float](self, <const float **> self.kernel, goal, budget)
         return _single_steps[double](self, <const double **> self.kernel, goal, budget)
-
-
-cdef void _gather_row(const real *row, const Py_ssize_t[::1] members, Py_ssize_t size, real *out) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(size):
-        out[k] = row[members[k]]
 
 
 cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) noexcept nogil:
@@ -152,11 +140,13 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         step = min(step, min(room_i, room_j))
         # A coordinate that meets its bound, but for rounding, is put on it exactly: tests for "at the bound" compare for
         # equality, and steps of the size of a rounding error would only disturb the search.
-        self.beta[i] = self.upper[i] if room_i - step <= self._grain(i) else self.beta[i] + step
-        self.beta[j] = self.lower[j] if room_j - step <= self._grain(j) else self.beta[j] - step
+        self.beta[i] = self.upper[i] if room_i - step <= self.grain[i] else self.beta[i] + step
+        self.beta[j] = self.lower[j] if room_j - step <= self.grain[j] else self.beta[j] - step
         self.dual_gain += step * (top - e[j]) - 0.5 * step * step * curvature
         self._mark(i)
         self._mark(j)
+        e[i] -= step * self.ridge[i]
+        e[j] += step * self.ridge[j]
         if real is float:
             i = move_and_scan_float(e, row_i, row_j, step, up, low, n, &top, &bottom)
         else:
@@ -180,10 +170,11 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
         step = min(max(e[i] / curvature, self.low[i]), self.up[i])
-        self.beta[i] = (self.upper[i] if self.up[i] - step <= self._grain(i) else
-                        self.lower[i] if step - self.low[i] <= self._grain(i) else self.beta[i] + step)
+        self.beta[i] = (self.upper[i] if self.up[i] - step <= self.grain[i] else
+                        self.lower[i] if step - self.low[i] <= self.grain[i] else self.beta[i] + step)
         self.dual_gain += step * (e[i] - 0.5 * step * curvature)
         self._mark(i)
+        e[i] -= step * self.ridge[i]
         if real is float:
             i = move_and_choose_float(e, row_i, step, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain,
                                       &violation)

@@ -1,0 +1,138 @@
+"""The dual problem of SMO as arrays, who violates its optimality conditions, and who is settled.
+
+    maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper  and, with a bias, sum beta = 0
+
+and the gradient e = y - (K + R) beta. For the hinge R = 0 and |beta_i| <= w_i / (alpha n). The squared hinge has the dual
+value a - a^2/4 at a_i = alpha n |beta_i| / w_i >= 0: no upper bound, and
+
+    1/(alpha n) sum_i w_i a_i^2 / 4 = 1/2 sum_i R_ii beta_i^2,     R_ii = alpha n / (2 w_i).
+
+beta is optimal when no coordinate that can grow has a larger e than one that can shrink (without a bias: when e is 0
+wherever the box lets beta go along it).
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from kernbench.losses.margin import SquaredHinge
+
+SAME_BETA = 1e-13  # share of its box within which a coefficient is at its bound
+TINY = 1e-12  # curvature of a pair of equal points
+
+
+@dataclass
+class State:
+    """Coefficients, gradient and bounds of some coordinates; all float64, of one length.
+
+    Attributes
+    ----------
+    beta, e : ndarray
+    lower, upper : ndarray
+    diagonal : ndarray
+        Of K + R.
+    ridge : ndarray
+        Of R.
+    grain : ndarray
+        What counts as rounding in beta.
+    """
+
+    beta: np.ndarray
+    e: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    diagonal: np.ndarray
+    ridge: np.ndarray
+    grain: np.ndarray
+
+    @classmethod
+    def of(cls, problem, diagonal):
+        """Return the state of a `MarginProblem` at beta = 0."""
+        lower, upper = problem.box()
+        n, ridge, grain = problem.n, np.zeros(problem.n), SAME_BETA * (upper - lower)
+        if problem.loss is SquaredHinge:
+            used = problem.weights > 0
+            ridge[used] = 0.5 * problem.alpha * n / problem.weights[used]
+            grain[used] = SAME_BETA / ridge[used]
+        return cls(np.zeros(n), problem.y.copy(), lower, upper, diagonal + ridge, ridge, grain)
+
+    def take(self, indices):
+        """Return the state of a subset of the coordinates."""
+        return State(*(getattr(self, field.name)[indices] for field in fields(self)))
+
+    def violation(self, with_bias):
+        """Return the largest violation, and the bounds on e that the two sides set each other (with a bias)."""
+        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
+        if with_bias:
+            top = self.e.max(where=can_grow, initial=-np.inf)
+            bottom = self.e.min(where=can_shrink, initial=np.inf)
+            return max(float(top - bottom), 0.0), top, bottom
+        wrong = (can_grow & (self.e > 0)) | (can_shrink & (self.e < 0))
+        return float(np.abs(self.e).max(where=wrong, initial=0.0)), 0.0, 0.0
+
+    def choose(self, size, kept, slack, with_bias):
+        """Return a working set: the coordinates `kept`, then the worst violators.
+
+        Parameters
+        ----------
+        size : int
+            Members at the most.
+        kept : ndarray of intp
+            Members from before, at most `size`.
+        slack : float
+            What violates the conditions by less is not worth a kernel row.
+
+        Returns
+        -------
+        members : ndarray of intp
+        violation : float
+            The largest over all coordinates.
+        """
+        violation, top, bottom = self.violation(with_bias)
+        sides = self._both_ends(top, bottom, slack) if with_bias else self._steepest(slack)
+        taken = np.zeros(len(self.beta), dtype=bool)
+        taken[kept] = True
+        chosen, room = [kept], size - len(kept)
+        for number, (side, urgency) in enumerate(sides):
+            share = room // (len(sides) - number)
+            free = ~taken[side]
+            side, urgency = side[free], urgency[free]
+            if len(side) > share:
+                side = side[np.argpartition(-urgency, share - 1)[:share]] if share else side[:0]
+            taken[side] = True
+            room -= len(side)
+            chosen.append(np.sort(side))
+        return np.concatenate(chosen), violation
+
+    def _both_ends(self, top, bottom, slack):
+        grow = np.flatnonzero((self.beta < self.upper) & (self.e > bottom + slack))
+        shrink = np.flatnonzero((self.beta > self.lower) & (self.e < top - slack))
+        return (grow, self.e[grow]), (shrink, -self.e[shrink])
+
+    def _steepest(self, slack):
+        """Half by what a step of its own would gain, half by the violation, which is what has to go in the end."""
+        beta, e = self.beta, self.e
+        wrong = ((beta < self.upper) & (e > slack)) | ((beta > self.lower) & (e < -slack))
+        side = np.flatnonzero(wrong)
+        curvature = np.maximum(self.diagonal[side], TINY)
+        step = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
+        return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
+
+    def settled(self, with_bias):
+        """Coordinates at a bound whose gradient pushes them further against it than any violator pulls (a mask)."""
+        at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
+        if not with_bias:
+            return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
+        top = self.e.max(where=~at_upper, initial=-np.inf)
+        bottom = self.e.min(where=~at_lower, initial=np.inf)
+        pushed = (at_upper & ~at_lower & (self.e > top)) | (at_lower & ~at_upper & (self.e < bottom))
+        return pushed | (at_lower & at_upper)
+
+    def intercept(self):
+        """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
+        free = (self.beta > self.lower) & (self.beta < self.upper)
+        if np.any(free):
+            return float(self.e[free].mean())
+        top = self.e.max(where=self.beta < self.upper, initial=-np.inf)
+        bottom = self.e.min(where=self.beta > self.lower, initial=np.inf)
+        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
