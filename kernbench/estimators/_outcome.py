@@ -10,7 +10,8 @@ from kernbench.solvers.driver import FitResult
 
 INTERRUPTED = "interrupted"
 NOT_STARTED = "not started"  # an earlier pair was interrupted
-QUIET = ("converged", "callback", INTERRUPTED, NOT_STARTED)  # the user asked for it, or knows
+FINISHED = "finished"  # the passes asked for are done, by a method that has no rule: converged_ stays False
+QUIET = ("converged", FINISHED, "callback", INTERRUPTED, NOT_STARTED)  # the user asked for it, or knows
 
 
 def not_started(n_rows):

@@ -26,7 +26,8 @@ class FitResult:
     ----------
     solution : Solution
     status : str
-        ``"converged"``, ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
+        ``"converged"``, ``"finished"`` (a method without a rule, such as the Perceptron, did the passes asked for),
+        ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
     n_iter : int
         Iterations of this run.
     seconds : float
@@ -145,6 +146,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                         status = "callback"
                 if solver.converged:
                     status = "converged"
+                elif getattr(solver, "finished", False):
+                    status = "finished"
                 elif max_iter is not None and done >= max_iter:
                     status = "max_iter"
                 elif max_seconds is not None and clock.seconds >= max_seconds:
@@ -162,13 +165,13 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                     with clock:
                         solver.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
-                if advanced == 0 and not solver.converged:
+                if advanced == 0 and not (solver.converged or getattr(solver, "finished", False)):
                     status = "stalled"
                 elif advanced >= step == chunk:  # a step that a check or a limit cut short teaches nothing
                     factor = min(4.0, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
-            if status in ("max_iter", "max_seconds") and tol is not None and solver.check(tol):
+            if status in ("finished", "max_iter", "max_seconds") and tol is not None and solver.check(tol):
                 status = "converged"
         except KeyboardInterrupt:
             status = "interrupted"

@@ -10,7 +10,8 @@ from kernbench.solvers.registry import SOLVERS
 
 KERNEL_SOLVERS = [entry for entry in SOLVERS if entry.problem == "kernel-svm"]
 by_name = pytest.mark.parametrize("entry", KERNEL_SOLVERS, ids=lambda entry: entry.name)
-SHARE = {"smo": 1e-6, "pegasos": 0.05, "sbp": 0.05}  # (P - P*) / P* that 20 epochs must reach
+SHARE = {"smo": 1e-6, "pegasos": 0.05, "sbp": 0.05, "perceptron": 0.35}  # (P - P*) / P* that 20 epochs must reach
+STAYS = {"perceptron": 0.2}  # how near to an optimum it stays; no step of the Perceptron knows of the regularisation
 
 
 def optimum(problem, C):
@@ -112,7 +113,7 @@ def test_warm_start_from_the_optimum_stays_there(entry, classification, build):
     solver = build(entry, "compiled", problem, initial=best.solution)
     assert solver.objective() == pytest.approx(best.objective, rel=1e-5)
     solver.advance(256)
-    assert solver.objective() == pytest.approx(best.objective, rel=0.05)
+    assert solver.objective() == pytest.approx(best.objective, rel=STAYS.get(entry.name, 0.05))
 
 
 @by_name

@@ -19,8 +19,15 @@ VARIANTS = {
         {"loss": "squared_hinge"},
         {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
     ],
-    "pegasos": [{"rescale": False}],
+    "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}],
+    "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
+    "perceptron": [{"n_passes": None, "output": "average"}, {"n_passes": 3, "output": "random", "order": "index"}],
+    "norma": [
+        {"schedule": "inverse", "loss": "log_loss"},
+        {"schedule": "constant", "truncation": 7, "window": 20},
+        {"truncation": 5, "rescale": False, "loss": "squared_hinge"},
+    ],
 }
 CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
 

@@ -1,0 +1,50 @@
+# What the online methods of the kernel SVM share.
+
+from kernbench.kernels._rows cimport KernelRows
+from kernbench.losses._margin cimport KB_LOG_LOSS
+
+cdef enum:
+    BATCH = 256     # draws looked at together at the most, and steps between two exact intercepts
+
+
+cdef class Walk:
+    cdef KernelRows rows
+    cdef readonly long long n_walks, n_steps                # walks and steps so far
+    cdef Py_ssize_t n, length, n_wanted
+    cdef const Py_ssize_t *drawn
+    cdef Py_ssize_t[::1] wanted, place, slots               # rows to fetch; of a draw, its row among them, or -1; where they are
+    cdef double[::1] local, room                            # of a draw: its response, how far it is from making a step
+    cdef double[::1] steps, later                           # of a row: the step, and its share in a sum
+    cdef double slack
+
+    cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil
+    cdef void want(self, Py_ssize_t k, double room) noexcept nogil
+    cdef void _take(self, Py_ssize_t k) noexcept nogil
+    cdef int fetch(self) except -1 nogil
+    cdef bint has(self, Py_ssize_t k) noexcept nogil
+    cdef void add(self, Py_ssize_t k, double step, double passed) noexcept nogil
+    cdef void close(self, Py_ssize_t n_done, double *responses) noexcept nogil
+    cdef void _add_rows(self, const double *steps, double *target) noexcept nogil
+    cdef void add_sums(self, double share, const double *y, const double *coef, double *coef_sums,
+                       const double *responses, double *response_sums) noexcept nogil
+
+
+cdef class OnlineSolver:
+    cdef readonly long long n_iter
+    cdef readonly bint converged
+    cdef readonly object problem
+    cdef readonly Py_ssize_t first_check
+    cdef readonly Walk walk
+    cdef KernelRows rows
+    cdef object rng, cumulative
+    cdef int loss
+    cdef double lam
+    cdef double[::1] y, diagonal
+
+    cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1
+    cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1
+
+
+cdef inline double margin_room(int loss, double margin) noexcept nogil:
+    """How far a margin is from making a step: the logistic loss always makes one."""
+    return -1.0 if loss == KB_LOG_LOSS else margin - 1.0
