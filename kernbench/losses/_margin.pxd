@@ -5,3 +5,9 @@ cdef extern from "_margin.h" nogil:
     double margin_slope "kb_margin_slope"(int loss, double margin)
     double dual_value "kb_dual_value"(int loss, double a)
     double dual_coordinate "kb_dual_coordinate"(int loss, double a, double margin, double curvature)
+    double dual_slope "kb_dual_slope"(int loss, double a)
+    double dual_curvature "kb_dual_curvature"(int loss, double a)
+    ctypedef struct DualEnd "kb_dual_end":
+        double a, y, w
+    double pair_room "kb_pair_room"(DualEnd p, double upper, int up)
+    double dual_pair "kb_dual_pair"(int loss, DualEnd p, DualEnd q, double difference, double curvature)

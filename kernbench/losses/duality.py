@@ -9,7 +9,7 @@ is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so coefficients near the optimum
 """
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
 
@@ -41,7 +41,7 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     if not np.any(a):
         return 0.0
     signed = weights * y * a
-    if responses is not None and np.allclose(signed, alpha * n * coef, rtol=1e-13, atol=0.0):
+    if responses is not None and np.allclose(signed, alpha * n * coef, rtol=1e-12, atol=0.0):
         products = alpha * n * responses
     else:
         products = rows.matvec(signed)
@@ -52,18 +52,33 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
 def best_multiple(a, weights, quadratic, n, loss):
     """Return the largest D(theta a), theta a in the domain."""
     longest = loss.upper / a.max()
+    if loss is LogLoss:
+        return _best_multiple_of_entropies(a, weights, quadratic, n, longest)
     linear = weights @ a / n
     if loss is SquaredHinge:
         quadratic = quadratic + 0.5 * (weights @ a**2) / n
-    if loss is not LogLoss:  # a parabola in theta
-        theta = min(longest, linear / quadratic) if quadratic > 0 else longest
-        return float(theta * linear - 0.5 * theta**2 * quadratic)
+    theta = min(longest, linear / quadratic) if quadratic > 0 else longest  # of a parabola
+    return float(theta * linear - 0.5 * theta**2 * quadratic)
 
-    def below(theta):
-        return -(weights @ loss.dual_value(np.minimum(theta * a, 1.0)) / n - 0.5 * theta**2 * quadratic)
 
-    found = minimize_scalar(below, bounds=(0.0, longest), method="bounded", options={"xatol": 1e-10})
-    return float(max(0.0, -found.fun, -below(1.0) if longest >= 1.0 else 0.0))
+def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
+    """The same for the logistic loss: D(theta a) is concave; any theta near its top gives a bound."""
+    used = (a > 0) & (weights > 0)
+    if not np.any(used):
+        return 0.0
+    a, weights = a[used], weights[used]
+
+    def slope(theta):
+        return weights @ (a * LogLoss.dual_slope(theta * a)) / n - theta * quadratic
+
+    end = longest * (1.0 - 1e-12)
+    low = high = min(1.0, end)
+    while slope(low) < 0.0:
+        high, low = low, 0.5 * low
+    while high < end and slope(high) > 0.0:
+        low, high = high, min(2.0 * high, end)
+    theta = brentq(slope, low, high, rtol=1e-9) if low < high and slope(high) < 0.0 else high
+    return float(max(0.0, weights @ LogLoss.dual_value(theta * a) / n - 0.5 * theta**2 * quadratic))
 
 
 def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):

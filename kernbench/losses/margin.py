@@ -15,7 +15,8 @@ squared_hinge  max(0, 1 - m)^2         a - a^2 / 4                     [0, inf)
 log_loss       log(1 + exp(-m))        -a log a - (1-a) log(1-a)       [0, 1]
 =============  ======================  ==============================  ============
 
-The compiled solvers use the same formulas in ``_margin.h``.
+Steps of dual coordinate ascent: `dual_coordinate` moves one a_i; `dual_pair` moves two and keeps sum_i w_i a_i y_i,
+as an unregularised intercept asks for. The compiled solvers use the same formulas in ``_margin.h``.
 """
 
 import numpy as np
@@ -23,7 +24,8 @@ from scipy.special import entr, expit
 
 from kernbench._names import unknown_name
 
-NEWTON_STEPS = 50  # a safeguarded Newton search for one dual variable ends long before
+NEWTON_STEPS = 100  # a safeguarded Newton search for one dual variable ends long before
+ALMOST_OPEN = 1e-16  # psi of the logistic loss has no slope at 0 and 1: it is taken this far inside
 
 
 class Hinge:
@@ -42,6 +44,14 @@ class Hinge:
     @staticmethod
     def dual_value(a):
         return np.asarray(a, dtype=np.float64)
+
+    @staticmethod
+    def dual_slope(a):
+        return np.ones_like(a, dtype=np.float64)
+
+    @staticmethod
+    def dual_curvature(a):
+        return np.zeros_like(a, dtype=np.float64)
 
     @staticmethod
     def dual_coordinate(a, margin, curvature):
@@ -68,6 +78,14 @@ class SquaredHinge:
         return a - 0.25 * np.square(a)
 
     @staticmethod
+    def dual_slope(a):
+        return 1.0 - 0.5 * np.asarray(a, dtype=np.float64)
+
+    @staticmethod
+    def dual_curvature(a):
+        return np.full_like(a, 0.5, dtype=np.float64)
+
+    @staticmethod
     def dual_coordinate(a, margin, curvature):
         return max(a + (1.0 - 0.5 * a - margin) / (curvature + 0.5), 0.0)
 
@@ -90,12 +108,23 @@ class LogLoss:
         return entr(a) + entr(1.0 - a)
 
     @staticmethod
+    def dual_slope(a):
+        a = np.clip(a, ALMOST_OPEN, 1.0 - ALMOST_OPEN)
+        return np.log1p(-a) - np.log(a)
+
+    @staticmethod
+    def dual_curvature(a):
+        a = np.clip(a, ALMOST_OPEN, 1.0 - ALMOST_OPEN)
+        return 1.0 / (a * (1.0 - a))
+
+    @staticmethod
     def dual_coordinate(a, margin, curvature):
         # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z, and
         # g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature |s(-margin) - a|.
         z = -margin
         pull = curvature * (a - expit(z))
         low, high = min(z, z + pull), max(z, z + pull)
+        last = 2.0 * (high - low)
         for _ in range(NEWTON_STEPS):
             s = float(expit(z))
             g = z + margin + curvature * (s - a)
@@ -103,13 +132,74 @@ class LogLoss:
                 high = z
             else:
                 low = z
-            step = g / (1.0 + curvature * s * (1.0 - s))
-            z -= step
-            if not low <= z <= high:
-                z = 0.5 * (low + high)
+            step = -g / (1.0 + curvature * s * (1.0 - s))
+            if not low < z + step < high or 2.0 * abs(step) > abs(last):  # else it might go round in circles
+                step = 0.5 * (low + high) - z
+            z, last = z + step, step
             if abs(step) <= 1e-14 * max(1.0, abs(z)):
                 break
         return float(expit(z))
+
+
+def dual_pair(loss, a, y, w, difference, curvature):
+    """Return the best step of two dual variables that keeps sum_i w_i y_i a_i.
+
+    The step s takes a[0] to a[0] + y[0] s / w[0] and a[1] to a[1] - y[1] s / w[1]; among those that stay in the domain
+    it maximises w[0] psi(a[0]') + w[1] psi(a[1]') - difference s - curvature/2 s^2, which is what n D gains.
+
+    Parameters
+    ----------
+    loss : class of this module
+    a, y, w : sequences of two floats
+        Dual variables, labels (-1 or +1) and positive weights.
+    difference : float
+        f(x_0) - f(x_1).
+    curvature : float
+        (K_00 + K_11 - 2 K_01) / (alpha n).
+
+    Returns
+    -------
+    float
+    """
+    grow, shrink = zip(*(pair_room(loss, *one) for one in zip(a, y, w)))
+    low, high = -min(shrink[0], grow[1]), min(grow[0], shrink[1])
+    if not low < high:
+        return 0.0
+    if loss is LogLoss:
+        return _log_loss_pair(a, y, w, difference, curvature, low, high)
+    slope = y[0] * loss.dual_slope(a[0]) - y[1] * loss.dual_slope(a[1]) - difference
+    if loss is SquaredHinge:
+        curvature = curvature + 0.5 / w[0] + 0.5 / w[1]
+    if curvature > 0.0:
+        return float(min(max(slope / curvature, low), high))
+    return high if slope > 0.0 else low if slope < 0.0 else 0.0
+
+
+def pair_room(loss, a, y, w):
+    """How far y w a can grow, and how far it can shrink, in the domain of psi."""
+    up, down = (loss.upper - a) * w, a * w
+    return (up, down) if y > 0 else (down, up)
+
+
+def _log_loss_pair(a, y, w, difference, curvature, low, high):
+    """The zero of the slope in s, by Newton's method in a bracket that closes."""
+    near_an_end = min(a[0], a[1], 1.0 - a[0], 1.0 - a[1]) < 1e-6  # there the first steps would be tiny
+    s = 0.5 * (low + high) if near_an_end or not low < 0.0 < high else 0.0
+    last = 2.0 * (high - low)
+    for _ in range(NEWTON_STEPS):
+        x, z = a[0] + y[0] * s / w[0], a[1] - y[1] * s / w[1]
+        slope = y[0] * LogLoss.dual_slope(x) - y[1] * LogLoss.dual_slope(z) - difference - curvature * s
+        if slope > 0.0:
+            low = s
+        else:
+            high = s
+        step = slope / (curvature + LogLoss.dual_curvature(x) / w[0] + LogLoss.dual_curvature(z) / w[1])
+        if not low < s + step < high or 2.0 * abs(step) > abs(last):
+            step = 0.5 * (low + high) - s
+        s, last = s + step, step
+        if abs(step) <= 1e-14 * min(w):
+            break
+    return float(s)
 
 
 MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge, LogLoss)}
@@ -119,7 +209,8 @@ def margin_loss(name, offered=None):
     """Return the loss called `name`.
 
     Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative (inf for the
-    hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``, ``dual_value(a)``; and
+    hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``; ``dual_value(a)``, which is psi,
+    ``dual_slope(a)``, psi', and ``dual_curvature(a)``, -psi''; and
     ``dual_coordinate(a, margin, curvature)``, the maximiser over a' of psi(a') - margin (a' - a) -
     curvature/2 (a' - a)^2: the step of dual coordinate ascent, with curvature = w_i K_ii / (alpha n).
 
