@@ -121,6 +121,7 @@ class LogLoss:
     def dual_coordinate(a, margin, curvature):
         # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z, and
         # g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature |s(-margin) - a|.
+        # A step that does not halve the one before gives way to bisection: Newton alone may swing to and fro.
         z = -margin
         pull = curvature * (a - expit(z))
         low, high = min(z, z + pull), max(z, z + pull)
