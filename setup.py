@@ -29,7 +29,8 @@ def compile_flags():
     if DEBUG:
         return ["-O0", "-g"]
     # -fno-math-errno and friends let `x > 0 ? x : 0` vectorise; they do not touch NaN or re-associate sums.
-    return ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-Wno-psabi"]
+    # -g0: Python's own flags ask for debug information; KERNBENCH_DEBUG=1 keeps it.
+    return ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-Wno-psabi"]
 
 
 def extensions():
@@ -37,6 +38,12 @@ def extensions():
     macros = [("KERNBENCH_OPENMP", "1")] if parallel_compile else []
     if DEBUG:
         macros.append(("CYTHON_TRACE_NOGIL", "1"))
+    yield Extension(
+        SHARED,
+        sources=[SHARED.replace(".", "/") + ".c"],  # generated, in the build folder
+        extra_compile_args=compile_flags(),
+        define_macros=macros,
+    )
     for source in sorted(HERE.glob("kernbench/**/*.pyx")):
         relative = source.relative_to(HERE)
         yield Extension(
@@ -49,6 +56,9 @@ def extensions():
             define_macros=macros,
         )
 
+
+# Memoryviews and other helpers of Cython, compiled once for all modules instead of once in each.
+SHARED = "kernbench._cython"
 
 DIRECTIVES = {
     "language_level": 3,
@@ -73,6 +83,7 @@ if __name__ == "__main__":
             list(extensions()),
             build_dir=str(build_dir),
             compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED,
             nthreads=0 if sys.platform == "win32" else workers,
         ),
     )

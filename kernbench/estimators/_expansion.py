@@ -10,7 +10,7 @@ from kernbench.kernels.functions import Linear
 
 
 class ExpansionMixin:
-    """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every pair of classes.
+    """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every two-class problem.
 
     The estimator brings the parameters ``kernel`` and ``decision_function_shape`` and, when fitted,
     ``classes_``, ``kernel_`` and ``dtype_``.
@@ -35,13 +35,15 @@ class ExpansionMixin:
         Returns
         -------
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
-            Two classes: f(x) + b, positive for ``classes_[1]``. More: for ``"ovr"`` a score per class (pairs
-            won, ties broken by the sum of their values), for ``"ovo"`` f(x) + b of each pair, positive for
-            its earlier class.
+            Two classes: f(x) + b, positive for ``classes_[1]``. More, one against one: for ``"ovr"`` a score
+            per class (pairs won, ties broken by the sum of their values), for ``"ovo"`` f(x) + b of each
+            pair, positive for its earlier class. One against the rest: f(x) + b of each class.
         """
         values = self._pair_values(X)
         if len(self.classes_) == 2:
             return values[:, 0]
+        if self._against_rest:
+            return values
         return values if self.decision_function_shape == "ovo" else one_vs_rest(values, len(self.classes_))
 
     def predict(self, X):
@@ -59,13 +61,20 @@ class ExpansionMixin:
         values = self._pair_values(X)
         if len(self.classes_) == 2:
             return self.classes_[(values[:, 0] > 0).astype(np.intp)]
-        return self.classes_[one_vs_rest(values, len(self.classes_)).argmax(axis=1)]
+        if not self._against_rest:
+            values = one_vs_rest(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
+
+    @property
+    def _against_rest(self):
+        """Whether it is one against the rest: told by the layout, since parameters may change after a fit."""
+        return len(self.dual_coef_) == len(self.classes_)
 
     def _pair_values(self, X):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_
         return pair_values(
             [self._product(X, block) for block in class_blocks(self.n_support_)], self.intercept_
@@ -86,7 +95,7 @@ class ExpansionMixin:
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ is there for kernel='linear' only")
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 or self._against_rest:
             coef = self.dual_coef_ @ self.support_vectors_
         else:
             products = [

@@ -18,12 +18,14 @@ def check_kernel_svc_state(model):
     n_support = len(model.support_)
     n_features = model.n_features_in_
     vectors = (0, 0) if is_precomputed(model.kernel) else (n_support, n_features)
+    # Three and more classes: the layout of the coefficients tells one against one from one against the rest.
+    against_rest = n_classes > 2 and len(model.dual_coef_) == n_classes
     shapes = {
         "classes_": (n_classes,),
         "support_": (n_support,),
         "n_support_": (n_classes,),
-        "dual_coef_": (n_classes - 1, n_support),
-        "intercept_": (n_classes * (n_classes - 1) // 2,),
+        "dual_coef_": (n_classes if against_rest else n_classes - 1, n_support),
+        "intercept_": (n_classes if against_rest else n_classes * (n_classes - 1) // 2,),
         "support_vectors_": vectors,
     }
     for name, shape in shapes.items():

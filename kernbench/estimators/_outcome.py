@@ -50,13 +50,17 @@ def warn_unless_converged(model, results, stacklevel=3):
         return
     sentences = [_reason(model, status, short) for status in dict.fromkeys(result.status for result in short)]
     name = f"{type(model).__name__}(solver={model.solver!r})"
-    of_pairs = "" if len(results) == 1 else f" in {len(short)} of {len(results)} pairs of classes"
+    of_pairs = "" if len(results) == 1 else f" in {len(short)} of {len(results)} {_problems(model)}"
     advice = "Features on very different scales also slow it down: try sklearn.preprocessing.StandardScaler."
     warnings.warn(
         f"{name} did not reach tol={model.tol:g}{of_pairs}. {' '.join(sentences)} {advice}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )
+
+
+def _problems(model):
+    return "classes" if getattr(model, "multi_class", None) == "ovr" else "pairs of classes"
 
 
 def _reason(model, status, results):

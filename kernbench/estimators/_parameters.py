@@ -5,7 +5,9 @@ from numbers import Integral, Real
 import numpy as np
 
 from kernbench._names import unknown_name
+from kernbench.estimators.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.kernels.names import NAMES, resolve_gamma
+from kernbench.losses.margin import margin_loss
 from kernbench.solvers import registry
 
 GAMMAS = ("scale", "auto", "median")
@@ -24,11 +26,36 @@ def check_kernel_svc(model):
     """
     entry = registry.get(model.solver, "kernel-svm")
     check_positive("C", model.C)
+    check_margin_loss(model.loss, entry)
     check_kernel(model)
     check_run(model)
+    check_name("multi_class", model.multi_class, SCHEMES)
     check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
+        raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
+    if model.n_jobs is not None and (not is_integer(model.n_jobs) or model.n_jobs == 0):
+        raise ValueError(
+            f"n_jobs must be a number of threads, -1 for all cores, or None, got {model.n_jobs!r}"
+        )
     _check_class_weight(model.class_weight)
     return entry
+
+
+def check_margin_loss(loss, entry):
+    """Refuse a loss that the solver of `entry` does not minimise; the message names those that do."""
+    margin_loss(loss)
+    if loss in entry.losses:
+        return
+    others = [
+        repr(other.name)
+        for other in registry.SOLVERS
+        if other.problem == entry.problem and loss in other.losses
+    ]
+    remedy = f"solver={' or '.join(others)}" if others else "no solver of this problem"
+    raise ValueError(
+        f"solver={entry.name!r} minimises loss={' or '.join(map(repr, entry.losses))} only; "
+        f"loss={loss!r} is offered by {remedy}"
+    )
 
 
 def check_run(model):
@@ -119,12 +146,12 @@ def iteration_limit(model, entry, n_rows):
     return entry.iteration_limit(n_rows)
 
 
-def alpha_grid(alphas):
+def alpha_grid(alphas, name="alphas"):
     """Return several regularisations as an array, checked: at least one, all positive."""
     try:
         values = np.asarray(alphas, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.empty(0)
     if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values) & (values > 0)):
-        raise ValueError(f"alphas must be a list of positive numbers, got {alphas!r}")
+        raise ValueError(f"{name} must be a list of positive numbers, got {alphas!r}")
     return values

@@ -9,6 +9,10 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
+from kernbench.kernels.prepared import prepare
+
+NORM_ROWS = 2000  # rows that tell how long they are
+WRONG = 0.01  # error of a kernel value that is too much, relative
 
 
 def check_training_data(model, X, y, sample_weight):
@@ -116,6 +120,31 @@ def kernel_of(model, X, sample_weight, seed):
     if kernel.form == "callable":
         _check_function(kernel.function, X)
     return kernel
+
+
+def wide_enough(dtype, kernel, X):
+    """Return the precision for kernel values on X where it is for us to choose: `dtype`, or float64.
+
+    Squared distances are taken from inner products of centred rows, with an error of some roundings of the
+    squared norms. In the exponent of a very narrow Gaussian kernel that may be more than a hundredth: then
+    even k(x, x) = 1 comes out wrong. Asked of at most 2,000 rows.
+    """
+    if dtype == "float64" or kernel.form != "gaussian":
+        return dtype
+    rows = X[:: -(-X.shape[0] // NORM_ROWS)]
+    exponents = 2.0 * prepare(kernel, rows, np.float64).terms.max()
+    return "float64" if np.finfo(np.float32).eps * exponents > WRONG else dtype
+
+
+def without_empty_columns(X, kernel):
+    """Return the rows of X on the columns that any of them uses, if these are few: kernel values stay.
+
+    The sparse engine spreads rows out over all columns, a million of them if need be.
+    """
+    if not sparse.issparse(X) or not kernel.keeps_zeros or kernel.calls_python or X.nnz > X.shape[1] // 2:
+        return X
+    used, columns = np.unique(X.indices, return_inverse=True)
+    return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], max(1, len(used))))
 
 
 def _check_function(function, X):

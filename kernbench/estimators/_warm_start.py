@@ -9,6 +9,7 @@ from scipy import sparse
 from kernbench._random import generator_of
 from kernbench.estimators._outcome import NOT_STARTED
 from kernbench.kernels.functions import Kernel
+from kernbench.solvers.base import Solution
 
 
 @dataclass
@@ -38,9 +39,11 @@ class Continuation:
     generators: list
     kernel_seed: int
 
-    def matches(self, solver, classes):
-        """Whether a fit of `classes` with `solver` can go on from here."""
-        return self.solver == solver and np.array_equal(self.classes, classes)
+    def matches(self, solver, classes, n_pairs):
+        """Whether a fit of `classes` with `solver`, as `n_pairs` two-class problems, can go on from here."""
+        return (
+            self.solver == solver and np.array_equal(self.classes, classes) and len(self.solutions) == n_pairs
+        )
 
     def initial(self, k, y, kernel, data):
         """Return where the fit of pair `k` with labels `y` starts, or None for a cold start.
@@ -61,6 +64,15 @@ class Continuation:
             for old, result in zip(self.solutions, results, strict=True)
         ]
         return replace(self, kernel=kernel, data=data, solutions=solutions)
+
+
+def carried(solution):
+    """Return where the fit for the next larger C starts: at the coefficients as they are, inside its box too.
+
+    It is a new run from there. Step sizes and averages of the old one are left behind: they belong to its C,
+    and a stochastic solver that goes on with them hardly moves.
+    """
+    return Solution(solution.coef, solution.intercept)
 
 
 def digest(X):

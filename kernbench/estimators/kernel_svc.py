@@ -5,17 +5,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from kernbench.estimators._expansion import ExpansionMixin
 from kernbench.estimators._fitted_state import check_kernel_svc_state
-from kernbench.estimators._fitting import fit_pairs
-from kernbench.estimators._outcome import INTERRUPTED, set_outcome, warn_unless_converged
-from kernbench.estimators._parameters import check_kernel_svc, precision
-from kernbench.estimators._training_data import check_training_data, kernel_of
-from kernbench.estimators._warm_start import cold_start, digest
-from kernbench.estimators.multiclass import Pair, pairs_of
+from kernbench.estimators._parameters import alpha_grid
+from kernbench.estimators._svc_training import TrainingMixin
 from kernbench.kernels.checks import is_precomputed
 from kernbench.saving import model_file
 
 
-class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
+class KernelSVC(TrainingMixin, ExpansionMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a kernel: scikit-learn's ``SVC``, with a choice of solvers.
 
     For two classes it minimises over functions :math:`f` of the kernel's space and intercepts :math:`b`
@@ -23,59 +19,81 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
     .. math::
 
         \frac{\alpha}{2} \|f\|^2
-        + \frac{1}{n} \sum_{i=1}^{n} w_i \max\bigl(0,\, 1 - y_i (f(x_i) + b)\bigr),
+        + \frac{1}{n} \sum_{i=1}^{n} w_i \, l\bigl(y_i (f(x_i) + b)\bigr),
         \qquad C = \frac{1}{\alpha n},
 
-    with :math:`y_i = +1` for ``classes_[1]`` and weights :math:`w_i` = sample weight × class weight. Times
-    :math:`n C` that is the problem of ``SVC`` (the same ``C`` means the same), whose solution is
-    :math:`f = \sum_i y_i a_i k(x_i, \cdot)` with :math:`0 \le a_i \le C w_i`. More than two classes are
-    handled one against one, as in ``SVC``.
+    with :math:`y_i = +1` for ``classes_[1]``, weights :math:`w_i` = sample weight × class weight and the
+    hinge loss :math:`l(m) = \max(0, 1 - m)` or another of the margin :math:`m`. Times :math:`n C` that is the
+    problem of ``SVC`` (the same ``C`` means the same), whose solution is :math:`f = \sum_i y_i a_i k(x_i,
+    \cdot)`, for the hinge with :math:`0 \le a_i \le C w_i`. More than two classes are handled one against
+    one, as in ``SVC``, or one against the rest.
 
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "chi2", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
         ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``chi2`` exp(-gamma sum_j (x_j -
         z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree; ``gaussian`` and
-        ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix, K(train,
-        train) in ``fit`` and K(test, train) afterwards. A kernel object of ``kernbench.kernels`` brings its own
-        parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape
-        (len(X), len(Z)).
+        ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix,
+        K(train, train) in ``fit`` and K(test, train) afterwards. A kernel object of ``kernbench.kernels``
+        brings its own parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns
+        the matrix of shape (len(X), len(Z)).
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
-        with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A float
-        is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the weighted data when there are sample weights.
+        with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
+        float is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the
+        weighted data when there are sample weights.
     degree : int, default=3
         Degree of ``poly``, at least 1.
     coef0 : float, default=0.0
         Constant of ``poly``, at least 0.
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
-    solver : {"smo", "pegasos", "sbp"}, default="smo"
-        ``smo`` is exact and the choice for a model; the stochastic solvers reach a rough solution with fewer
-        kernel evaluations. ``kernbench.solvers.registry`` tells what each costs and where it comes from.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver has the hinge; who
+        offers the others too, say ``kernbench.solvers.registry`` and the message that refuses the rest.
+    solver : str, default="smo"
+        ``smo`` is exact and the choice for a model; the others reach a rough solution with fewer kernel
+        evaluations, or are here to be compared. ``kernbench.solvers.registry`` tells which there are, what
+        each costs and where it comes from.
+
+        * ``smo``: sequential minimal optimisation, pairs of dual variables by second-order gain [1]_, [2]_;
+        * ``sdca``: dual coordinate ascent, one variable at a time in random order;
+        * ``pegasos``: stochastic subgradient steps of length 1 / (alpha t) [3]_;
+        * ``norm-ball-sgd``: averaged stochastic subgradients of the loss inside a ball of given radius;
+        * ``perceptron``: the online perceptron, a step for each mistake;
+        * ``sbp``: stochastic batch perceptron, supergradients of the margin that a budget of slack buys [4]_;
+        * ``norma``: online gradient descent that forgets; truncation and windows bound the expansion;
+        * ``scs``: stochastic conjugate subgradient directions over growing samples;
+        * ``wolfe``: Wolfe's conjugate subgradient method on all examples;
+        * ``closed-form``: the Parzen classifier, optimal where C is so small that no margin exceeds 1; needs
+          ``fit_intercept=False``.
     fit_intercept : bool, default=True
         False fixes b = 0.
     tol : float, default=1e-3
         Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
-        units of the decision function, as in ``SVC``. Stochastic solvers: certified duality gap divided by
-        the objective.
+        units of the decision function, as in ``SVC``. All others: certified duality gap divided by the
+        objective, so that 1e-3 means: at most 0.1 % above the optimum.
     max_iter : int, default=-1
-        Iterations at the most, for each pair of classes. -1 means no limit for ``smo``, and as many passes
-        over the data as the registry says for a stochastic solver.
+        Iterations at the most, for each two-class problem. -1 means no limit for ``smo``, and as many passes
+        over the data as the registry says for another solver.
     max_seconds : float, default=None
-        Time budget of ``fit`` in seconds, shared out over the pairs of classes; None means no limit.
+        Time budget of ``fit`` in seconds, shared out over the two-class problems; None means no limit.
         Callbacks and traces are not charged.
     cache_size : float, default=500
-        Memory for kernel rows in megabytes (2²⁰ bytes), > 0.
+        Memory for kernel rows in megabytes (2²⁰ bytes), > 0, of each of ``n_jobs`` threads.
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        More than two classes: one problem for each pair of them, as in ``SVC``, or one for each class against
+        the rest. The latter are larger but fewer, and share their kernel rows.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether ``decision_function`` gives one column per class or per pair of classes; does not matter for
-        two.
+        two. ``"ovo"`` needs ``multi_class="ovo"``.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
-        most 2,000 training rows, float32 above.
+        most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that float32 would
+        get k(x, x) = 1 wrong by a hundredth.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
         coefficients fit the labels; else start afresh. C, tol, limits, even the kernel may change in between.
@@ -83,13 +101,18 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
         Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
+    n_jobs : int, default=None
+        Threads that work on two-class problems at once; None means 1 (unless in a
+        ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses the
+        cores anyway.
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
-        `KernelSVC` as of that moment (for more classes, that of the pair in work), which has all attributes
-        but those that sum up a run: ``status_``, ``objective_``, ``duality_gap_``, ``trace_``. A dict it
-        returns adds columns to ``trace_``; True stops the run.
+        `KernelSVC` as of that moment (for more classes, that of the pair in work; one against the rest has
+        the classes False and True), which has all attributes but those that sum up a run: ``status_``,
+        ``objective_``, ``duality_gap_``, ``trace_``. A dict it returns adds columns to ``trace_``; True stops
+        the run. With ``n_jobs`` > 1 it is called from several threads, one at a time.
     verbose : int, default=0
-        1 shows a progress bar.
+        1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
         More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``.
 
@@ -105,27 +128,29 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         Sparse if X was; of shape (0, 0) for a precomputed kernel.
     n_support_ : ndarray of shape (n_classes,), int32
         Number of support vectors of each class.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Their coefficients, laid out and signed as in ``SVC``; always dense.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights of the features; linear kernel only. n_pairs = n_classes (n_classes - 1) / 2.
-    intercept_ : ndarray of shape (n_pairs,)
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV)
+        Their coefficients, laid out and signed as in ``SVC``; always dense. With more than two classes one
+        against the rest, row k is the problem of class k, which is positive.
+    coef_ : ndarray of shape (n_problems, n_features)
+        Weights of the features; linear kernel only. There are n_classes (n_classes - 1) / 2 problems one
+        against one, n_classes one against the rest.
+    intercept_ : ndarray of shape (n_problems,)
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}
         Precision of kernel values.
-    n_iter_ : ndarray of shape (n_pairs,)
+    n_iter_ : ndarray of shape (n_problems,)
         Iterations of the last ``fit``.
     converged_ : bool
-        Whether ``tol`` was reached, for every pair.
+        Whether ``tol`` was reached, for every problem.
     status_ : str, or list of str with more than two classes
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
         ``"stalled"``, ``"interrupted"``, ``"not started"``.
     fit_status_ : int
         0 if converged, else 1.
-    objective_ : float, or ndarray of shape (n_pairs,) with more than two classes
+    objective_ : float, or ndarray of shape (n_problems,) with more than two classes
         The objective above, n being the number of examples with positive weight in the problem.
-    duality_gap_ : float or None, or ndarray of shape (n_pairs,) with more than two classes
+    duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
         Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none.
     n_kernel_evaluations_ : int
         Values k(x, z) computed in ``fit``, without those found in the cache.
@@ -190,6 +215,7 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         degree=3,
         coef0=0.0,
         C=1.0,
+        loss="hinge",
         solver="smo",
         fit_intercept=True,
         tol=1e-3,
@@ -197,10 +223,12 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         max_seconds=None,
         cache_size=500,
         class_weight=None,
+        multi_class="ovo",
         decision_function_shape="ovr",
         dtype="auto",
         warm_start=False,
         random_state=None,
+        n_jobs=None,
         callback=None,
         verbose=0,
         solver_options=None,
@@ -210,6 +238,7 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.C = C
+        self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -217,10 +246,12 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         self.max_seconds = max_seconds
         self.cache_size = cache_size
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
         self.dtype = dtype
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
@@ -254,45 +285,46 @@ class KernelSVC(ExpansionMixin, ClassifierMixin, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        entry = check_kernel_svc(self)
-        X, codes, sample_weight, weights = check_training_data(self, X, y, sample_weight)
-        pairs = pairs_of(codes, len(self.classes_), weights)
-        start = getattr(self, "_continuation", None) if self.warm_start else None
-        if start is None or not start.matches(self.solver, self.classes_):
-            draws_kernel = isinstance(self.gamma, str) and self.gamma == "median"
-            start = cold_start(
-                self.solver, self.classes_, self.random_state, len(pairs), draws_kernel=draws_kernel
-            )
-        self.dtype_ = precision(self.dtype, len(codes))
-        self.kernel_ = kernel_of(self, X, sample_weight, start.kernel_seed)
-        data = f"{digest(X)} {self.dtype_}" if self.warm_start else ""
-
-        def snapshot(pair, solver):
-            return self._snapshot(X, codes, pair, solver)
-
-        results = fit_pairs(self, entry, X, pairs, weights, start, data, snapshot)
-        self._set_expansion(X, codes, pairs, [result.solution for result in results])
-        set_outcome(self, results)
-        self._continuation = start.after(results, self.kernel_, data) if self.warm_start else None
-        if any(result.status == INTERRUPTED for result in results):
-            raise KeyboardInterrupt
-        warn_unless_converged(self, results)
+        self._fit_path(X, y, [self.C], [self], sample_weight)
         return self
 
-    def _snapshot(self, X, codes, pair, solver):
-        """The fitted two-class model of `pair` as of now, for callbacks."""
-        model = type(self)(**self.get_params(deep=False))
-        for name in ("n_features_in_", "feature_names_in_", "kernel_", "dtype_"):
-            if hasattr(self, name):
-                setattr(model, name, getattr(self, name))
-        two = [pair.negative, pair.positive]
-        model.classes_, model.class_weight_ = self.classes_[two], self.class_weight_[two]
-        own = Pair(0, 1, pair.rows, pair.y)
-        model._set_expansion(X, (codes == pair.positive).astype(np.intp), [own], [solver.solution()])
-        model.n_iter_ = np.array([solver.n_iter])
-        model.n_kernel_evaluations_ = solver.n_kernel_evaluations
-        model.converged_ = bool(solver.converged)
-        return model
+    def path(self, X, y, Cs, sample_weight=None):
+        """Fit a model for each of several Cs, each from the solution before it.
+
+        They share the kernel rows in the cache: where the whole matrix fits into ``cache_size``, no value of
+        it is computed twice.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        Cs : array-like of shape (n_Cs,)
+            Each > 0, in any order; they are worked through from small to large.
+
+        Returns
+        -------
+        list of KernelSVC
+            Fitted models in the order of `Cs`; each is this one with another ``C``.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`, and for a slack budget ``nu`` in ``solver_options``, which takes the place of C.
+        KeyboardInterrupt
+            After Ctrl-C, with nothing returned.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them, ``max_iter`` that of each. The model itself stays as it
+        was.
+        """
+        Cs = alpha_grid(Cs, "Cs")
+        if "nu" in (self.solver_options or {}):
+            raise ValueError("a path over C has no use for solver_options={'nu': ...}: leave nu out")
+        models = [type(self)(**{**self.get_params(deep=False), "C": float(C)}) for C in Cs]
+        order = np.argsort(Cs, kind="stable")
+        models[order[0]]._fit_path(X, y, Cs[order], [models[k] for k in order], sample_weight)
+        return models
 
     def save(self, path):
         """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.

@@ -20,3 +20,14 @@ def _controller():
 def single_threaded_blas():
     """Return a context manager inside which BLAS uses one thread."""
     return _controller().limit(limits=1, user_api="blas")
+
+
+def openmp_threads(n_threads):
+    """Return a context manager inside which the loops that this thread starts use at most `n_threads`."""
+    return _controller().limit(limits=n_threads, user_api="openmp")
+
+
+def n_openmp_threads():
+    """Return how many threads the loops that this thread starts may use."""
+    libraries = _controller().select(user_api="openmp").info()
+    return max((library["num_threads"] for library in libraries), default=1)

@@ -46,10 +46,10 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     else:
         products = rows.matvec(signed)
     quadratic = signed @ products / (alpha * n**2)
-    return _best_multiple(a, weights, quadratic, n, loss)
+    return best_multiple(a, weights, quadratic, n, loss)
 
 
-def _best_multiple(a, weights, quadratic, n, loss):
+def best_multiple(a, weights, quadratic, n, loss):
     """Return the largest D(theta a), theta a in the domain."""
     longest = loss.upper / a.max()
     linear = weights @ a / n

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernbench._random import as_generator
 
-__all__ = ["UniformStream", "as_generator", "cumulative_weights", "draw_indices", "open_streams"]
+__all__ = ["UniformStream", "as_generator", "cumulative_weights", "draw_indices", "indices_of", "open_streams"]
 
 
 def cumulative_weights(weights):
@@ -33,7 +33,23 @@ def draw_indices(rng, size, n, cumulative=None):
     -------
     ndarray of shape (size,), intp
     """
-    u = rng.random(size)
+    return indices_of(rng.random(size), n, cumulative)
+
+
+def indices_of(u, n, cumulative=None):
+    """Return the indices that uniform numbers stand for, as in `draw_indices`.
+
+    Parameters
+    ----------
+    u : ndarray
+        In [0, 1).
+    n : int
+    cumulative : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    ndarray of the shape of `u`, intp
+    """
     if cumulative is None:
         indices = (u * n).astype(np.intp)
     else:

@@ -10,7 +10,7 @@ class _Silent:
     def update(self, done, objective):
         pass
 
-    def tick(self, done):
+    def tick(self, done, *, now=False):
         pass
 
 
@@ -21,16 +21,16 @@ class _Bar:
     def update(self, done, objective):
         self._progress.update(self._task, completed=done, objective=f"{objective:.6g}")
 
-    def tick(self, done):
-        now = perf_counter()
-        if now - self._shown > REFRESH_SECONDS:
-            self._shown = now
+    def tick(self, done, *, now=False):
+        moment = perf_counter()
+        if now or moment - self._shown > REFRESH_SECONDS:
+            self._shown = moment
             self._progress.update(self._task, completed=done)
 
 
 @contextmanager
-def progress_bar(show, total):
-    """Yield an object with ``update(done, objective)`` and ``tick(done)``.
+def progress_bar(show, total, *, objective=True):
+    """Yield an object with ``update(done, objective)`` and ``tick(done)``, which draws at most every 0.1 seconds.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ def progress_bar(show, total):
         False draws nothing; a string is the bar's title.
     total : int or None
         Iterations to come; None draws a bar without an end.
+    objective : bool, default=True
+        Whether the bar tells an objective.
     """
     if not show:
         yield _Silent()
@@ -50,7 +52,7 @@ def progress_bar(show, total):
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("objective {task.fields[objective]}"),
+        *([TextColumn("objective {task.fields[objective]}")] if objective else []),
         TimeElapsedColumn(),
     )
     with Progress(*columns) as progress:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from kernbench.estimators import KernelSVC
 from kernbench.kernels.checks import first_not_finite
+from kernbench.solvers import registry
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 2).astype(int)
@@ -27,6 +29,11 @@ B = (Y == 2).astype(int)
         ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
         ({"max_iter": -2}, "max_iter must be a positive integer, or -1"),
         ({"max_iter": 10.5}, "max_iter must be a positive integer, or -1"),
+        ({"loss": "hinges"}, "unknown loss 'hinges'; did you mean 'hinge'?"),
+        ({"loss": None}, "unknown loss None"),
+        ({"multi_class": "ovr", "decision_function_shape": "ovo"}, "it needs multi_class='ovo'"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+        ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
         ({"max_seconds": 0}, "max_seconds must be a positive number of seconds, or None"),
         ({"cache_size": 0}, "cache_size must be a positive number of megabytes"),
         ({"cache_size": -5}, "cache_size must be a positive number of megabytes"),
@@ -201,3 +208,118 @@ def test_a_failed_fit_leaves_the_fitted_model_as_it_was():
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full_like(X, np.nan), Y)
     np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+# --- every solver -------------------------------------------------------------------------------------------
+
+ENTRIES = [entry for entry in registry.SOLVERS if entry.problem == "kernel-svm"]
+# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def settings(solver, max_iter=512):
+    """A short, repeatable run."""
+    return {"solver": solver, "random_state": 0, **({} if solver == "smo" else {"max_iter": max_iter})}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_solver_stands_in_the_docstring(entry):
+    assert f"* ``{entry.name}``:" in KernelSVC.__doc__
+
+
+@every_solver
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (X, np.zeros(150), "greater than one; got 1 class"),
+        (np.where(np.arange(4) == 2, np.nan, X), Y, "column 2 holds NaN"),
+        (X[:0], Y[:0], "0 sample"),
+        (X, np.where(Y == 0, np.nan, Y), "Input y contains NaN"),
+    ],
+    ids=["one class", "NaN", "no rows", "NaN labels"],
+)
+def test_bad_data_is_refused_whatever_the_solver(solver, rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC(**settings(solver)).fit(rows, labels)
+
+
+def test_loss_that_another_solver_offers_is_said_with_its_name():
+    offered = {loss: {e.name for e in ENTRIES if loss in e.losses} for loss in ("squared_hinge", "log_loss")}
+    for entry in ENTRIES:
+        for loss, names in offered.items():
+            if loss not in entry.losses:
+                with pytest.raises(ValueError, match=f"minimises loss='hinge'.*{loss}") as refused:
+                    KernelSVC(solver=entry.name, loss=loss).fit(X, Y)
+                assert all(repr(name) in str(refused.value) for name in names)
+
+
+@quiet
+@every_solver
+def test_duplicate_rows_with_opposite_labels(solver):
+    """No function tells them apart: the value at each pair is the same for both, and no number breaks."""
+    rows, labels = np.repeat(X[:30], 2, axis=0), np.tile([0, 1], 30)
+    model = KernelSVC(C=100.0, max_iter=200, solver=solver, random_state=0, tol=1e-12).fit(rows, labels)
+    values = model.decision_function(rows)
+    assert np.all(np.isfinite(values))
+    np.testing.assert_allclose(values[::2], values[1::2], atol=1e-9)
+    assert np.isfinite(model.objective_) and model.duality_gap_ >= 0
+
+
+@every_solver
+def test_c_too_large_for_the_limit_says_the_gap_it_reached(solver):
+    rows = np.random.default_rng(0).normal(size=(80, 3))
+    labels = np.arange(80) % 2
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=5 with a duality gap of \S+ at the objective"):
+        model = KernelSVC(C=1e10, solver=solver, max_iter=5, random_state=0).fit(rows, labels)
+    assert not model.converged_ and model.status_ == "max_iter"
+    assert np.isfinite(model.objective_) and model.duality_gap_ > 0
+    assert np.all(np.isfinite(model.decision_function(rows)))
+
+
+@quiet
+@every_solver
+def test_a_single_support_vector(solver):
+    """Two rows, one of them at the origin: with a linear kernel only the other one can matter."""
+    model = KernelSVC("linear", C=10.0, **settings(solver)).fit([[0.0], [2.0]], [0, 1])
+    moving = model.dual_coef_[0][model.support_ == 1]
+    assert len(moving) <= 1 and np.all(moving > 0)
+    alone = KernelSVC("linear", C=10.0, fit_intercept=False, **settings(solver)).fit([[0.0], [2.0]], [0, 1])
+    values = alone.decision_function([[0.0], [1.0], [2.0]])
+    assert np.all(np.isfinite(values)) and values[0] == 0 and values[2] > 0
+    np.testing.assert_allclose(values[2], 2 * values[1], rtol=1e-6)
+
+
+@quiet
+@every_solver
+def test_a_million_sparse_features(solver):
+    rng = np.random.default_rng(0)
+    n, d, used = 60, 1_000_000, 20
+    columns = rng.choice(d, size=(n, used)).ravel()
+    rows = sparse.csr_matrix((rng.random(n * used), (np.repeat(np.arange(n), used), columns)), shape=(n, d))
+    labels = np.arange(n) % 2
+    rows = rows + sparse.csr_matrix((2.0 * labels, (np.arange(n), np.zeros(n, dtype=int))), shape=(n, d))
+    model = KernelSVC("linear", **settings(solver)).fit(rows, labels)
+    thin = KernelSVC("linear", **settings(solver)).fit(rows[:, np.unique(rows.indices)], labels)
+    np.testing.assert_array_equal(model.dual_coef_, thin.dual_coef_)
+    assert model.support_vectors_.shape == (len(model.support_), d) and sparse.issparse(
+        model.support_vectors_
+    )
+    assert model.score(rows, labels) > 0.9
+
+
+def test_precision_is_double_where_a_narrow_kernel_needs_it():
+    """exp(-gamma |x - z|^2) from single-precision inner products of long rows is not even 1 at x = z."""
+    rng = np.random.default_rng(0)
+    rows = 30 * rng.normal(size=(2100, 5))
+    labels = rows[:, 0] > 0
+    wide = KernelSVC(gamma=1e-3, max_iter=1, solver="pegasos", random_state=0)
+    narrow = KernelSVC(gamma=1e6, max_iter=1, solver="pegasos", random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        assert wide.fit(rows, labels).dtype_ == "float32"
+        assert narrow.fit(rows, labels).dtype_ == "float64"
+        assert narrow.fit(sparse.csr_matrix(rows), labels).dtype_ == "float64"
+        # Far from the origin but near one another: rows are centred before they are multiplied.
+        assert wide.fit(rows + 1e4, labels).dtype_ == "float32"
+        assert narrow.set_params(dtype="float32").fit(rows, labels).dtype_ == "float32"

@@ -10,7 +10,8 @@ from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.solvers import registry
 
-SOLVERS = registry.names("kernel-svm")
+# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -18,9 +19,9 @@ def problem(n=150, n_classes=2, seed=0):
     return make_classification(n, 8, n_informative=5, n_classes=n_classes, flip_y=0.1, random_state=seed)
 
 
-def settings(solver):
+def settings(solver, max_iter=512):
     """A short, repeatable run."""
-    return {"solver": solver, "random_state": 0, **({} if solver == "smo" else {"max_iter": 512})}
+    return {"solver": solver, "random_state": 0, **({} if solver == "smo" else {"max_iter": max_iter})}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -96,3 +96,18 @@ def rank(design_of):
         return entry.load(twin)(design_of(problem, twin), problem.y, **options)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def linear():
+    """A function ``linear(entry, twin, problem, **options)`` that returns a solver on explicit features.
+
+    The problems are those of `ranking`, in the forms "dense", "float32", "csr" and "csr64".
+    """
+
+    def make(entry, twin, problem, *, C=1.0, **options):
+        options = {"random_state": 0, "weights": problem.weights, **options}
+        design = (as_design if twin == "compiled" else as_reference_design)(problem.X)
+        return entry.load(twin)(design, problem.y, alpha=1 / (C * problem.n), **options)
+
+    return make

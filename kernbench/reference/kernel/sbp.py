@@ -9,6 +9,7 @@ margins of 1.
 
 import numpy as np
 
+from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem, require_number, require_state
 from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.losses.water_level import water_level
@@ -40,6 +41,8 @@ class SBP:
     weights : array-like of shape (n,), optional
         Ones by default.
     fit_intercept : bool, default=True
+    loss : {"hinge"}
+        The slack of a margin is its hinge loss; there is no other.
     burn_in : int, default=0
         Steps left out of the average; the paper's T0.
     average_power : float, optional
@@ -66,10 +69,11 @@ class SBP:
 
     granularity = 1
 
-    def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, burn_in=0,
+    def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
                  average_power=None, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
+        margin_loss(loss, offered=("hinge",))
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None

@@ -17,6 +17,7 @@ from kernbench.solvers.kernel._water cimport Basin, Water
 
 import numpy as np
 
+from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem, require_number, require_state
 from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.losses.water_level import water_level
@@ -48,6 +49,8 @@ cdef class SBP:
         Slack budget per example of the paper's problem (2.3).
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
+    loss : {"hinge"}
+        The slack of a margin is its hinge loss; there is no other.
     burn_in : int, default=0
         Steps left out of the average (the paper's T0).
     average_power : float, optional
@@ -82,10 +85,11 @@ cdef class SBP:
 
     granularity = 1
 
-    def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, burn_in=0,
+    def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
                  average_power=None, random_state=None, initial=None):
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
+        margin_loss(loss, offered=("hinge",))
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None

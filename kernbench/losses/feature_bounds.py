@@ -1,0 +1,81 @@
+"""Certified gaps of linear solvers that keep no dual variables: any w tells some, by its margins.
+
+At the optimum a_i = -l'(m_i) and w = (1/(alpha n)) sum_i w_i a_i y_i x_i. For a smooth loss the slopes at the margins of
+a w near the optimum are near the optimal a. Those of the hinge jump at m = 1, where the optimal a_i of the examples on
+the margin lie between 0 and 1: slopes smoothed over a band of margins stand in for them. Each a in the domain of psi is
+a lower bound on the optimum (see `losses.margin`), and so is the best of several.
+"""
+
+import numpy as np
+
+from kernbench.losses.duality import best_multiple
+from kernbench.losses.margin import Hinge
+
+BANDS = (0.01, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's slope is smoothed
+
+
+def certificate(problem, coef, *known):
+    """Return the objective at w and a bound on its distance to the optimum, by a few passes over the data.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    coef : ndarray of shape (d,)
+        w.
+    *known : ndarray of shape (n,)
+        More dual variables to try, clipped to their domain.
+
+    Returns
+    -------
+    objective : float
+    gap : float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        If they are too large to compute with.
+    """
+    scores = problem.design.scores(coef)
+    objective = problem.primal(coef, scores)
+    if not np.isfinite(objective):
+        raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
+    tries = [*known, *dual_variables_of_margins(problem.y * scores, problem.loss)]
+    return objective, max(0.0, objective - max(lower_bound(problem, a) for a in tries))
+
+
+def dual_variables_of_margins(margins, loss):
+    """Return a list of dual variables, arrays of shape (n,), that these margins tell."""
+    if loss is not Hinge:
+        return [-loss.slope(margins)]
+    return [np.clip(0.5 + (1.0 - margins) / (2.0 * band), 0.0, 1.0) for band in BANDS]
+
+
+def lower_bound(problem, a):
+    """Return the largest D(theta a), theta a in the domain, after entries of `a` outside it were clipped; at least 0."""
+    weights, loss, n = problem.weights, problem.loss, problem.n
+    a = np.where(weights > 0, np.clip(a, 0.0, loss.upper), 0.0)
+    if not a.any():
+        return 0.0
+    element = problem.design.combine(weights * problem.y * a)
+    return best_multiple(a, weights, element @ element / (problem.alpha * n**2), n, loss)
+
+
+def squared_norms(design):
+    """Return |x_i|^2 for all samples of a design of features.
+
+    Raises
+    ------
+    ValueError
+        If one is too large to compute with.
+    """
+    X = design.X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if hasattr(X, "indptr"):
+            rows = np.repeat(np.arange(design.n_samples), np.diff(X.indptr))
+            norms = np.bincount(rows, weights=np.square(X.data, dtype=np.float64), minlength=design.n_samples)
+        else:
+            norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    if not np.all(np.isfinite(norms)):
+        raise ValueError("features are not finite, or too large to compute with: scale them")
+    return norms

@@ -1,0 +1,217 @@
+"""Stochastic block mirror descent: an example gives the slope, a block of weights takes the step.
+
+    w_I -= g_t (l'(m_i) y_i x_iI + lambda w_I),        g_t = min(g_0, 2 b / (lambda (t + 1))),
+
+with b blocks. The average of the iterates is brought up to date block by block, when a block changes.
+"""
+
+from libc.stdint cimport int32_t
+
+from kernbench.losses._margin cimport margin_slope
+from kernbench.solvers._design cimport FeatureDesign
+from kernbench.solvers.linear._rows cimport row_dot
+
+from numbers import Integral
+
+import numpy as np
+
+from kernbench.losses.feature_bounds import certificate, squared_norms
+from kernbench.losses.linear_problem import LinearProblem
+from kernbench.losses.margin import Hinge
+from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.solvers.base import Solution
+from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_of, seed_of
+
+cdef enum:
+    DRAWS = 4096           # steps whose draws are made at a time
+
+
+cdef class SBMD:
+    """Stochastic block mirror descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+
+    lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n,), optional
+        Ones by default.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    random_state : None, int, RandomState or Generator
+        Asked for one seed; two uniform numbers per step then.
+    initial : Solution, optional
+        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
+        ``coef`` is a warm start, as if reached by ``n_iter`` steps.
+    n_blocks : int, default=8
+        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most.
+    largest_step : float, optional
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in the place of the hinge's l''.
+    average : bool, default=True
+        `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
+
+    Attributes
+    ----------
+    n_inner_products : int
+        A step is one, and the share of its block in another.
+
+    References
+    ----------
+    Dang and Lan, SIAM J. Optim. 25 (2015).
+    """
+
+    cdef readonly long long n_iter
+    cdef readonly bint converged
+    cdef readonly object problem
+    cdef readonly Py_ssize_t first_check
+    cdef FeatureDesign design
+    cdef object cumulative, stream, settings
+    cdef int loss
+    cdef Py_ssize_t n_blocks
+    cdef bint average
+    cdef long long touched
+    cdef double lam, largest_step, begun
+    cdef const double[::1] y
+    cdef double[::1] w, sum, counted
+
+    granularity = 1
+    n_kernel_evaluations = 0
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
+                 largest_step=None, average=True):
+        if not isinstance(n_blocks, Integral) or n_blocks < 1:
+            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)
+        self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
+        self.average, self.n_blocks = average, min(n_blocks, design.n_coef)
+        self.lam = problem.alpha * problem.n / problem.total_weight
+        if largest_step is None:
+            curvature = 1.0 if problem.loss is Hinge else problem.loss.smoothness
+            largest_step = 1.0 / (curvature * squared_norms(design).max() + self.lam)
+        self.largest_step = require_number("largest_step", largest_step, positive=True)
+        self.cumulative = cumulative_weights(problem.weights)
+        self.settings = np.array([problem.alpha, self.loss, n_blocks, self.largest_step], dtype=np.float64)
+        self.first_check = problem.n
+        self.w, self.sum, self.counted = np.zeros(design.n_coef), np.zeros(design.n_coef), np.zeros(self.n_blocks)
+        self.stream = UniformStream(seed_of(random_state, initial), 0, width=2)
+        if initial is not None:
+            self._start_from(initial)
+
+    @property
+    def n_inner_products(self):
+        return self.touched // self.design.n_coef
+
+    def advance(self, n_iter):
+        """Do `n_iter` steps; return `n_iter`."""
+        cdef Py_ssize_t k, done = 0, steps
+        cdef const Py_ssize_t[::1] examples, blocks
+        while done < n_iter:
+            steps = min(<Py_ssize_t> DRAWS, n_iter - done)
+            u = self.stream.ahead(steps)[:steps]
+            examples, blocks = indices_of(u[:, 0], self.problem.n, self.cumulative), indices_of(u[:, 1], self.n_blocks)
+            self.stream.position += steps
+            with nogil:
+                for k in range(steps):
+                    self._step(examples[k], blocks[k])
+            done += steps
+        return done
+
+    cdef void _step(self, Py_ssize_t i, Py_ssize_t block) noexcept nogil:
+        cdef:
+            Py_ssize_t k, d = self.w.shape[0]
+            Py_ssize_t first = d * block // self.n_blocks, last = d * (block + 1) // self.n_blocks
+            double slope = margin_slope(self.loss, self.y[i] * row_dot(self.design, i, &self.w[0]))
+            double passed = self._weight(), since = passed - self.counted[block], step, kept
+            double *w = &self.w[0]
+            double *sums = &self.sum[0]
+        self.n_iter += 1
+        step = min(self.largest_step, 2.0 * self.n_blocks / (self.lam * (self.n_iter + 1)))
+        kept = 1.0 - step * self.lam
+        for k in range(first, last):
+            sums[k] += since * w[k]
+            w[k] *= kept
+        self.counted[block] = passed
+        if slope != 0.0:
+            if self.design.single:
+                _add_part(self.design, <const float *> self.design.values, i, first, last, -step * slope * self.y[i], w)
+            else:
+                _add_part(self.design, <const double *> self.design.values, i, first, last, -step * slope * self.y[i], w)
+        self.touched += d + last - first
+
+    cdef double _weight(self) noexcept nogil:
+        """The sum of the weights of the iterates so far: 1 + ... + t, without those before a warm start."""
+        return 0.5 * self.n_iter * (self.n_iter + 1.0) - self.begun
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def _coef(self):
+        passed = self._weight()
+        if not self.average or passed == 0:
+            return np.array(self.w)
+        ends = len(self.w) * np.arange(self.n_blocks + 1) // self.n_blocks
+        left = np.repeat(passed - np.asarray(self.counted), np.diff(ends))
+        return (np.asarray(self.sum) + left * np.asarray(self.w)) / passed
+
+    def objective(self):
+        """Return the objective of `solution`, by a pass over the data."""
+        coef = self._coef()
+        return self.problem.primal(coef, self.design.scores(coef))
+
+    def gap(self):
+        """Return the objective of `solution` minus a lower bound on the optimum."""
+        return certificate(self.problem, self._coef())[1]
+
+    def check(self, tol):
+        """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
+        objective, gap = certificate(self.problem, self._coef())
+        self.converged = gap <= tol * objective
+        return self.converged
+
+    def solution(self):
+        """Return the average of the iterates, or the last one."""
+        state = {
+            "seed": np.array([self.stream.seed]), "settings": self.settings.copy(),
+            "scalars": np.array([self.stream.position, self.begun], dtype=np.float64), "last": np.array(self.w),
+            "sum": np.array(self.sum), "counted": np.array(self.counted),
+        }
+        return Solution(self._coef(), 0.0, self.n_iter, state)
+
+    def _start_from(self, initial):
+        state = require_state(initial, self.design.n_coef, ["settings", "scalars", "last", "sum", "counted"])
+        self.n_iter = initial.n_iter
+        if state is not None and np.array_equal(state["settings"], self.settings):
+            self.w, self.sum, self.counted = state["last"], state["sum"], state["counted"]
+            position, self.begun = state["scalars"]
+            self.stream = UniformStream(self.stream.seed, 0, width=2, position=int(position))
+        else:
+            self.w = np.array(initial.coef, dtype=np.float64)
+            self.begun = self._weight()
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef void _add_part(FeatureDesign design, const real *values, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, double size,
+                    double *w) noexcept nogil:
+    """w_k += size x_ik for first <= k < last."""
+    cdef Py_ssize_t k, low, high, middle, d = design.n_coef
+    cdef const int32_t *columns = design.columns
+    if not design.is_sparse:
+        for k in range(first, last):
+            w[k] += size * values[i * d + k]
+        return
+    low, high = design.starts[i], design.starts[i + 1]
+    while low < high:      # the first stored entry at or beyond `first`; they ascend
+        middle = (low + high) // 2
+        if columns[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    while low < design.starts[i + 1] and columns[low] < last:
+        w[columns[low]] += size * values[low]
+        low += 1

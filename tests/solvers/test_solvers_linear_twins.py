@@ -1,0 +1,68 @@
+"""Every solver on explicit features: the compiled class against its plain-NumPy reference, step by step."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kernbench.solvers.registry import SOLVERS
+
+LINEAR_SOLVERS = [entry for entry in SOLVERS if entry.problem == "linear-svm"]
+FORMS = ("dense", "float32", "csr", "csr64")
+
+# Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for each of
+# its losses.
+VARIANTS = {
+    "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
+    "simba": [{"horizon": 50}],
+    "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
+    "rbcd": [{"n_blocks": 2}],
+}
+CASES = [
+    (entry, {"loss": loss, **options})
+    for entry in LINEAR_SOLVERS
+    for loss in entry.losses
+    for options in ({}, *VARIANTS.get(entry.name, ()))
+]
+
+
+def case_name(case):
+    return "-".join([case[0].name, *map(str, case[1].values())])
+
+
+every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+
+
+def assert_lockstep(case, problem, linear, C, rounds=12, length=31):
+    """Advance both twins by the same amounts; all they know must agree to rounding."""
+    entry, options = case
+    compiled, reference = (linear(entry, twin, problem, C=C, **options) for twin in ("compiled", "reference"))
+    for _ in range(rounds):
+        done = compiled.advance(length), reference.advance(length)
+        assert done[0] == done[1]
+        a, b = compiled.solution(), reference.solution()
+        scale = max(np.abs(b.coef).max(), 1e-12)
+        np.testing.assert_allclose(a.coef, b.coef, rtol=0, atol=1e-8 * scale)
+        assert a.state.keys() == b.state.keys()
+        assert compiled.n_iter == reference.n_iter
+        assert compiled.n_inner_products == reference.n_inner_products
+        assert compiled.objective() == pytest.approx(reference.objective(), rel=1e-9, abs=1e-12)
+        assert compiled.gap() == pytest.approx(reference.gap(), rel=1e-6, abs=1e-9)
+        assert compiled.converged == reference.converged
+
+
+@pytest.mark.parametrize("form", FORMS)
+@every_case
+def test_twin_is_in_lockstep(case, form, ranking, linear):
+    for seed, weighted in enumerate((False, True)):
+        assert_lockstep(case, ranking(80, seed, d=5, form=form, weighted=weighted), linear, C=3.0)
+
+
+@every_case
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    n=st.integers(2, 50), d=st.integers(1, 20), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 30.0]),
+    form=st.sampled_from(FORMS), weighted=st.booleans(),
+)  # fmt: skip
+def test_twin_is_in_lockstep_on_any_problem(case, n, d, seed, C, form, weighted, ranking, linear):
+    assert_lockstep(case, ranking(n, seed, d=d, form=form, weighted=weighted), linear, C=C, rounds=4, length=17)
