@@ -3,7 +3,8 @@
 ::
 
     base/            the declarations: Experiment, Scale, Setting, Method, Metric, Claim, figures: plain data
-    sbp_libsvm.py    one module (or package) per experiment …
+    sbp/             one package per paper, or question …
+    svm_peers/
     primitives/
     rocsvm/
     registry.py      … listed here

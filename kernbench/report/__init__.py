@@ -10,6 +10,7 @@
         drawings.py      its figures: what is in them;  figures.py draws,  svg.py places them
         claims.py        whether the paper's claim holds
         provenance.py    where the numbers come from
+      overall.py       profiles over all experiments
       verdict.py       which solver to use, and why
       page.py          HTML and Markdown, by templates/
       folder.py        files, whole or not at all

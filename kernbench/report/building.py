@@ -72,6 +72,7 @@ def build(results="results", out="reports", *, on_step=None):
 
 def _page(found, on_step):
     from kernbench.experiments import registry
+    from kernbench.report.overall import overall_profile
     from kernbench.report.page import Page, solver_table
     from kernbench.report.sections import make_section
     from kernbench.report.style import looks
@@ -87,12 +88,18 @@ def _page(found, on_step):
         sections.append(make_section(experiment, group, styles))
         if experiment.is_race:
             verdicts.append(verdict(experiment, group))
+    overall = []
+    for scale in dict.fromkeys(group.scale for group in found.groups):
+        of_scale = [group for group in found.groups if group.scale == scale]
+        declared = {group.experiment: registry.get(group.experiment) for group in of_scale}
+        overall.append(overall_profile(declared, of_scale))
     # The paper's own data speak first; where they say nothing yet, small ones may.
     answered = [candidate for candidate in verdicts if candidate.table is not None]
     return Page(
         verdict=(answered or verdicts or [no_race(sections)])[0],
         sections=sections,
         solvers=solver_table(),
+        overall=[picture for picture in overall if picture is not None],
         notes=found.notes,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),
@@ -106,6 +113,7 @@ def _files(page):
     tables = [table for section in page.sections for table in section.tables] + [page.solvers]
     tables += [page.verdict.table] if page.verdict.table is not None else []
     pictures = [picture for section in page.sections for _, group in section.pictures for picture in group]
+    pictures += page.overall
     files = {f"tables/{table.name}.csv": table.to_csv() for table in tables}
     for picture in pictures:
         files[f"figures/{picture.name}.svg"] = picture.svg_file

@@ -19,6 +19,8 @@ class Page:
     verdict : Verdict
     sections : list of Section
     solvers : Table
+    overall : list of Picture
+        Over all experiments.
     notes : list of str
         About records that could not be used.
     version, date : str
@@ -28,6 +30,7 @@ class Page:
     verdict: Verdict
     sections: list[Section]
     solvers: Table
+    overall: list
     notes: list
     version: str
     date: str

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from kernbench.report import text
 from kernbench.report.advice import advise
+from kernbench.report.claims import HOLDS
 from kernbench.report.labels import KINDS, data_of, kind_of, label_of, peer_of, scaled, spelled
 from kernbench.report.reasons import reasons
 from kernbench.report.statistics import finite
@@ -28,6 +29,8 @@ class Verdict:
     table : Table or None
         A row for each data set.
     caveats : list of str
+    question : str
+        What the headline answers.
     """
 
     headline: str
@@ -37,10 +40,11 @@ class Verdict:
     code: str = ""
     table: Table | None = None
     caveats: list = field(default_factory=list)
+    question: str = "Which solver to use for a kernel machine, and why?"
 
 
 def no_race(sections):
-    """What stands in the box while nothing was compared: the standing of the claims, section by section.
+    """What stands in the box when no experiment recommends a solver: the standing of the claims.
 
     Parameters
     ----------
@@ -50,13 +54,22 @@ def no_race(sections):
     -------
     Verdict
     """
+    found = [finding for section in sections for finding in section.findings]
+    holding = sum(finding.verdict == HOLDS for finding in found)
+    if len(found) == 1:
+        headline = f"The claim {found[0].verdict}."
+    elif found:
+        headline = f"{holding} of {len(found)} claims hold."
+    else:
+        headline = f"{text.plural(sum(section.n_records for section in sections), 'measurement')}, no claims."
     return Verdict(
-        "No solvers have been compared yet.",
-        "The records are of other experiments. For a recommendation: kernbench run",
+        headline,
+        "These experiments recommend no solver; one that does is run by: kernbench run sbp-libsvm",
         sentences=[
             f"{section.experiment.title}, {section.scale} scale: {section.standing or 'no claims'}."
             for section in sections
         ],
+        question="What do these experiments say?",
     )
 
 

@@ -49,7 +49,7 @@ class Curves:
     line : str
         Category (a place in a record) that tells the lines apart.
     panel : str or None
-        Category of the small multiples, which share the scale of `y`; None makes one picture.
+        Category of the small multiples; None makes one picture.
     slope : float or None
         On two logarithmic axes, a dashed line of this slope: y ~ x ** slope.
     slope_label : str
@@ -57,8 +57,8 @@ class Curves:
         A point (x, y) of that line; None puts it just below all points of a panel.
     y_range : tuple of float or None
         Ends of the vertical axis; a line may leave the picture there. None shows all of them.
-    shared_x : bool
-        The panels share the scale of `x` too.
+    shared_x, shared_y : bool
+        The panels share the scale of `x`, of `y`.
     band : bool
         Shade the range over repeats.
     marks : bool
@@ -80,6 +80,7 @@ class Curves:
     slope_through: tuple | None = None
     y_range: tuple | None = None
     shared_x: bool = True
+    shared_y: bool = True
     band: bool = True
     marks: bool = True
     ordered: bool = False

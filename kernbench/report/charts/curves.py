@@ -102,11 +102,15 @@ class _Chart:
         else:
             self.looks = category_looks([line.name for line in lines] for lines in panels.values())
         self.every = [line for lines in panels.values() for line in lines]
-        heights = [end for line in self.every for end in (line.low, line.high)]
-        if display.slope is not None and display.slope_through is not None:
-            heights.append(self._slope_line(self.every)[1])
-        self.y_limits = display.y_range or scales.limits(heights, display.y.log)
+        self.y_limits = self._heights(self.every)
         self.x_limits = scales.limits([line.x for line in self.every], display.x.log)
+
+    def _heights(self, lines):
+        """The ends of the vertical axis over some lines."""
+        heights = [end for line in lines for end in (line.low, line.high)]
+        if self.display.slope is not None and self.display.slope_through is not None:
+            heights.append(self._slope_line(lines)[1])
+        return self.display.y_range or scales.limits(heights, self.display.y.log)
 
     def panel_name(self, panel):
         """The heading of a panel."""
@@ -138,7 +142,8 @@ class _Chart:
         width = layout.width_of(axes)
         share = self._room(self.every, fonts, width) if display.shared_x else self._room(lines, fonts, width)
         axes.set_xlim(x_limits[0], scales.beyond(x_limits, share, display.x.log))
-        axes.set_ylim(*self.y_limits)
+        y_limits = self.y_limits if display.shared_y else self._heights(lines)
+        axes.set_ylim(*y_limits)
         handles = [
             self._draw_line(axes, line, self.look(lines, place), alone) for place, line in enumerate(lines)
         ]
@@ -151,7 +156,7 @@ class _Chart:
             x_label=layout.axis_words(display.x) if alone else "",
             y_label=layout.axis_words(display.y) if alone else "",
         )
-        self._tick(axes, lines, alone)
+        self._tick(axes, lines, alone, y_limits)
         if not self.is_named:
             return
         names = [self.line_name(line.name) for line in lines]
@@ -205,7 +210,7 @@ class _Chart:
             color=INK,
         )
 
-    def _tick(self, axes, lines, alone):
+    def _tick(self, axes, lines, alone, y_limits):
         x = sorted({float(value) for line in lines for value in line.x})
         if self.display.x.log:
             few = x if len(x) <= MANY_TICKS else x[:: -(-len(x) // MANY_TICKS)]
@@ -213,7 +218,7 @@ class _Chart:
         else:
             whole = all(value.is_integer() for value in x)
             layout.set_ticks(axes.xaxis, scales.round_ticks(x[0], x[-1], 4 if alone else 3, whole))
-        low, high = self.y_limits
+        low, high = y_limits
         layout.set_ticks(axes.yaxis, scales.ticks(low, high, self.display.y.log))
         axes.set_ylim(low, high)
 

@@ -28,50 +28,65 @@ def picture(display, experiment, group, looks):
     Picture or None
     """
     factors = factors_of(display, experiment, group)
+    names = {method: label_of(experiment, method) for method in factors}
+    return drawn(
+        text.file_name(f"{group.experiment}-{group.scale}-{display.name}"),
+        display.title,
+        f"{experiment.metric(display.metric).label}: factor over the best",
+        {names[method]: found for method, found in factors.items()},
+        {names[method]: looks[method] for method in factors},
+        note=f"Repeats on data sets on which all of these methods were run. {display.note}".rstrip(),
+        heading=display.heading,
+    )
+
+
+def drawn(name, title, x_label, factors, looks, *, note="", heading=""):
+    """Draw profiles; None where there are fewer than two methods, or no problem.
+
+    Parameters
+    ----------
+    name : str
+        Of its files.
+    title, x_label : str
+    factors : dict of str to list of float
+        By label, as :func:`factors_of` gives them by method.
+    looks : dict of str to Look
+        By label.
+    note, heading : str
+
+    Returns
+    -------
+    Picture or None
+    """
     n_problems = len(next(iter(factors.values()), ()))
     if len(factors) < 2 or n_problems == 0:
         return None
-    names = {method: label_of(experiment, method) for method in factors}
-    label = experiment.metric(display.metric).label
     seen = [factor for found in factors.values() for factor in found if factor <= WORST]
     end = scales.limits([[1.0, *seen]], log=True)[1]
 
     def draw(axes, fonts):
         handles = []
-        for method, found in factors.items():
+        for label, found in factors.items():
             x, y = _steps(found, end)
-            look = looks[method]
-            handles += axes.step(
-                x, y, where="post", color=look.colour, linestyle=look.dash, linewidth=2.0, clip_on=False
-            )
+            style = {"color": looks[label].colour, "linestyle": looks[label].dash, "linewidth": 2.0}
+            handles += axes.step(x, y, where="post", clip_on=False, **style)
         axes.set_xscale("log")
         axes.set_xlim(1.0, end)
         axes.set_ylim(0.0, 1.02)
-        layout.dress(
-            axes,
-            fonts,
-            title=display.title,
-            x_label=f"{label}: factor over the best",
-            y_label="share of problems",
-        )
+        layout.dress(axes, fonts, title=title, x_label=x_label, y_label="share of problems")
         layout.set_ticks(axes.xaxis, scales.ticks(1.0, end, True))
-        layout.name_inside(axes, handles, list(names.values()), fonts)
+        layout.name_inside(axes, handles, list(factors), fonts)
 
-    name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
-    words = " ".join(_sentence(names[method], found) for method, found in factors.items())
-    page, file = layout.one(name, display.title, words, draw)
-    caption = [
-        text.sentence(display.title),
-        f"{text.plural(n_problems, 'problem')}: repeats on data sets on which all of these methods were run.",
-        *([display.note] if display.note else []),
-    ]
-    rows = [("method", f"{label}: factor over the best", "share of problems")]
+    words = " ".join(_sentence(label, found) for label, found in factors.items())
+    page, file = layout.one(name, title, words, draw)
+    caption = [text.sentence(title), f"{text.plural(n_problems, 'problem')}.", *([note] if note else [])]
+    rows = [("method", x_label, "share of problems")]
     rows += [
-        (method, repr(float(x)), repr(float(y)))
-        for method, found in factors.items()
+        (label, repr(float(x)), repr(float(y)))
+        for label, found in factors.items()
         for x, y in zip(*_steps(found, None))
     ]
-    return Picture(name, " ".join(caption), words, page, file, csv_text(rows), display.heading)
+    return Picture(name, " ".join(caption), words, page, file, csv_text(rows), heading)
 
 
 def factors_of(display, experiment, group):

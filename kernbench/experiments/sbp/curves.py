@@ -1,0 +1,86 @@
+"""A cell: the test error of one solver along its kernel evaluations."""
+
+from time import perf_counter
+
+import numpy as np
+
+from kernbench.experiments.base import resolve
+from kernbench.experiments.evaluation import error_rate
+from kernbench.experiments.measure import result
+from kernbench.experiments.sbp import runs
+
+PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # n² evaluations; where all curves are compared
+
+
+def measure(cell):
+    """Follow a solver's test error.
+
+    The cell's `params` are ``solver``, ``gamma`` (of the Gaussian), ``C``, ``epochs`` and perhaps ``nu``, the
+    slack budget of the batch perceptron. There is no intercept.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    dict
+        ``metrics``, most of test errors at so many kernel evaluations, nothing being kept: ``test_error`` of
+        the final model; ``curve_error``, the mean over `PASSES`, equally spaced in the logarithm;
+        ``early_error``, ``epoch_error``, after n²/8 and n²; ``rise``, of the final model above the least on the
+        way; ``settled_share``, the share of the run's evaluations after which the error stays within a point of
+        the last; ``computed``, of all its evaluations the share that was computed. ``trace``: ``passes``,
+        ``evaluations`` (n² times those) and ``test_error``; of the models on the way ``model_evaluations``,
+        ``model_computed``, ``model_error``.
+    """
+    data = resolve(cell.loader)(**cell.arguments)
+    params, n = cell.params, len(data.y_train)
+    problem = {"gamma": params["gamma"], "alpha": 1.0 / (params["C"] * n)}
+    name = params["solver"]
+    options = {"nu": params["nu"]} if name == "sbp" and "nu" in params else {}
+    solver = runs.start(name, data.X_train, data.y_train, seed=cell.seed, options=options, **problem)
+    way = runs.walk(name, solver, data.X_train, data.X_test, gamma=params["gamma"], epochs=params["epochs"])
+    start = perf_counter()
+    points = list(way)
+    seconds = perf_counter() - start
+    errors = [error_rate(data.y_test, np.where(point.scores > 0, 1, -1)) for point in points]
+    grid = [passes * n * n for passes in PASSES]
+    on_grid = runs.carried(points, errors, grid)
+    trace = {
+        "passes": PASSES,
+        "evaluations": grid,
+        "test_error": on_grid,
+        "model_evaluations": [point.cost for point in points],
+        "model_computed": [point.computed for point in points],
+        "model_error": errors,
+    }
+    return result(
+        data,
+        summary(points, errors, on_grid, n),
+        seconds={"run": seconds},
+        trace=trace,
+        n_kernel_evaluations=points[-1].computed,
+    )
+
+
+def summary(points, errors, on_grid, n):
+    """The metrics of :func:`measure` from the models' errors."""
+    known = [error for error in on_grid if error is not None]
+    # Before the first model there is none, and a coin is as good.
+    mean = (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid)
+    early, epoch = runs.carried(points, errors, [n * n / 8, n * n])
+    spent = np.array([point.cost for point in points])
+    outside = np.flatnonzero(np.abs(np.array(errors) - errors[-1]) > 0.01)
+    settled = spent[outside[-1] + 1] if len(outside) else spent[0]
+    return {
+        "test_error": errors[-1],
+        "curve_error": mean,
+        "early_error": early,
+        "epoch_error": epoch,
+        "rise": errors[-1] - min(errors),
+        "settled_share": settled / spent[-1],
+        "computed": points[-1].computed / spent[-1],
+        "evaluations": spent[-1],
+        "n_iter": points[-1].n_iter,
+        "n_support": points[-1].n_support,
+    }

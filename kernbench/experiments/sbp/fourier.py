@@ -1,0 +1,65 @@
+"""A cell: the test error of linear SVMs on more and more random Fourier features."""
+
+from time import perf_counter
+
+from kernbench.experiments.base import resolve
+from kernbench.experiments.evaluation import error_rate
+from kernbench.experiments.measure import result
+from kernbench.experiments.sbp.curves import PASSES
+from kernbench.experiments.sbp.runs import gaussian
+
+
+def measure(cell):
+    """Train a linear SVM to optimality on 1, 2, 4, ... pairs of features.
+
+    The cost of k pairs is taken to be k n inner products, those of the features of the training rows; training
+    costs nothing. The cell's `params` are ``gamma``, ``C``, ``pairs`` (the most) and ``tol``.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    dict
+        ``metrics``: ``test_error`` with the most pairs; ``curve_error`` and ``epoch_error`` as of
+        :mod:`~kernbench.experiments.sbp.curves`, with inner products for kernel evaluations. ``trace``:
+        ``pairs``, ``passes`` (inner products over n²), ``evaluations`` (inner products) and ``test_error``.
+    """
+    from kernbench.features import RandomFeatures
+
+    data = resolve(cell.loader)(**cell.arguments)
+    params, n = cell.params, len(data.y_train)
+    counts, errors = [], []
+    start = perf_counter()
+    k = 1
+    while k <= params["pairs"]:
+        features = RandomFeatures(gaussian(params["gamma"]), 2 * k, form="pair", random_state=cell.seed)
+        train = features.fit_transform(data.X_train)
+        model = resolve(cell.estimator)(
+            C=params["C"], fit_intercept=False, tol=params["tol"], random_state=cell.seed
+        )
+        model.fit(train, data.y_train)
+        counts.append(k)
+        errors.append(error_rate(data.y_test, model.predict(features.transform(data.X_test))))
+        k *= 2
+    seconds = perf_counter() - start
+    on_grid = [_last(counts, errors, passes * n) for passes in PASSES]
+    known = [error for error in on_grid if error is not None]
+    metrics = {
+        "test_error": errors[-1],
+        "curve_error": (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid),
+        "epoch_error": _last(counts, errors, n),
+    }
+    trace = {
+        "pairs": counts,
+        "passes": [k / n for k in counts],
+        "evaluations": [k * n for k in counts],
+        "test_error": errors,
+    }
+    return result(data, metrics, seconds={"run": seconds}, trace=trace)
+
+
+def _last(counts, errors, most):
+    """The error with the most pairs that `most` allows; None where it allows none."""
+    return next((error for k, error in zip(reversed(counts), reversed(errors)) if k <= most), None)
