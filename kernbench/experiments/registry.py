@@ -1,9 +1,9 @@
 """Every experiment, listed once."""
 
 from kernbench._names import unknown_name
-from kernbench.experiments import primitives, rocsvm, sbp_libsvm
+from kernbench.experiments import primitives, rocsvm, sbp_libsvm, scs
 
-EXPERIMENTS = (sbp_libsvm.EXPERIMENT, primitives.EXPERIMENT, *rocsvm.EXPERIMENTS)
+EXPERIMENTS = (sbp_libsvm.EXPERIMENT, primitives.EXPERIMENT, *rocsvm.EXPERIMENTS, *scs.EXPERIMENTS)
 
 
 def names():
