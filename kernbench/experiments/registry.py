@@ -1,9 +1,9 @@
 """Every experiment, listed once."""
 
 from kernbench._names import unknown_name
-from kernbench.experiments import primitives, rocsvm, sbp, svm_peers
+from kernbench.experiments import primitives, rocsvm, sbp, scs, svm_peers
 
-EXPERIMENTS = (*sbp.EXPERIMENTS, svm_peers.EXPERIMENT, primitives.EXPERIMENT, *rocsvm.EXPERIMENTS)
+EXPERIMENTS = (*sbp.EXPERIMENTS, svm_peers.EXPERIMENT, primitives.EXPERIMENT, *rocsvm.EXPERIMENTS, *scs.EXPERIMENTS)
 
 
 def names():
