@@ -49,7 +49,7 @@ static inline double kb_dual_value(int loss, double a)
 /* The a' that maximises psi(a') - margin (a' - a) - curvature/2 (a' - a)^2. */
 static inline double kb_dual_coordinate(int loss, double a, double margin, double curvature)
 {
-    double z, pull, low, high, s, g, step;
+    double z, pull, low, high, s, g, step, last;
     int k;
     if (loss == KB_HINGE) {
         if (!(curvature > 0.0))
@@ -66,7 +66,8 @@ static inline double kb_dual_coordinate(int loss, double a, double margin, doubl
     pull = curvature * (a - kb_expit(z));
     low = pull < 0.0 ? z + pull : z;
     high = pull < 0.0 ? z : z + pull;
-    for (k = 0; k < 50; ++k) {
+    last = high - low;
+    for (k = 0; k < 100; ++k) {
         s = kb_expit(z);
         g = z + margin + curvature * (s - a);
         if (g > 0.0)
@@ -74,10 +75,11 @@ static inline double kb_dual_coordinate(int loss, double a, double margin, doubl
         else
             low = z;
         step = g / (1.0 + curvature * s * (1.0 - s));
+        if (!(z - step >= low && z - step <= high) || fabs(step) > 0.5 * last)
+            step = z - 0.5 * (low + high);
         z -= step;
-        if (!(z >= low && z <= high))
-            z = 0.5 * (low + high);
-        if (fabs(step) <= 1e-14 * (fabs(z) > 1.0 ? fabs(z) : 1.0))
+        last = fabs(step);
+        if (last <= 1e-14 * (fabs(z) > 1.0 ? fabs(z) : 1.0))
             break;
     }
     return kb_expit(z);

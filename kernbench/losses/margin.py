@@ -23,7 +23,7 @@ from scipy.special import entr, expit
 
 from kernbench._names import unknown_name
 
-NEWTON_STEPS = 50  # a safeguarded Newton search for one dual variable ends long before
+NEWTON_STEPS = 100  # a safeguarded Newton search for one dual variable ends long before
 
 
 class Hinge:
@@ -93,9 +93,11 @@ class LogLoss:
     def dual_coordinate(a, margin, curvature):
         # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z, and
         # g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature |s(-margin) - a|.
+        # A step that does not halve the one before gives way to bisection: Newton alone may swing to and fro.
         z = -margin
         pull = curvature * (a - expit(z))
         low, high = min(z, z + pull), max(z, z + pull)
+        last = high - low
         for _ in range(NEWTON_STEPS):
             s = float(expit(z))
             g = z + margin + curvature * (s - a)
@@ -104,10 +106,10 @@ class LogLoss:
             else:
                 low = z
             step = g / (1.0 + curvature * s * (1.0 - s))
-            z -= step
-            if not low <= z <= high:
-                z = 0.5 * (low + high)
-            if abs(step) <= 1e-14 * max(1.0, abs(z)):
+            if not low <= z - step <= high or abs(step) > 0.5 * last:
+                step = z - 0.5 * (low + high)
+            z, last = z - step, abs(step)
+            if last <= 1e-14 * max(1.0, abs(z)):
                 break
         return float(expit(z))
 

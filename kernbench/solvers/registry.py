@@ -92,6 +92,17 @@ SOLVERS = (
         default_epochs=10,
     ),
     SolverEntry(
+        name="sdca",
+        problem="linear-svm",
+        compiled="kernbench.solvers.linear._sdca:SDCA",
+        reference="kernbench.reference.linear.sdca:SDCA",
+        paper="Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Mach. Learn. 2011",
+        complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
+        stopping="certified duality gap / objective",
+        default_epochs=1000,
+        losses=("hinge", "squared_hinge", "log_loss"),
+    ),
+    SolverEntry(
         name="bundle",
         problem="roc-svm",
         compiled="kernbench.solvers.ranking._bundle:Bundle",

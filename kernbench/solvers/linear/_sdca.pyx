@@ -1,0 +1,246 @@
+"""Dual coordinate ascent on explicit features; the text is in the reference, the loop over rows in _dual_steps.h."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from kernbench.solvers._design cimport FeatureDesign
+
+import numpy as np
+
+from kernbench._names import unknown_name
+from kernbench.losses.linear_problem import LinearProblem
+from kernbench.losses.margin_problem import require_number
+from kernbench.solvers.base import Solution
+from kernbench.solvers.draws import as_generator, draw_indices
+
+cdef extern from "_dual_steps.h" nogil:
+    ctypedef struct Sample "kb_sample":
+        double a, curvature, push
+        int64_t start
+
+    ctypedef struct Epoch "kb_epoch":
+        Py_ssize_t active, position
+        double upper, lower, largest, smallest, residual
+        long long n_updates
+
+    void squared_norms_float(const float *values, const int64_t *starts, Py_ssize_t n, double *out)
+    void squared_norms_double(const double *values, const int64_t *starts, Py_ssize_t n, double *out)
+    Py_ssize_t sparse_walk_float(const float *values, const int32_t *columns, Sample *samples, int64_t *order, double *w,
+                                 Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
+    Py_ssize_t sparse_walk_double(const double *values, const int32_t *columns, Sample *samples, int64_t *order,
+                                  double *w, Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
+    Py_ssize_t dense_walk_float(const float *values, Py_ssize_t d, Sample *samples, int64_t *order, double *w,
+                                Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
+    Py_ssize_t dense_walk_double(const double *values, Py_ssize_t d, Sample *samples, int64_t *order, double *w,
+                                 Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
+    const double STILL "KB_STILL"
+    double dual_sum "kb_dual_sum"(const Sample *samples, Py_ssize_t n, int loss)
+
+ORDERS = ("permutation", "uniform")
+LOSSES = ("hinge", "squared_hinge", "log_loss")
+cdef double MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
+
+
+cdef class SDCA:
+    """Dual coordinate ascent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n,)
+        -1 and +1.
+    alpha : float
+    weights : array-like of shape (n,), optional
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    tol : float, default=1e-3
+        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected gradients
+        (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within that of the objective.
+    shrinking : bool, default=True
+        Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss.
+    order : {"permutation", "uniform"}, default="permutation"
+        How the rows of an epoch are drawn: a random permutation, or with replacement.
+    random_state : None, int, RandomState or Generator
+        One permutation, or n numbers, for each epoch.
+    initial : Solution, optional
+        Go on from dual variables of this class, exactly if `alpha` and `loss` are the same; or from any weights.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Machine Learning 85 (2011).
+    """
+
+    cdef public double tol
+    cdef readonly long long n_iter
+    cdef readonly bint converged
+    cdef readonly object problem
+    cdef FeatureDesign design
+    cdef object rng, store, rows_in_order, used, known
+    cdef bint uniform, shrinking
+    cdef int loss
+    cdef Py_ssize_t n_used
+    cdef long long n_visits, n_passes
+    cdef double doubt
+    cdef Epoch epoch
+    cdef Sample *samples
+    cdef int64_t[::1] order
+    cdef double[::1] coef
+
+    granularity = 1
+    first_check = None
+    n_kernel_evaluations = 0
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, shrinking=True, order="permutation",
+                 random_state=None, initial=None):
+        if order not in ORDERS:
+            raise ValueError(unknown_name("order", order, ORDERS))
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        self.tol = require_number("tol", tol)
+        self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
+        self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
+        self.rng = as_generator(random_state)
+        self.used = np.flatnonzero(problem.weights > 0)
+        self.n_used = len(self.used)
+        self._lay_out()
+        self.coef = np.zeros(design.n_coef)
+        self.order = self.used.astype(np.int64)
+        self.doubt = 1.0
+        self.epoch.largest, self.epoch.smallest = -np.inf, np.inf
+        self._restart()
+        if initial is not None:
+            self._start_from(initial)
+
+    def _lay_out(self):
+        """Put what belongs to a row together; the norms are the first n inner products."""
+        cdef Py_ssize_t n = self.problem.n
+        cdef double[::1] norms = np.empty(n)
+        cdef int64_t[::1] starts
+        store = np.zeros((n + 1, 4))
+        if self.design.is_sparse:
+            starts = np.array(<const int64_t[:n + 1]> self.design.starts)
+        else:
+            starts = np.arange(n + 1, dtype=np.int64) * self.design.n_coef
+        if self.design.single:
+            squared_norms_float(<const float *> self.design.values, &starts[0], n, &norms[0])
+        else:
+            squared_norms_double(<const double *> self.design.values, &starts[0], n, &norms[0])
+        store[:n, 2] = self.problem.weights * self.problem.y / (self.problem.alpha * n)
+        store[:n, 1] = np.abs(store[:n, 2]) * norms
+        store.view(np.int64)[:, 3] = starts
+        self.store = store
+        self.samples = <Sample *> <size_t> store.ctypes.data
+        self.n_passes = 1
+
+    @property
+    def n_inner_products(self):
+        return self.n_visits + self.epoch.n_updates + self.n_passes * self.problem.n
+
+    # --- the iteration -----------------------------------------------------------------------------------------------
+
+    def advance(self, n_iter):
+        """Look at `n_iter` more rows; return at how many, fewer once converged."""
+        cdef Py_ssize_t done = 0, walked, wanted = n_iter
+        while done < wanted and not self.converged:
+            if self.epoch.position == 0:
+                self._begin_epoch()
+            with nogil:
+                walked = self._walk(wanted - done)
+            done += walked
+            self.n_visits += walked
+            self.n_iter += walked
+            if self.epoch.position == self.epoch.active:
+                self._end_epoch()
+        return done
+
+    def _begin_epoch(self):
+        if self.uniform:
+            self.order = self.used[draw_indices(self.rng, self.n_used, self.n_used)].astype(np.int64, copy=False)
+        else:
+            self.rng.shuffle(np.asarray(self.order)[:self.epoch.active])
+        self.epoch.largest, self.epoch.smallest, self.epoch.residual = -np.inf, np.inf, 0.0
+
+    cdef Py_ssize_t _walk(self, Py_ssize_t count) noexcept nogil:
+        if self.design.is_sparse:
+            if self.design.single:
+                return sparse_walk_float(<const float *> self.design.values, self.design.columns, self.samples,
+                                         &self.order[0], &self.coef[0], &self.epoch, count, self.loss, self.shrinking)
+            return sparse_walk_double(<const double *> self.design.values, self.design.columns, self.samples,
+                                      &self.order[0], &self.coef[0], &self.epoch, count, self.loss, self.shrinking)
+        if self.design.single:
+            return dense_walk_float(<const float *> self.design.values, self.design.n_coef, self.samples,
+                                    &self.order[0], &self.coef[0], &self.epoch, count, self.loss, self.shrinking)
+        return dense_walk_double(<const double *> self.design.values, self.design.n_coef, self.samples,
+                                 &self.order[0], &self.coef[0], &self.epoch, count, self.loss, self.shrinking)
+
+    def _end_epoch(self):
+        """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
+        cdef double estimate = self.problem.alpha * self.epoch.residual
+        cdef bint whole = self.epoch.active == self.n_used
+        self.epoch.position = 0
+        still = self.epoch.largest - self.epoch.smallest <= STILL
+        if still or estimate * self.doubt <= self.tol * self.dual_objective():
+            if self.check(max(self.tol, STILL) if still and whole else self.tol):
+                return
+            # What came of the estimate tells how to read the next one, unless it is of other rows.
+            self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
+            self._restart()
+            return
+        self.epoch.upper = self.epoch.largest if self.epoch.largest > STILL else np.inf
+        self.epoch.lower = self.epoch.smallest if self.epoch.smallest < -STILL else -np.inf
+
+    cdef void _restart(self):
+        """Look at all rows in the next epoch."""
+        self.epoch.active, self.epoch.upper, self.epoch.lower = self.n_used, np.inf, -np.inf
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def _certificate(self):
+        if self.known is None or self.known[0] != self.n_iter:
+            self.n_passes += 1
+            objective = self.problem.primal(np.asarray(self.coef), self.design.scores(self.coef))
+            self.known = self.n_iter, objective, max(0.0, objective - self.dual_objective())
+        return self.known
+
+    def dual_objective(self):
+        """The dual objective, a lower bound on the optimum; without a pass over the data."""
+        cdef Py_ssize_t n = self.design.n_samples
+        cdef double total
+        with nogil:
+            total = dual_sum(self.samples, n, self.loss)
+        coef = np.asarray(self.coef)
+        return self.problem.alpha * (total - 0.5 * float(coef @ coef))
+
+    def objective(self):
+        """The objective, by a pass over the data."""
+        return self._certificate()[1]
+
+    def gap(self):
+        """The objective minus the dual one: a bound on the distance to the optimum."""
+        return self._certificate()[2]
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = self.gap() <= tol * self.objective()
+        return self.converged
+
+    def solution(self):
+        """The weights w, and in the state the dual variables and where the epoch is."""
+        cdef Epoch *e = &self.epoch
+        epoch = [e.active, e.position, e.upper, e.lower, self.doubt, e.largest, e.smallest,
+                 self.problem.alpha * self.problem.n * e.residual]
+        state = {"a": self.store[:-1, 0].copy(), "order": np.array(self.order),
+                 "epoch": np.array(epoch, dtype=np.float64), "settings": self._settings()}
+        return Solution(np.array(self.coef), 0.0, self.n_iter, state)
+
+    def _settings(self):
+        return np.array([self.problem.alpha, self.loss, self.uniform, self.n_used], dtype=np.float64)
+
+    def _start_from(self, initial):
+        cdef Epoch *e = &self.epoch
+        self.n_iter = initial.n_iter
+        self.store[:-1, 0], state = self.problem.start(initial, self._settings())
+        if state is not None:
+            self.order = state["order"].astype(np.int64)
+            e.active, e.position = map(int, state["epoch"][:2])
+            e.upper, e.lower, self.doubt, e.largest, e.smallest, e.residual = state["epoch"][2:]
+            e.residual /= self.problem.alpha * self.problem.n
+        self.coef = self.design.combine(self.store[:-1, 2] * self.store[:-1, 0])
+        self.n_passes += 1
