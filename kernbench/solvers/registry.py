@@ -229,6 +229,18 @@ SOLVERS = (
         default_iterations=1_000_000,
         losses=("squared_hinge", "log_loss"),
     ),
+    SolverEntry(
+        name="bundle",
+        problem="linear-svm",
+        compiled="kernbench.solvers.linear._bundle:Bundle",
+        reference="kernbench.reference.linear.bundle:Bundle",
+        paper="Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
+        complexity="two passes over the data per cut; a handful of cuts",
+        stopping="certified gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
+        losses=("hinge", "squared_hinge", "log_loss"),
+    ),
 )
 
 
