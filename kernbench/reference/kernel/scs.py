@@ -84,7 +84,7 @@ class SCS:
         self._growth, self._cap = growth, sample_cap
         self.n_iter, self.n_accepted, self.converged = 0, 0, False
         self._coef, self._direction, self._part, self.radius = np.empty(0), None, np.empty(0), float(delta_0)
-        self._length = np.inf
+        self._length, self._growing = np.inf, growth > 0
         self._held_out = np.empty(0, dtype=np.intp)
         self.sample, self._Q = np.empty(0, dtype=np.intp), np.empty((0, 0))
         if initial is not None:
@@ -168,6 +168,7 @@ class SCS:
 
     def _append(self, ids):
         """Let fresh examples join the sample; their coefficients are zero, so no function changes."""
+        self._growing = self._growth > 0 and len(ids) > 0
         old = self._source.block(ids, self.sample).astype(np.float64)
         new = self._source.block(ids, ids).astype(np.float64)
         self._Q = np.block([[self._Q, old.T], [old, new]])
@@ -213,11 +214,11 @@ class SCS:
     def check(self, tol):
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
 
-        For more rows than `sample_cap` the certificate is that of the sample, once it is full.
+        For more rows than `sample_cap` the certificate is that of the sample, once it grows no more.
         """
         if self._is_small():
             objective, gap = self._whole()
-        elif len(self.sample) < self._cap and self._growth:
+        elif self._growing:
             return self.converged
         else:
             objective, gap = self.sample_objective(), self.sample_gap()

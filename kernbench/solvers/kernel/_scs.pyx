@@ -91,7 +91,7 @@ cdef class SCS:
     cdef SampleMatrix matrix
     cdef HingeLine line
     cdef Py_ssize_t size, held, cap, growth
-    cdef bint fit_intercept, rkhs, exact, started
+    cdef bint fit_intercept, rkhs, exact, started, growing
     cdef double alpha, share, eps, delta_min, delta_max, eta1, eta2, gamma, n, c1, c2, length
     cdef double[::1] y, weights                                  # of the sample
     cdef double[::1] coef, direction, part, active, applied, g   # one entry per example of the sample
@@ -163,7 +163,7 @@ cdef class SCS:
             double t, predicted, actual, at_zero, at_t
         self._turn()
         t = self._search()
-        if self.growth and self.size < self.cap:
+        if self.growing:
             self._append(self.source.fresh(min(self.growth, self.cap - self.size)))
             self._aim()
         self.line.look(0.0)
@@ -257,7 +257,8 @@ cdef class SCS:
                 used = np.flatnonzero((np.asarray(self.coef)[: self.size] != 0.0)
                                       | (np.asarray(self.direction)[: self.size] != 0.0))
                 pair = np.column_stack([np.asarray(self.coef)[used], np.asarray(self.direction)[used]])
-                values[:, outside] = products(self.source, ids[outside], self.sample[used], pair).T
+                distinct, back = np.unique(ids[outside], return_inverse=True)
+                values[:, outside] = products(self.source, distinct, self.sample[used], pair).T[:, back]
             u, v = values[0], values[1]
         y, w = self.source.y[ids], self.source.weights[ids]
         for i in range(n):
@@ -271,6 +272,7 @@ cdef class SCS:
         """Let fresh examples join the sample; their coefficients are zero, so no function changes."""
         cdef Py_ssize_t old = self.size, k = len(ids), j, column
         cdef double[::1] signed
+        self.growing = self.growth > 0 and k > 0
         if k == 0:
             return
         self.matrix.append(self.source.block(ids, np.concatenate([self.held_out, self.sample, ids])))
@@ -327,11 +329,11 @@ cdef class SCS:
     def check(self, tol):
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
 
-        For more rows than `sample_cap` the certificate is that of the sample, once it is full.
+        For more rows than `sample_cap` the certificate is that of the sample, once it grows no more.
         """
         if self._is_small():
             objective, gap = self._whole()
-        elif self.size < self.cap and self.growth:
+        elif self.growing:
             return self.converged
         else:
             objective, gap = self.sample_objective(), self.sample_gap()
