@@ -18,7 +18,7 @@ VARIANTS = {
         {"classic_rows": 0, "working_set_size": 16, "shrinking": False},
     ],
     "pegasos": [{"rescale": False}],
-    "sbp": [{"burn_in": 7, "average_power": 1.0}],
+    "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
 }
 CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
 
