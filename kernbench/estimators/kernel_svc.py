@@ -117,8 +117,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the place
-        of C. `slack_budget` turns one into the other.
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the
+        place of C. `slack_budget` turns one into the other.
 
     Attributes
     ----------

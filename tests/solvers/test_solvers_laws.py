@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from kernbench.solvers import driver
+from kernbench.solvers import driver, registry
 from kernbench.solvers.registry import SOLVERS
 
 KERNEL_SOLVERS = [entry for entry in SOLVERS if entry.problem == "kernel-svm"]
@@ -132,3 +132,15 @@ def test_bad_problems_are_refused_with_a_sentence(entry, classification, build):
     one_class.y = np.ones(20)
     with pytest.raises(ValueError, match="class"):
         build(entry, "compiled", one_class)
+
+
+def test_sbp_that_fetches_one_row_at_a_time_fetches_none_in_vain(classification, build):
+    """The iterates are those of batches, and at most n evaluations are spent per step."""
+    problem = classification(200, 3)
+    entry = registry.get("sbp")
+    one, many = (build(entry, "compiled", problem, fetch_rows=count) for count in (1, 64))
+    for solver in (one, many):
+        solver.advance(40)
+    np.testing.assert_allclose(one.solution().coef, many.solution().coef, rtol=1e-9, atol=1e-12)
+    used = np.count_nonzero(one.solution().state["dual"])
+    assert one.n_kernel_evaluations == used * problem.n < many.n_kernel_evaluations
