@@ -19,8 +19,14 @@ VARIANTS = {
     ],
     "pegasos": [{"rescale": False}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}],
+    "sdca": [
+        {"loss": "squared_hinge", "order": "uniform"},
+        {"loss": "log_loss", "shrinking": False},
+        {"order": "uniform", "shrinking": False},
+    ],
 }
-CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
+CLOSED = "closed-form"  # no iteration; see test_solvers_closed_form.py
+CASES = [(entry, options) for entry in KERNEL_SOLVERS if entry.name != CLOSED for options in ({}, *VARIANTS.get(entry.name, ()))]
 
 
 def case_name(case):
