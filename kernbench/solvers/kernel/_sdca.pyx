@@ -5,7 +5,7 @@ part of them that belongs to the batch is copied side by side, and the batch is 
 
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
   of the batch at once; an example that now has to move although nobody foresaw it ends the batch early. So the path is
-  that of one visit at a time.
+  that of one visit at a time. (Rows foreseen and then not needed are counted: they were computed.)
 * with an intercept the dual has the constraint sum_i w_i y_i a_i = 0, and pairs move: see ``reference/kernel/sdca.py``
   for the method, why it ends at the optimum that SMO finds, and why its gap is certified at no cost.
 
