@@ -15,6 +15,7 @@ _HOMES = {
     "KernelSVC": "kernbench.estimators",
     "ROCSVC": "kernbench.estimators",
     "ROCSVCCV": "kernbench.estimators",
+    "closed_form_limit": "kernbench.estimators",
     "load": "kernbench.saving",
 }
 _PACKAGES = (
@@ -22,7 +23,7 @@ _PACKAGES = (
     "report", "saving", "solvers",
 )  # fmt: skip
 
-__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV", "load", "__version__"]
+__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV", "closed_form_limit", "load", "__version__"]
 
 
 def __getattr__(name):
