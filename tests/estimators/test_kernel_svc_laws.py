@@ -10,7 +10,8 @@ from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.solvers import registry
 
-SOLVERS = registry.names("kernel-svm")
+# The closed form refuses the intercept that these models have; test_closed_form_limit.py fits it.
+SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
