@@ -36,7 +36,9 @@ class ClosedForm:
     granularity = 1
     first_check = 1
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None):  # fmt: skip
+    def __init__(
+        self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None
+    ):
         margin_loss(loss, offered=("hinge",))
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if self.problem.alpha is None:
