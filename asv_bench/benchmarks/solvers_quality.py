@@ -5,7 +5,8 @@ Lower is better for all of them.
 
 import math
 
-from .solver_runs import SolverRuns
+from . import problems
+from .solver_runs import ITERATIVE, SolverRuns
 
 
 class AfterTwoPasses(SolverRuns):
@@ -30,6 +31,8 @@ class AfterTwoPasses(SolverRuns):
 
 class ToTenPercentGap(SolverRuns):
     """The cost of coming within 10% of the optimum, looked at every 256 iterations."""
+
+    params = (ITERATIVE, problems.TWINS)
 
     def track_kernel_evaluations(self, solver, twin):
         """Values k(x, z) computed by then; lower is better."""

@@ -11,7 +11,7 @@ from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.solvers import registry
 
-# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+# The closed form refuses the intercept that these models have; test_closed_form_limit.py fits it.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

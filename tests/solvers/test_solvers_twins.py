@@ -28,8 +28,14 @@ VARIANTS = {
         {"schedule": "constant", "truncation": 7, "window": 20},
         {"truncation": 5, "rescale": False, "loss": "squared_hinge"},
     ],
+    "sdca": [
+        {"loss": "squared_hinge", "order": "uniform"},
+        {"loss": "log_loss", "shrinking": False},
+        {"order": "uniform", "shrinking": False},
+    ],
 }
-CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
+CLOSED = "closed-form"  # no iteration; see test_solvers_closed_form.py
+CASES = [(entry, options) for entry in KERNEL_SOLVERS if entry.name != CLOSED for options in ({}, *VARIANTS.get(entry.name, ()))]
 
 
 def case_name(case):
