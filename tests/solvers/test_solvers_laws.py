@@ -10,7 +10,7 @@ from kernbench.solvers.registry import SOLVERS
 
 KERNEL_SOLVERS = [entry for entry in SOLVERS if entry.problem == "kernel-svm"]
 by_name = pytest.mark.parametrize("entry", KERNEL_SOLVERS, ids=lambda entry: entry.name)
-SHARE = {"smo": 1e-6, "pegasos": 0.05, "sbp": 0.05, "perceptron": 0.35}  # (P - P*) / P* that 20 epochs must reach
+SHARE = {"smo": 1e-6, "pegasos": 0.05, "sbp": 0.05, "perceptron": 0.5}  # (P - P*) / P* that 20 epochs must reach
 STAYS = {"perceptron": 0.2}  # how near to an optimum it stays; no step of the Perceptron knows of the regularisation
 
 
