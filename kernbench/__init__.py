@@ -13,6 +13,7 @@ from kernbench._version import __version__
 
 _HOMES = {
     "KernelSVC": "kernbench.estimators",
+    "LinearSVC": "kernbench.estimators",
     "ROCSVC": "kernbench.estimators",
     "ROCSVCCV": "kernbench.estimators",
     "load": "kernbench.saving",
@@ -22,7 +23,7 @@ _PACKAGES = (
     "report", "saving", "solvers",
 )  # fmt: skip
 
-__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV", "load", "__version__"]
+__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "load", "__version__"]
 
 
 def __getattr__(name):

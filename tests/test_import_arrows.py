@@ -51,6 +51,7 @@ LOOKS_UP = {
     ("kernels/base.py", "features"),  # ``kernel.random_features(...)`` hands over to the floor above
     # A model file says of which class the model is.
     ("saving/model_file.py", "estimators.kernel_svc.KernelSVC"),
+    ("saving/model_file.py", "estimators.linear_svc.LinearSVC"),
     ("saving/model_file.py", "estimators.roc_svc.ROCSVC"),
     ("saving/model_file.py", "estimators.roc_svc_cv.ROCSVCCV"),
     ("saving/model_file.py", "features.nystroem.Nystroem"),

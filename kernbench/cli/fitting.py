@@ -9,7 +9,7 @@ import click
 
 INTERRUPTED = 130
 # What users type -> class in kernbench.estimators.
-ESTIMATORS = {"kernelsvc": "KernelSVC", "rocsvc": "ROCSVC", "rocsvccv": "ROCSVCCV"}
+ESTIMATORS = {"kernelsvc": "KernelSVC", "linearsvc": "LinearSVC", "rocsvc": "ROCSVC", "rocsvccv": "ROCSVCCV"}
 
 
 @click.command("fit")
@@ -65,15 +65,19 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
       kernbench fit train.svm --test test.svm --set C=10 --out model.npz
       kernbench fit table.csv --label income --test-size 0.2 --out model.npz
       kernbench fit train.svm --set solver=sbp --set max_seconds=30 --out model.npz
+      kernbench fit train.svm --estimator linearsvc --set C=0.1 --set loss=hinge
       kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
       kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
       kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
 
-    Estimators: kernelsvc, the support vector classifier; rocsvc, which maximises the area under the ROC curve;
+    Estimators: kernelsvc, the support vector classifier; linearsvc, the same on the columns as they are; rocsvc, which maximises the area under the ROC curve;
     rocsvccv, the same with alpha by cross-validation.
 
     Parameters of kernelsvc, with their defaults: C=1.0 kernel=rbf gamma=scale solver=smo tol=1e-3 max_iter=-1
     max_seconds=none fit_intercept=true class_weight=none dtype=auto cache_size=500 and more: see KernelSVC.
+
+    Parameters of linearsvc: C=1.0 loss=auto solver=sdca tol=1e-4 fit_intercept=true class_weight=none and more: see
+    LinearSVC.
 
     Parameters of rocsvc: alpha=1e-3 kernel=linear gamma=scale features=auto n_landmarks=none pairs=all loss=auto
     threshold=youden solver=bundle tol=1e-3 and more: see ROCSVC and ROCSVCCV.

@@ -14,6 +14,12 @@
       _slack_budget.py      which C and which slack budget a fitted model is the optimum of
       _outcome.py           what the runs say to the user: attributes and warnings
       _fitted_state.py      is a loaded model whole?
+    linear_svc.py         LinearSVC, the public class
+      _linear_parameters.py are the parameters sensible? Which loss is it?
+      _linear_rows.py       the rows with their constant column
+      _linear_start.py      where it starts
+      _linear_fitting.py    each class against the rest, on one thread or several
+      _linear_scores.py     prediction; is a loaded model whole?
     roc_svc.py            ROCSVC, the public class
       _roc_parameters.py    are the parameters sensible?
       _roc_rows.py          which rows it is fitted to, and which set the threshold
@@ -28,7 +34,8 @@
 """
 
 from kernbench.estimators.kernel_svc import KernelSVC
+from kernbench.estimators.linear_svc import LinearSVC
 from kernbench.estimators.roc_svc import ROCSVC
 from kernbench.estimators.roc_svc_cv import ROCSVCCV
 
-__all__ = ["KernelSVC", "ROCSVC", "ROCSVCCV"]
+__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV"]

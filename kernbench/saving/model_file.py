@@ -32,6 +32,7 @@ from kernbench.saving.plain_data import NotPlainData, decode, encode
 FORMAT, FORMAT_VERSION = "kernbench model", 1
 CLASSES = {
     "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
+    "LinearSVC": "kernbench.estimators.linear_svc:LinearSVC",
     "Nystroem": "kernbench.features.nystroem:Nystroem",
     "ROCSVC": "kernbench.estimators.roc_svc:ROCSVC",
     "ROCSVCCV": "kernbench.estimators.roc_svc_cv:ROCSVCCV",

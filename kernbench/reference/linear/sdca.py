@@ -41,7 +41,8 @@ class SDCA:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
-        Converged when the duality gap is at most `tol` times the objective.
+        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected gradients
+        (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within that of the objective.
     shrinking : bool, default=True
         Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss, whose
         variables are never there.
@@ -128,9 +129,11 @@ class SDCA:
                     self._order[self._active], self._order[self._position] = i, last
                     continue
                 projected = min(slope, 0.0) if a <= 0.0 else max(slope, 0.0) if a >= loss.upper else slope
-                self._largest, self._smallest = max(self._largest, projected), min(self._smallest, projected)
             best = loss.dual_coordinate(a, margin, self._curvature[i])
-            if abs(best - a if loss is LogLoss else projected) > STILL:
+            if loss is LogLoss:
+                projected = best - a
+            self._largest, self._smallest = max(self._largest, projected), min(self._smallest, projected)
+            if abs(projected) > STILL:
                 self._a[i] = best
                 self._coef += (best - a) * self._push[i] * x
                 self.n_inner_products += 1
@@ -146,12 +149,12 @@ class SDCA:
         """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
         self._position = 0
         estimate = self._residual / self.problem.n
-        still = self.loss is not LogLoss and self._largest - self._smallest <= STILL
+        still = self._largest - self._smallest <= STILL
+        whole = self._active == len(self._used)
         if still or estimate * self._doubt <= self.tol * self.dual_objective():
-            if self.check(self.tol):
+            if self.check(max(self.tol, STILL) if still and whole else self.tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
-            whole = self._active == len(self._used)
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return

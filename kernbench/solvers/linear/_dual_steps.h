@@ -62,29 +62,29 @@ KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinki
         slope += 0.5 * a;
     }
     e->residual += fabs(s->push) * residual;
-    if (loss != KB_LOG_LOSS) {
-        projected = slope;
-        if (a <= 0.0) {
-            if (shrinking && slope > e->upper) {
-                *shrunk = 1;
-                return 0.0;
-            }
-            projected = slope < 0.0 ? slope : 0.0;
-        } else if (loss == KB_HINGE && a >= 1.0) {
-            if (shrinking && slope < e->lower) {
-                *shrunk = 1;
-                return 0.0;
-            }
-            projected = slope > 0.0 ? slope : 0.0;
+    if (loss == KB_LOG_LOSS) {
+        next = kb_dual_coordinate(loss, a, margin, s->curvature);
+        projected = next - a; /* it is never at a bound: the step itself tells how far it is */
+    } else if (a <= 0.0) {
+        if (shrinking && slope > e->upper) {
+            *shrunk = 1;
+            return 0.0;
         }
-        e->largest = projected > e->largest ? projected : e->largest;
-        e->smallest = projected < e->smallest ? projected : e->smallest;
-        if (fabs(projected) <= KB_STILL)
-            return 0.0; /* held at a bound, or solved up to rounding */
-    }
-    next = kb_dual_coordinate(loss, a, margin, s->curvature);
-    if (loss == KB_LOG_LOSS && fabs(next - a) <= KB_STILL)
-        return 0.0;
+        projected = slope < 0.0 ? slope : 0.0;
+    } else if (loss == KB_HINGE && a >= 1.0) {
+        if (shrinking && slope < e->lower) {
+            *shrunk = 1;
+            return 0.0;
+        }
+        projected = slope > 0.0 ? slope : 0.0;
+    } else
+        projected = slope;
+    e->largest = projected > e->largest ? projected : e->largest;
+    e->smallest = projected < e->smallest ? projected : e->smallest;
+    if (fabs(projected) <= KB_STILL)
+        return 0.0; /* held at a bound, or solved up to rounding */
+    if (loss != KB_LOG_LOSS)
+        next = kb_dual_coordinate(loss, a, margin, s->curvature);
     s->a = next;
     return next - a;
 }

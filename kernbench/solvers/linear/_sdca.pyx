@@ -52,7 +52,8 @@ cdef class SDCA:
     weights : array-like of shape (n,), optional
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
-        Converged when the duality gap is at most `tol` times the objective.
+        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected gradients
+        (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within that of the objective.
     shrinking : bool, default=True
         Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss.
     order : {"permutation", "uniform"}, default="permutation"
@@ -67,7 +68,7 @@ cdef class SDCA:
     Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Machine Learning 85 (2011).
     """
 
-    cdef readonly double tol
+    cdef public double tol
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly object problem
@@ -174,9 +175,9 @@ cdef class SDCA:
         cdef double estimate = self.problem.alpha * self.epoch.residual
         cdef bint whole = self.epoch.active == self.n_used
         self.epoch.position = 0
-        still = self.problem.loss.name != "log_loss" and self.epoch.largest - self.epoch.smallest <= STILL
+        still = self.epoch.largest - self.epoch.smallest <= STILL
         if still or estimate * self.doubt <= self.tol * self.dual_objective():
-            if self.check(self.tol):
+            if self.check(max(self.tol, STILL) if still and whole else self.tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0

@@ -1,0 +1,317 @@
+"""The support vector classifier on explicit features: `LinearSVC`."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from kernbench.estimators._linear_fitting import LinearFit, LinearTask
+from kernbench.estimators._linear_parameters import check_linear_svc
+from kernbench.estimators._linear_rows import with_constant
+from kernbench.estimators._linear_scores import LinearScoresMixin
+from kernbench.estimators._linear_start import cold_start, data_digest
+from kernbench.estimators._outcome import set_outcome, warn_unless_converged
+from kernbench.estimators._parameters import alpha_grid
+from kernbench.estimators._training_data import check_training_data
+from kernbench.kernels.checks import check_range
+from kernbench.kernels.functions import Linear
+from kernbench.saving import model_file
+
+
+class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
+    r"""Support vector classifier on explicit features: scikit-learn's ``LinearSVC``, with a choice of solvers.
+
+    For two classes it minimises over weights :math:`w` of the features and, with an intercept, of one more column that
+    is ``intercept_scaling`` everywhere,
+
+    .. math::
+
+        \frac{\alpha}{2} \|w\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(y_i \langle w, x_i \rangle\bigr),
+        \qquad C = \frac{1}{\alpha n},
+
+    with :math:`y_i = +1` for ``classes_[1]`` and weights :math:`w_i` = sample weight × class weight. Times
+    :math:`n C` that is the problem of scikit-learn's ``LinearSVC`` and of LIBLINEAR: the same ``C`` means the same.
+    More than two classes are handled one against the rest.
+
+    Parameters
+    ----------
+    loss : {"auto", "squared_hinge", "hinge", "log_loss"}, default="auto"
+        max(0, 1 - m)², max(0, 1 - m) or log(1 + exp(-m)) of the margin m. ``"auto"`` is ``squared_hinge``, as in
+        scikit-learn, where the solver minimises it, and ``hinge`` where it does not. ``log_loss`` makes a logistic
+        regression with a regularised intercept.
+    C : float, default=1.0
+        Inverse strength of the regularisation, > 0; without a unit.
+    solver : str, default="sdca"
+        ``sdca``, dual coordinate ascent with shrinking, is exact and the choice for a model.
+        ``kernbench.solvers.registry.names("linear-svm")`` lists all.
+    tol : float, default=1e-4
+        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca`` goes on
+        to the last digit, since it costs nothing.
+    max_iter : int, default=-1
+        Iterations at the most, for each two-class problem; one of ``sdca`` is a look at one row. -1 means as many passes
+        over the data as the registry says.
+    max_seconds : float, default=None
+        Time budget of the solver in seconds, shared out over the classes; None means no limit. Callbacks and traces are
+        not charged.
+    fit_intercept : bool, default=True
+        False fixes the intercept at 0.
+    intercept_scaling : float, default=1.0
+        Value of the constant column, > 0. Its weight is regularised like all others; a large value makes that matter
+        less.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class), where an
+        example of sample weight k counts k times.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the same. On
+        the same rows ``sdca`` keeps its dual variables too, and with the same C goes on exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Order in which rows are drawn. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class `LinearSVC` as
+        of that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar, unless several threads work.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+    n_jobs : int, default=None
+        Threads for more than two classes; None means 1, -1 one for each core. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    loss_ : {"squared_hinge", "hinge", "log_loss"}
+    dtype_ : {"float32", "float64"}
+        Precision in which the training rows were held.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether ``tol`` was reached, for every class.
+    status_ : str, or list of str with more than two classes
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"interrupted"``, ``"not started"``.
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The objective above.
+    duality_gap_ : float, or ndarray of shape (n_classes,) with more than two classes
+        Certified bound on the distance of ``objective_`` to the optimum.
+    n_inner_products_ : int
+        Inner products with rows of X, and updates of w by a row, that ``fit`` took.
+    n_kernel_evaluations_ : int
+        0.
+    trace_ : dict of lists, or list of dicts with more than two classes
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    KernelSVC : The same with a kernel.
+    sklearn.svm.LinearSVC : The same model by LIBLINEAR.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with ``warm_start=True``
+    another ``fit`` goes on from there.
+
+    Random features make it a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0), 256),
+    LinearSVC())``.
+
+    References
+    ----------
+    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate descent method for
+       large-scale linear SVM", ICML 2008.
+    .. [2] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+       classification", JMLR 9, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LinearSVC(random_state=0)).fit(X, y)
+    >>> print(model.predict(X[[0, 60, 120]]))
+    [0 1 2]
+    >>> print(model[-1].converged_)
+    True
+    """
+
+    multi_class = "ovr"  # read by the words of warnings
+    _twin = "compiled"  # "reference" in the tests and tables that compare the two
+
+    def __init__(
+        self,
+        loss="auto",
+        *,
+        C=1.0,
+        solver="sdca",
+        tol=1e-4,
+        max_iter=-1,
+        max_seconds=None,
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        class_weight=None,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+        n_jobs=None,
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows. With an intercept they are copied once, to append a column; sparse rows stay sparse.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, at least 0; a weight of k is as good as k copies of the row, 0 as leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        self._fit_path(X, y, [self.C], [self], sample_weight)
+        return self
+
+    def path(self, X, y, Cs, sample_weight=None):
+        """Fit a model for each of several Cs, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        Cs : array-like of shape (n_Cs,)
+            Each > 0, in any order; they are worked through from small to large.
+
+        Returns
+        -------
+        list of LinearSVC
+            Fitted models in the order of `Cs`; each is this one with another ``C``.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them; the model itself stays as it was.
+        """
+        Cs = _C_grid(Cs)
+        models = [type(self)(**{**self.get_params(deep=False), "C": float(C)}) for C in Cs]
+        order = np.argsort(Cs, kind="stable")
+        first = models[order[0]]
+        first._fit_path(X, y, [float(C) for C in Cs[order]], [models[k] for k in order], sample_weight)
+        return models
+
+    def _fit_path(self, X, y, Cs, models, sample_weight):
+        """Fit `models`, which differ in C only and of which self is the first."""
+        entry, loss = check_linear_svc(self)
+        X, codes, _, weights = check_training_data(self, X, y, sample_weight)
+        dtype = X.dtype.name if self.dtype == "auto" else self.dtype
+        check_range(X, Linear(), dtype, feature_names=getattr(self, "feature_names_in_", None))
+        n_classes = len(self.classes_)
+        positives = [1] if n_classes == 2 else list(range(n_classes))
+        settings = (self.solver, loss, bool(self.fit_intercept))
+        start = getattr(self, "_start", None) if self.warm_start else None
+        if start is None or not start.matches(settings, self.classes_):
+            start = cold_start(settings, self.classes_, self.random_state, len(positives))
+        rows = with_constant(X, self.intercept_scaling if self.fit_intercept else None, np.dtype(dtype))
+        data = data_digest(rows, codes, weights) if self.warm_start else ""
+
+        def snapshot(positive, solver):
+            return self._snapshot(positive, solver, loss, dtype)
+
+        task = LinearTask(rows, codes, positives, weights, Cs, loss, start, data)
+        fit = LinearFit(self, entry, task, snapshot)
+        fit.run()
+        for c, model in enumerate(models):
+            results = [of_class[c] for of_class in fit.results]
+            model._share(self, self.classes_, self.class_weight_, loss, dtype)
+            model._set_weights([result.solution for result in results])
+            set_outcome(model, results)
+            model.n_inner_products_ = int(fit.n_inner_products[:, c].sum())
+            model._start = start.after(results, data) if self.warm_start else None
+        if fit.interrupted:
+            raise KeyboardInterrupt
+        for c, model in enumerate(models):
+            warn_unless_converged(model, [of_class[c] for of_class in fit.results], stacklevel=4)
+
+    def _share(self, other, classes, class_weight, loss, dtype):
+        """Take over what a model knows of the training rows."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(other, name):
+                setattr(self, name, getattr(other, name))
+        self.classes_, self.class_weight_, self.loss_, self.dtype_ = classes, class_weight, loss, dtype
+
+    def _snapshot(self, positive, solver, loss, dtype):
+        """The fitted model of one class against the rest as of now, for callbacks."""
+        model = type(self)(**self.get_params(deep=False))
+        two = len(self.classes_) == 2
+        classes = self.classes_ if two else np.array([False, True])
+        model._share(self, classes, self.class_weight_ if two else np.ones(2), loss, dtype)
+        model._set_weights([solver.solution()])
+        model.n_iter_ = np.array([solver.n_iter])
+        model.n_kernel_evaluations_, model.n_inner_products_ = 0, solver.n_inner_products
+        model.converged_ = bool(solver.converged)
+        return model
+
+    def save(self, path):
+        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.npz``. Written whole or not at all.
+        """
+        model_file.save(self, path)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _C_grid(Cs):
+    try:
+        return alpha_grid(Cs)
+    except ValueError:
+        raise ValueError(f"Cs must be a list of positive numbers, got {Cs!r}") from None
