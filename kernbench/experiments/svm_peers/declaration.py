@@ -126,6 +126,14 @@ METRICS = (
         "seconds_to_gap", "time to a gap of 10⁻³", "lower", ("metrics", "seconds_to_gap"), "s", tolerance=0.25
     ),
     Metric(
+        "seconds_to_percent",
+        "time to a gap of 1 %",
+        "lower",
+        ("metrics", "seconds_to_percent"),
+        "s",
+        tolerance=0.25,
+    ),
+    Metric(
         "seconds_to_error", "time to its error", "lower", ("metrics", "seconds_to_error"), "s", tolerance=0.25
     ),
     Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
