@@ -66,7 +66,7 @@ def judge_bound(experiment, group, dataset, claim):
     what = metric.label
     if claim.baseline is not None:
         own, base = (short_label(experiment, name) for name in (claim.method, claim.baseline))
-        what = f"{what} of {own} over {base}'s"
+        what = f"{what} of {own} over {text.possessive(base)}"
     why = f"{text.capitalised(what)}: {shown}, to be {limit}."
     if len(values) > 1 and min(values) < claim.bound < max(values):
         why += " Close: the repeats lie on both sides."

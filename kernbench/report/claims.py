@@ -67,10 +67,9 @@ def judge(experiment, group, dataset, claim=None):
     worse_by = value - base_value if metric.direction == "lower" else base_value - value
     good_enough = worse_by <= claim.margin + ROUNDING
     sentences = [
-        f"{text.capitalised(metric.label)} {with_unit(metric, value)} against {peer}'s "
+        f"{text.capitalised(metric.label)} {with_unit(metric, value)} against {text.possessive(peer)} "
         f"{with_unit(metric, base_value)}: {amount(metric, abs(worse_by))} "
-        f"{'worse' if worse_by > 0 else 'better'}, "
-        f"{'within' if good_enough else 'beyond'} the margin of {amount(metric, claim.margin)}."
+        f"{'worse' if worse_by > 0 else 'better'}{_margin(metric, claim, good_enough)}."
     ]
     in_time = True
     if claim.time_fraction is not None:
@@ -81,6 +80,15 @@ def judge(experiment, group, dataset, claim=None):
     if in_time and abs(worse_by - claim.margin) < 2 * hypot(error or 0.0, base_error or 0.0):
         sentences.append("Close: the distance to the margin is within two standard errors.")
     return Judgement(dataset, HOLDS if good_enough and in_time else FAILS, " ".join(sentences))
+
+
+def _margin(metric, claim, good_enough):
+    """How the difference stands to the margin, as the end of a sentence."""
+    if claim.margin == 0:
+        return ""
+    if claim.margin < 0:
+        return f", to be better by {amount(metric, -claim.margin)} at least"
+    return f", {'within' if good_enough else 'beyond'} the margin of {amount(metric, claim.margin)}"
 
 
 def missing(experiment, cell):

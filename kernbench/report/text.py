@@ -113,3 +113,8 @@ def file_name(name):
 def printable(name):
     """`name` without control characters, which SVG does not allow."""
     return "".join(character if character.isprintable() else "\ufffd" for character in str(name))
+
+
+def possessive(name):
+    """``"LIBSVM's"``, ``"Pegasos'"``."""
+    return f"{name}'" if name.endswith("s") else f"{name}'s"

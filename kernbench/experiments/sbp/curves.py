@@ -15,8 +15,8 @@ PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # n² evaluations; w
 def measure(cell):
     """Follow a solver's test error.
 
-    The cell's `params` are ``solver``, ``gamma`` (of the Gaussian), ``C``, ``epochs`` and perhaps ``nu``, the
-    slack budget of the batch perceptron. There is no intercept.
+    The cell's `params` are ``solver``, ``gamma`` (of the Gaussian), ``C``, ``epochs``, ``options`` of
+    the solver, and perhaps ``nu``, the slack budget of the batch perceptron. There is no intercept.
 
     Parameters
     ----------
@@ -37,7 +37,9 @@ def measure(cell):
     params, n = cell.params, len(data.y_train)
     problem = {"gamma": params["gamma"], "alpha": 1.0 / (params["C"] * n)}
     name = params["solver"]
-    options = {"nu": params["nu"]} if name == "sbp" and "nu" in params else {}
+    options = dict(params.get("options", {}))
+    if name == "sbp" and "nu" in params:
+        options["nu"] = params["nu"]
     solver = runs.start(name, data.X_train, data.y_train, seed=cell.seed, options=options, **problem)
     way = runs.walk(name, solver, data.X_train, data.X_test, gamma=params["gamma"], epochs=params["epochs"])
     start = perf_counter()

@@ -37,7 +37,7 @@ def measure(cell):
         features = RandomFeatures(gaussian(params["gamma"]), 2 * k, form="pair", random_state=cell.seed)
         train = features.fit_transform(data.X_train)
         model = resolve(cell.estimator)(
-            C=params["C"], fit_intercept=False, tol=params["tol"], random_state=cell.seed
+            C=params["C"], loss="hinge", fit_intercept=False, tol=params["tol"], random_state=cell.seed
         )
         model.fit(train, data.y_train)
         counts.append(k)

@@ -19,16 +19,17 @@ def gaussian(variance, C):
     return {"gamma": 0.5 / variance, "C": C}
 
 
-def solver(name, label):
+def solver(name, label, **options):
     """A kernel SVM solver followed over its kernel evaluations."""
-    return Method(name, label, KERNEL_SVC, {"solver": name, "epochs": EPOCHS}, measure=CURVES)
+    params = {"solver": name, "epochs": EPOCHS, "options": options}
+    return Method(name, label, KERNEL_SVC, params, measure=CURVES)
 
 
 SBP = solver("sbp", "SBP")
 PEGASOS = solver("pegasos", "Pegasos")
 SDCA = solver("sdca", "SDCA")
 SMO = solver("smo", "SMO")
-PERCEPTRON = solver("perceptron", "Perceptron")
+PERCEPTRON = solver("perceptron", "Perceptron", n_passes=None)
 
 PAPER_SETTINGS = (
     Setting(

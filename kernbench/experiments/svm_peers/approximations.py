@@ -41,7 +41,7 @@ class NystroemSVC:
         kernel = Gaussian(sigma=(0.5 / self.gamma) ** 0.5)
         return (
             Nystroem(kernel, n_landmarks, random_state=self.random_state),
-            LinearSVC(C=self.C, tol=self.tol, random_state=self.random_state),
+            LinearSVC("hinge", C=self.C, tol=self.tol, random_state=self.random_state),
         )
 
     def _sklearn(self, n_landmarks):

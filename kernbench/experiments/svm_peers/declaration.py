@@ -65,7 +65,13 @@ METHODS = (
         package="thundersvm-cpu",
     ),
     Method("nystroem", "Nyström 300 + LinearSVC", NYSTROEM, **SEEDED),
-    Method("nystroem-sklearn", "the same by scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
+    Method(
+        "nystroem-sklearn",
+        "Nyström 300 + LinearSVC, scikit-learn",
+        NYSTROEM,
+        {"library": "sklearn"},
+        **SEEDED,
+    ),
     Method("limit", "lower limit", KERNEL_SVC, measure=f"{HERE}.limit:measure"),
 )
 INEXACT = ("nystroem", "nystroem-sklearn", "limit")
@@ -126,6 +132,14 @@ METRICS = (
         "seconds_to_gap", "time to a gap of 10⁻³", "lower", ("metrics", "seconds_to_gap"), "s", tolerance=0.25
     ),
     Metric(
+        "seconds_to_percent",
+        "time to a gap of 1 %",
+        "lower",
+        ("metrics", "seconds_to_percent"),
+        "s",
+        tolerance=0.25,
+    ),
+    Metric(
         "seconds_to_error", "time to its error", "lower", ("metrics", "seconds_to_error"), "s", tolerance=0.25
     ),
     Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
@@ -140,42 +154,42 @@ METRICS = (
     Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
 )
 
+SMALL = tuple(setting.name for setting in QUICK.settings)
+LARGE = tuple(setting.name for setting in PAPER_SCALE.settings)
+
+
+def _faster(baseline, words, share, datasets=LARGE):
+    return Bound(
+        f"SMO takes at most {words}.", "smo", "fit_seconds", share, baseline=baseline, datasets=datasets
+    )
+
+
 CLAIMS = (
-    *(
-        Bound(
-            f"SMO takes at most an eighth of the time of {words}.",
-            "smo",
-            "fit_seconds",
-            1 / 8,
-            baseline=baseline,
-        )
-        for baseline, words in (
-            ("libsvm", "scikit-learn's SVC"),
-            ("libsvm-tuned", "SVC with a cache of 2 GB"),
-        )
-    ),
-    *(
-        Bound(
-            f"SMO takes at most two thirds of the time of scikit-learn-intelex in float{bits}.",
-            "smo",
-            "fit_seconds",
-            2 / 3,
-            baseline=f"intelex-f{bits}",
-        )
-        for bits in (32, 64)
-    ),
-    Bound("SMO's time is within four times the lower limit.", "smo", "fit_seconds", 4.0, baseline="limit"),
+    _faster("libsvm", "an eighth of the time of scikit-learn's SVC", 1 / 8),
+    _faster("libsvm-tuned", "an eighth of the time of SVC with a cache of 2 GB", 1 / 8),
+    _faster("intelex-f32", "two thirds of the time of scikit-learn-intelex in float32", 2 / 3),
+    _faster("intelex-f64", "two thirds of the time of scikit-learn-intelex in float64", 2 / 3),
+    _faster("limit", "four times the lower limit", 4.0),
+    _faster("libsvm", "the time of scikit-learn's SVC on a few thousand rows", 1.0, SMALL),
     Bound("SMO's solution is within 10⁻³ of the optimum.", "smo", "relative_gap", 1e-3),
+    Bound(
+        "Its working memory is at most half of scikit-learn-intelex' in float32.",
+        "smo",
+        "working_memory",
+        0.5,
+        baseline="intelex-f32",
+        datasets=LARGE,
+    ),
     Bound(
         "SMO predicts in at most a fifth of SVC's time.", "smo", "predict_seconds", 1 / 5, baseline="libsvm"
     ),
     Claim(
-        "Nyström's 300 features lose at most half a point of test error to LIBSVM, in a tenth of its time.",
+        "Nyström's 300 features lose at most a point of test error to LIBSVM, in half of its time.",
         "nystroem",
         "libsvm",
         "test_error",
-        0.005,
-        time_fraction=0.1,
+        0.01,
+        time_fraction=0.5,
     ),
 )
 
@@ -193,7 +207,7 @@ EXPERIMENT = Experiment(
             "time-to-gap",
             "Time to a relative gap of 10⁻³",
             "seconds_to_gap",
-            methods=TIMED,
+            methods=(*SOLVERS, "limit"),
             notes=(
                 "The optimum is enclosed by a solution of our own with a certified gap; every method's objective "
                 "α/2·‖f‖² + mean hinge is computed from its coefficients by the same code. A method without a "
@@ -219,12 +233,10 @@ EXPERIMENT = Experiment(
             "What each reached, and what it took",
             (
                 "fit_seconds",
-                "seconds_to_gap",
                 "seconds_to_percent",
                 "seconds_to_error",
                 "predict_seconds",
                 "test_error",
-                "objective",
                 "relative_gap",
                 "n_support",
                 "n_kernel_evaluations",
@@ -246,7 +258,7 @@ EXPERIMENT = Experiment(
         ),
         Profiles(
             "profile",
-            "Time of a fit: on how many problems within a factor of the best",
+            "Time of a fit, profile",
             "fit_seconds",
             methods=EXACT,
             heading="Time",
@@ -254,14 +266,14 @@ EXPERIMENT = Experiment(
         ),
         Profiles(
             "gap-profile",
-            "Time to a gap of 10⁻³: on how many problems within a factor of the best",
+            "Time to a gap of 10⁻³, profile",
             "seconds_to_gap",
             methods=SOLVERS,
             heading="Time",
         ),
         Profiles(
             "percent-profile",
-            "Time to a gap of 1 %: on how many problems within a factor of the best",
+            "Time to a gap of 1 %, profile",
             "seconds_to_percent",
             methods=SOLVERS,
             heading="Time",
@@ -269,7 +281,7 @@ EXPERIMENT = Experiment(
         ),
         Profiles(
             "evaluations-profile",
-            "Kernel evaluations: on how many problems within a factor of the best",
+            "Kernel evaluations, profile",
             "n_kernel_evaluations",
             methods=("smo", *STOCHASTIC),
             heading="Time",

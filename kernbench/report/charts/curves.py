@@ -213,7 +213,7 @@ class _Chart:
     def _tick(self, axes, lines, alone, y_limits):
         x = sorted({float(value) for line in lines for value in line.x})
         if self.display.x.log:
-            few = x if len(x) <= MANY_TICKS else x[:: -(-len(x) // MANY_TICKS)]
+            few = x if len(x) <= MANY_TICKS else scales.ticks(x[0], x[-1], True)
             layout.set_ticks(axes.xaxis, few if alone else few[:: 2 if len(few) > 3 else 1])
         else:
             whole = all(value.is_integer() for value in x)

@@ -9,6 +9,7 @@ from kernbench.report.tables import csv_text
 from kernbench.report.tidy import medians
 
 ROW = 0.27  # inches
+LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and how many rows there is room for
 SHORT = 15  # letters of a name in the legend; of longer ones, fewer stand side by side
 
 
@@ -57,14 +58,18 @@ def picture(display, experiment, group, looks):
         if display.reference is not None:
             axes.axvline(display.reference, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         if len(marks) > 1:
-            columns = 3 if max(map(len, mark_names.values())) <= SHORT else 2
             axes.figure.legend(
-                loc="outside lower left", ncols=columns, frameon=False, fontsize=fonts.note, labelcolor=INK
+                loc="outside lower left",
+                ncols=_columns(mark_names),
+                frameon=False,
+                fontsize=fonts.note,
+                labelcolor=INK,
             )
 
     name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
     words = _words(display, rows, row_names, marks, mark_names, found)
-    size = (layout.SIZE[0], ROW * len(rows) + 1.2)
+    legend = LEGEND_ROW * max(0, -(-len(marks) // _columns(mark_names)) - ROOM_FOR)
+    size = (layout.SIZE[0], ROW * len(rows) + 1.2 + legend)
     page, file = layout.one(name, display.title, words, draw, size)
     caption = [text.sentence(display.title)]
     if display.reference is not None and display.reference_label:
@@ -73,6 +78,11 @@ def picture(display, experiment, group, looks):
     csv_rows += [(*names, repr(float(value))) for names, value in found.items()]
     caption = " ".join([*caption, *([display.note] if display.note else [])])
     return Picture(name, caption, words, page, file, csv_text(csv_rows), display.heading)
+
+
+def _columns(names):
+    """Columns of the legend."""
+    return 3 if max(map(len, names.values())) <= SHORT else 2
 
 
 def _tick(axes, display, found):

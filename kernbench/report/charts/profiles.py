@@ -79,7 +79,11 @@ def drawn(name, title, x_label, factors, looks, *, note="", heading=""):
 
     words = " ".join(_sentence(label, found) for label, found in factors.items())
     page, file = layout.one(name, title, words, draw)
-    caption = [text.sentence(title), f"{text.plural(n_problems, 'problem')}.", *([note] if note else [])]
+    caption = [
+        text.sentence(title),
+        f"The share of {text.plural(n_problems, 'problem')} on which a method is within a factor of the best.",
+        *([note] if note else []),
+    ]
     rows = [("method", x_label, "share of problems")]
     rows += [
         (label, repr(float(x)), repr(float(y)))
