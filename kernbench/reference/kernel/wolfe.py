@@ -8,7 +8,7 @@ import numpy as np
 from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem, require_state
 from kernbench.reference.kernel.line_search import Line, active_part, exact_search, wolfe_search
-from kernbench.reference.ranking.simplex_qp import simplex_qp
+from kernbench.reference.simplex_qp import simplex_qp
 from kernbench.solvers.base import Solution
 from kernbench.solvers.conjugate import certified_gap, check_wolfe, smallest_norm
 

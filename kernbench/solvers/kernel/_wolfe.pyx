@@ -13,7 +13,7 @@ from kernbench.kernels._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel._hinge_line cimport HingeLine, dot, mix
-from kernbench.solvers.ranking._simplex_qp cimport SimplexQP
+from kernbench.solvers._simplex_qp cimport SimplexQP
 
 import numpy as np
 
