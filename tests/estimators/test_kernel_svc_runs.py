@@ -18,6 +18,7 @@ from kernbench.solvers import driver, registry
 # `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 STOCHASTIC = [name for name in SOLVERS if name != "smo"]
+LASTING = [name for name in SOLVERS if name != "perceptron"]  # it ends after one pass, long before any limit
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -59,9 +60,16 @@ def test_max_seconds_ends_the_run_and_the_warning_names_it(solver):
     assert model.status_ == "max_seconds"
 
 
-@pytest.mark.parametrize(
-    "solver", [name for name in STOCHASTIC if name != "perceptron"]
-)  # ends with its passes
+def test_a_method_without_a_rule_finishes_quietly_and_does_not_claim_to_have_converged():
+    X, y = two_classes(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KernelSVC(solver="perceptron", random_state=0).fit(X, y)
+    assert model.status_ == "finished" and model.n_iter_.tolist() == [100]
+    assert not model.converged_ and model.duality_gap_ > model.tol * model.objective_
+
+
+@pytest.mark.parametrize("solver", [name for name in LASTING if name != "smo"])
 def test_default_limit_is_the_registrys(solver):
     X, y = two_classes(100)
     epochs = registry.get(solver).default_epochs
@@ -184,7 +192,7 @@ def test_interrupt_leaves_a_usable_model(n_classes):
         assert statuses[-1] == "not started"
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", LASTING)
 def test_ctrl_c_from_outside_leaves_a_usable_model(solver):
     X, y = two_classes(2000)
     timer = threading.Timer(0.1, _thread.interrupt_main)

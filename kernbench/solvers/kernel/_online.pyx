@@ -106,11 +106,13 @@ cdef class Walk:
 
     cdef void close(self, Py_ssize_t n_done, double *responses) noexcept nogil:
         """Add the steps of the first `n_done` draws to the responses of everyone."""
-        cdef Py_ssize_t q, n_used = 0
+        cdef Py_ssize_t k, q, n_used = 0
+        for k in range(n_done):
+            q = self.place[k]
+            if q >= 0 and self.steps[q] == 0.0 and self.later[q] == AT_RISK:
+                self.slack *= NARROWER
         for q in range(self.n_wanted):
             if self.steps[q] == 0.0:  # a row is a pass over memory: leave out those of no step
-                if self.later[q] == AT_RISK and n_done == self.length:
-                    self.slack *= NARROWER
                 continue
             self.steps[n_used], self.later[n_used] = self.steps[q], self.later[q]
             self.wanted[n_used], self.slots[n_used] = self.wanted[q], self.slots[q]
