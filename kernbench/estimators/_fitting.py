@@ -163,7 +163,8 @@ class _Fit:
             if self.stop.is_set():
                 break
             if c > 0:
-                initial = carried(self.results[k][c - 1].solution)
+                last = self.results[k][c - 1].solution
+                initial = carried(last, task.Cs[c - 1], C, pair.of_rows(task.weights))
             seconds = None if budget is None else max(0.0, budget - taken) / (len(task.Cs) - c)
             result = self._run(k, rows, C, initial, seconds)
             self.results[k][c] = result

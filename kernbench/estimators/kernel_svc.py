@@ -295,8 +295,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     def path(self, X, y, Cs, sample_weight=None):
         """Fit a model for each of several Cs, each from the solution before it.
 
-        They share the kernel rows in the cache: where the whole matrix fits into ``cache_size``, no value of
-        it is computed twice.
+        They share the kernel rows that ``cache_size`` has room for. ``smo`` also takes the gradient at each start,
+        n_samples values for each support vector.
 
         Parameters
         ----------
