@@ -153,7 +153,7 @@ class SDCA:
         self._position = 0
         estimate = self._residual / self.problem.n
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
-        still = self._largest - self._smallest <= STILL
+        still = self._largest <= STILL and self._smallest >= -STILL
         whole = self._active == len(self._used)
         if self.n_iter >= self._bound_due:  # the bound only grows; it need not be fresh after a short epoch
             self._bound, self._bound_due = self.dual_objective(), self.n_iter + len(self._used) // 4
