@@ -100,6 +100,7 @@ SOLVERS = (
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
         stopping="certified duality gap / objective",
         default_epochs=1000,
+        default_iterations=10_000_000,
         losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
