@@ -25,7 +25,8 @@ def block_constants(columns, ends, problem):
     ndarray of shape (b,)
     """
     roots = np.sqrt(problem.weights)
-    largest = np.array([_largest_eigenvalue(columns.X[a:b], roots) for a, b in zip(ends[:-1], ends[1:])])
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.array([_largest_eigenvalue(columns.X[a:b], roots) for a, b in zip(ends[:-1], ends[1:])])
     constants = problem.loss.smoothness * largest / problem.n + problem.alpha
     if not np.all(np.isfinite(constants)):
         raise ValueError("features are not finite, or too large to compute with: scale them")
@@ -49,4 +50,4 @@ def _largest_eigenvalue(rows, roots):
         for first in range(0, n, step):
             part = rows[:, first : first + step] * roots[first : first + step]
             gram += part @ part.T
-    return np.linalg.eigvalsh(gram)[-1]
+    return np.linalg.eigvalsh(gram)[-1] if np.all(np.isfinite(gram)) else np.inf

@@ -42,7 +42,8 @@ class Pegasos:
         Asked for one seed; one uniform number per example then.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on exactly;
-        any other ``coef`` is a warm start, as if reached by ``max(n_iter, 1)`` steps.
+        any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data, whichever is
+        more.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
@@ -175,7 +176,8 @@ class Pegasos:
 
     def solution(self):
         """Return the average of the iterates, or the last one."""
-        scalars = [self._stream.position, self._scale, self._squared_norm, self._begun, self._passed, self._total]
+        scalars = [self._stream.position, self._scale, self._squared_norm, self._begun, self._passed, self._total,
+                   self._delay]  # fmt: skip
         state = {
             "seed": np.array([self._stream.seed]), "settings": self._settings.copy(), "scalars": np.array(scalars),
             "start": self._start.copy(), "sum": self._g.copy(), "counts": self._counts.copy(), "lags": self._lags.copy(),
@@ -188,10 +190,13 @@ class Pegasos:
         if known and len(state["counts"]) == self.problem.n:
             self.n_iter = initial.n_iter
             self._start, self._g, self._counts, self._lags = (state[k] for k in ("start", "sum", "counts", "lags"))
-            position, self._scale, self._squared_norm, self._begun, self._passed, self._total = state["scalars"]
+            position, self._scale, self._squared_norm, self._begun, self._passed, self._total, self._delay = (
+                state["scalars"]
+            )
             self._stream = UniformStream(self._stream.seed, 0, position=int(position))
         else:
-            self.n_iter = max(initial.n_iter, 1)
+            self.n_iter = initial.n_iter
+            self._delay = max(self._delay, self.first_check - self.n_iter)  # else the first step would forget it
             weight = self.n_iter + self._delay
             self._start = self._lambda * weight * np.array(initial.coef, dtype=np.float64)
             self._g, self._squared_norm = self._start.copy(), self._start @ self._start

@@ -84,6 +84,7 @@ class SDCA:
         self._known = None  # (n_iter, objective, gap) of the last pass
         self._order = self._used.copy()
         self._position, self._doubt = 0, 1.0
+        self._bound, self._bound_due = 0.0, 0
         self._largest, self._smallest, self._residual = -np.inf, np.inf, 0.0
         self._restart()
         if initial is not None:
@@ -152,9 +153,11 @@ class SDCA:
         self._position = 0
         estimate = self._residual / self.problem.n
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
-        still = self._largest - self._smallest <= STILL
+        still = self._largest <= STILL and self._smallest >= -STILL
         whole = self._active == len(self._used)
-        if still or estimate * self._doubt <= tol * self.dual_objective():
+        if self.n_iter >= self._bound_due:  # the bound only grows; it need not be fresh after a short epoch
+            self._bound, self._bound_due = self.dual_objective(), self.n_iter + len(self._used) // 4
+        if still or estimate * self._doubt <= tol * self._bound:
             if self.check(max(tol, STILL) if still and whole else tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
@@ -197,7 +200,7 @@ class SDCA:
     def solution(self):
         """The weights w, and in the state the dual variables and where the epoch is."""
         epoch = [self._active, self._position, self._upper, self._lower, self._doubt, self._largest, self._smallest,
-                 self._residual]  # fmt: skip
+                 self._residual, self._bound, self._bound_due]  # fmt: skip
         state = {"a": self._a.copy(), "order": self._order.copy(), "epoch": np.array(epoch, dtype=np.float64),
                  "settings": self._settings()}  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
@@ -211,6 +214,7 @@ class SDCA:
         if state is not None:
             self._order = state["order"]
             self._active, self._position = map(int, state["epoch"][:2])
-            self._upper, self._lower, self._doubt, self._largest, self._smallest, self._residual = state["epoch"][2:]
+            (self._upper, self._lower, self._doubt, self._largest, self._smallest, self._residual, self._bound,
+             self._bound_due) = state["epoch"][2:]  # fmt: skip
         self._coef = self.problem.design.combine(self._push * self._a)
         self.n_inner_products += self.problem.n

@@ -47,7 +47,8 @@ cdef class Pegasos:
         Asked for one seed; one uniform number per example then.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on exactly;
-        any other ``coef`` is a warm start, as if reached by ``max(n_iter, 1)`` steps.
+        any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data, whichever is
+        more.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
@@ -208,7 +209,8 @@ cdef class Pegasos:
 
     def solution(self):
         """Return the average of the iterates, or the last one."""
-        scalars = [self.stream.position, self.scale, self.squared_norm, self.begun, self.passed, self.total]
+        scalars = [self.stream.position, self.scale, self.squared_norm, self.begun, self.passed, self.total,
+                   self.delay]
         state = {
             "seed": np.array([self.stream.seed]), "settings": self.settings.copy(), "scalars": np.array(scalars),
             "start": np.array(self.start), "sum": np.array(self.g), "counts": np.array(self.counts),
@@ -222,10 +224,12 @@ cdef class Pegasos:
         if known and len(state["counts"]) == self.problem.n:
             self.n_iter = initial.n_iter
             self.start, self.g, self.counts, self.lags = (state[k] for k in ("start", "sum", "counts", "lags"))
-            position, self.scale, self.squared_norm, self.begun, self.passed, self.total = state["scalars"]
+            position, self.scale, self.squared_norm, self.begun, self.passed, self.total, self.delay = (
+                state["scalars"])
             self.stream = UniformStream(self.stream.seed, 0, position=int(position))
         else:
-            self.n_iter = max(initial.n_iter, 1)
+            self.n_iter = initial.n_iter
+            self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would forget it
             weight = self.n_iter + self.delay
             start = self.lam * weight * np.array(initial.coef, dtype=np.float64)
             self.start, self.g, self.squared_norm = start, start.copy(), start @ start

@@ -1,0 +1,240 @@
+"""Solvers on explicit features: where they end, what their gap certifies, and what may not matter on the way."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from kernbench.losses.feature_bounds import lower_bound
+from kernbench.losses.linear_problem import LinearProblem
+from kernbench.reference.design import as_design as as_reference_design
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
+from kernbench.solvers.design import as_design
+from kernbench.solvers.registry import SOLVERS, get
+
+LINEAR_SOLVERS = [entry for entry in SOLVERS if entry.problem == "linear-svm"]
+by_name = pytest.mark.parametrize("entry", LINEAR_SOLVERS, ids=lambda entry: entry.name)
+COMBINATIONS = [(entry, loss) for entry in LINEAR_SOLVERS for loss in entry.losses]
+with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
+STEPS = {"bundle": 60, "rbcd": 3000, "simba": 20_000}  # else 100 passes
+EXCESS = {"sdca": 1e-3, "bundle": 1e-3, "rbcd": 1e-8}  # (P - P*) / P* at their end, else 2e-2
+
+
+def optimum(problem, C, loss):
+    """The optimal objective; of the hinge by a linear programme's smooth cousin, a projected dual ascent."""
+    checked = LinearProblem(
+        as_reference_design(problem.X), problem.y, alpha=1 / (C * problem.n), weights=problem.weights, loss=loss
+    )
+    X = checked.design.X.toarray() if hasattr(checked.design.X, "toarray") else checked.design.X
+    y, w, n = checked.y, checked.weights, checked.n
+    if loss == "hinge":
+        Z = (w * y)[:, None] * X
+        found = minimize(
+            lambda a: (-w @ a / n + 0.5 * np.sum((a @ Z) ** 2) / (checked.alpha * n**2),
+                       -w / n + Z @ (a @ Z) / (checked.alpha * n**2)),
+            np.full(n, 0.5), jac=True, bounds=[(0, 1)] * n, method="L-BFGS-B",
+            options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000},
+        )  # fmt: skip
+        return -found.fun
+    return minimize(
+        lambda v: (checked.primal(v, X @ v),
+                   checked.alpha * v + X.T @ (w * y * checked.loss.slope(y * (X @ v))) / n),
+        np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 1e-16, "gtol": 1e-11, "maxiter": 5000},
+    ).fun  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@with_loss
+def test_approaches_the_optimum_and_bounds_the_distance(entry, loss, weighted, ranking, linear):
+    problem = ranking(300, 1, d=6, weighted=weighted)
+    best = optimum(problem, 1.0, loss)
+    solver = linear(entry, "compiled", problem, C=1.0, loss=loss)
+    steps = STEPS.get(entry.name, 100 * problem.n)
+    for part in (steps // 20, steps - steps // 20):
+        solver.advance(part)
+        excess = solver.objective() - best
+        assert excess >= -1e-6 * best  # L-BFGS-B is not exact either
+        assert solver.gap() >= excess - 1e-6 * best
+    assert solver.objective() / best - 1 < EXCESS.get(entry.name, 2e-2)
+    assert not solver.converged or entry.name in ("sdca", "bundle")
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+def test_block_descent_converges_linearly(loss, ranking, linear):
+    """The sheet's size: 64 features in 8 blocks, an excess next to rounding after 20,000 steps."""
+    problem = ranking(400, 2, d=64)
+    solver = linear(get("rbcd", "linear-svm"), "compiled", problem, C=1.0, loss=loss)
+    gaps = []
+    for steps in (100, 400, 19_500):
+        solver.advance(steps)
+        gaps.append(solver.gap() / solver.objective())
+    assert gaps[0] > 10 * gaps[1] > 100 * gaps[2]
+    assert gaps[2] < 1e-13
+    assert solver.check(1e-12) and solver.converged
+
+
+def test_block_descent_never_climbs(ranking, linear):
+    problem = ranking(150, 3, d=20, weighted=True, form="csr")
+    for n_blocks in (1, 4, 20):
+        solver = linear(get("rbcd", "linear-svm"), "reference", problem, C=3.0, n_blocks=n_blocks)
+        values = []
+        for _ in range(40):
+            solver.advance(1)
+            values.append(solver.objective())
+        assert np.all(np.diff(values) <= 1e-12)
+
+
+def test_block_descent_names_the_substitute_of_the_hinge(ranking, linear):
+    for twin in ("compiled", "reference"):
+        with pytest.raises(ValueError, match="smooth loss.*squared_hinge"):
+            linear(get("rbcd", "linear-svm"), twin, ranking(20, 0), loss="hinge")
+
+
+@pytest.mark.parametrize("nu", [0.02, 0.1])
+def test_simba_reaches_the_level_of_a_given_budget(nu):
+    """The sheet: 60 points, 5 features, 20,000 steps, within 2% of the best level."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = np.where(X[:, 0] + 0.6 * X[:, 1] + 0.4 * rng.normal(size=60) > 0, 1.0, -1.0)
+    X /= np.linalg.norm(X, axis=1).max()
+    best = {0.02: 0.116822, 0.1: 0.271198}[nu]  # by Nelder and Mead on the water level
+    solver = get("simba", "linear-svm").load()(as_design(X), y, nu=nu, random_state=0, horizon=20_000)
+    solver.advance(20_000)
+    assert 0.97 * best < -solver.objective() <= best
+    assert solver.gap() is None and not solver.check(1.0)
+    with pytest.raises(ValueError, match="exactly one of alpha"):
+        get("simba", "linear-svm").load()(as_design(X), y)
+
+
+@with_loss
+def test_splitting_the_run_changes_nothing(entry, loss, ranking, linear):
+    problem = ranking(120, 4, d=7, form="csr")
+    whole, parts = (linear(entry, "compiled", problem, loss=loss) for _ in range(2))
+    whole.advance(400)
+    for count in (1, 3, 150, 246):
+        parts.advance(count)
+    np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
+    assert whole.gap() == parts.gap()
+
+
+RESUMED = {"pegasos": {"project": True, "batch_size": 2}, "simba": {"horizon": 64}}
+
+
+@pytest.mark.parametrize("entry", [e for e in LINEAR_SOLVERS if e.name != "sdca"], ids=lambda entry: entry.name)
+def test_resumed_is_one_long_run(entry, ranking, linear):
+    problem = ranking(120, 5, d=7, weighted=True)
+    options = RESUMED.get(entry.name, {})
+    step = 2 if entry.name == "bundle" else 150
+    whole, begun = (linear(entry, "compiled", problem, **options) for _ in range(2))
+    whole.advance(2 * step)
+    begun.advance(step)
+    state = pickle.loads(pickle.dumps(begun.solution()))
+    rest = linear(entry, "compiled", problem, initial=state, **{"random_state": 99, **options})
+    assert rest.objective() == pytest.approx(begun.objective(), rel=1e-12)
+    rest.advance(step)
+    assert rest.n_iter == whole.n_iter
+    scale = np.abs(whole.solution().coef).max()
+    tol = 1e-4 if entry.name == "bundle" else 0.0
+    np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=0, atol=tol * scale)
+
+
+@pytest.mark.parametrize(
+    "entry, loss", [c for c in COMBINATIONS if c[0].name != "sdca"], ids=lambda c: getattr(c, "name", c)
+)
+def test_any_coefficients_are_a_start(entry, loss, ranking, linear):
+    """What begins at the optimum is there at first; noise of the steps takes it no farther than a run from 0 is."""
+    problem = ranking(200, 6, d=5)
+    best = linear(get("sdca", "linear-svm"), "compiled", problem, loss=loss, tol=1e-9)
+    best.advance(10**6)
+    solver = linear(entry, "compiled", problem, loss=loss, initial=Solution(best.solution().coef))
+    assert solver.objective() == pytest.approx(best.objective(), rel=1e-6)
+    cold = linear(entry, "compiled", problem, loss=loss)
+    for run in (solver, cold):
+        run.advance(400)
+    assert solver.objective() <= cold.objective() * 1.05
+    with pytest.raises(ValueError, match="coefficients"):
+        linear(entry, "compiled", problem, loss=loss, initial=Solution(np.zeros(7)))
+
+
+@by_name
+def test_the_driver_stops_at_the_certified_gap(entry, ranking, linear):
+    problem = ranking(200, 7, d=4)
+    tol = 0.1
+    solver = linear(entry, "compiled", problem, C=0.1)
+    result = driver.run(solver, max_iter=200_000, tol=tol)
+    assert result.converged and solver.converged
+    assert result.gap <= tol * result.objective
+
+
+def test_each_step_of_pegasos_counts_its_rows(ranking, linear):
+    """One inner product per margin and one per example added: all are, while every margin is below 1."""
+    problem = ranking(50, 8)
+    solver = linear(get("pegasos", "linear-svm"), "compiled", problem, C=1e-6)
+    solver.advance(30)
+    assert solver.n_inner_products == 60
+    solver = linear(get("pegasos", "linear-svm"), "compiled", problem, C=1e-6, batch_size=4)
+    solver.advance(10)
+    assert solver.n_inner_products == 80
+
+
+def test_shares_of_inner_products_are_counted(ranking, linear):
+    problem = ranking(50, 9, d=8)
+    counts = {}
+    for name, options in (("sbmd", {"n_blocks": 4}), ("rbcd", {"n_blocks": 4}), ("simba", {})):
+        loss = "squared_hinge" if name == "rbcd" else "hinge"
+        solver = linear(get(name, "linear-svm"), "compiled", problem, loss=loss, **options)
+        solver.advance(16)
+        counts[name] = solver.n_inner_products
+    # a row and a quarter; a quarter of the columns there and back; a column, and w three times
+    assert counts == {"sbmd": 20, "rbcd": 400, "simba": 16 * (50 + 3 * 8) // 8}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_dual_variables_of_any_kind_bound_the_optimum(loss, ranking):
+    problem = ranking(80, 10, d=4, weighted=True)
+    best = optimum(problem, 1.0, loss)
+    checked = LinearProblem(
+        as_design(problem.X), problem.y, alpha=1 / problem.n, weights=problem.weights, loss=loss
+    )
+    rng = np.random.default_rng(0)
+    for a in (rng.uniform(-1, 3, problem.n), rng.uniform(0, 1, problem.n), np.zeros(problem.n), np.full(problem.n, 9.0)):
+        assert 0.0 <= lower_bound(checked, a) <= best * (1 + 1e-6)
+
+
+@by_name
+def test_bad_problems_are_refused_with_a_sentence(entry, ranking, linear):
+    problem = ranking(20, 11)
+    loss = entry.losses[0]
+    for twin in ("compiled", "reference"):
+        for change, sentence in (
+            ({"weights": -np.ones(20)}, "weights"),
+            ({"weights": np.where(problem.y > 0, 1.0, 0.0)}, "class -1"),
+            ({"C": -1.0}, "alpha"),
+            ({"loss": "squred_hinge"}, "squared_hinge|hinge"),
+        ):
+            with pytest.raises(ValueError, match=sentence):
+                linear(entry, twin, problem, **{"loss": loss, **change})
+
+
+@pytest.mark.parametrize(
+    "name, option, value",
+    [("pegasos", "batch_size", 0), ("sbmd", "n_blocks", 0), ("sbmd", "largest_step", -1.0), ("rbcd", "n_blocks", 1.5),
+     ("simba", "horizon", 0), ("bundle", "max_cuts", 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_bad_options_are_refused_by_name(name, option, value, twin, ranking, linear):
+    with pytest.raises(ValueError, match=option):
+        linear(get(name, "linear-svm"), twin, ranking(20, 12), loss=get(name, "linear-svm").losses[0], **{option: value})
+
+
+@pytest.mark.parametrize("name", ["pegasos", "simba", "sbmd", "rbcd", "bundle"])
+def test_features_that_cannot_be_computed_with_are_refused(name, ranking, linear):
+    problem = ranking(30, 13)
+    problem.X = problem.X * 1e200
+    entry = get(name, "linear-svm")
+    with pytest.raises(ValueError, match="too large to compute with"):
+        solver = linear(entry, "compiled", problem, loss=entry.losses[0])
+        solver.advance(5)
+        solver.gap()
