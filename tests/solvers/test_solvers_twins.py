@@ -19,6 +19,11 @@ VARIANTS = {
     ],
     "pegasos": [{"rescale": False}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}],
+    "scs": [
+        {"geometry": "euclidean", "line_search": "bracket"},
+        {"validation": "holdout", "sample_cap": 64, "s0": 9, "growth": 7},
+    ],
+    "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
 }
 CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
 
