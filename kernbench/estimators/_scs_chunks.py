@@ -6,6 +6,41 @@ from scipy import sparse
 from kernbench.kernels.checks import first_not_finite
 
 
+class Shuffled:
+    """The numbers below n in random order, any stretch of it at the cost of its length.
+
+    Long orders are not stored: a Feistel network permutes the numbers of so many bits, and what falls outside is sent
+    through it again until it is inside.
+    """
+
+    STORED = 2**16
+    ROUNDS = 4
+
+    def __init__(self, n, rng):
+        self._n = n
+        self._order = rng.permutation(n) if n <= self.STORED else None
+        self._half = np.uint64((max(n - 1, 1).bit_length() + 1) // 2)
+        self._keys = rng.integers(2**63, size=self.ROUNDS, dtype=np.uint64) | np.uint64(1)
+
+    def between(self, start, stop):
+        """Return the numbers at places start to stop - 1, intp."""
+        if self._order is not None:
+            return self._order[start:stop]
+        numbers = self._mixed(np.arange(start, stop, dtype=np.uint64))
+        while np.any(outside := numbers >= self._n):
+            numbers[outside] = self._mixed(numbers[outside])
+        return numbers.astype(np.intp)
+
+    def _mixed(self, numbers):
+        mask = np.uint64(2 ** int(self._half) - 1)
+        left, right = numbers >> self._half, numbers & mask
+        for key in self._keys:
+            hashed = (right + key) * np.uint64(0x9E3779B97F4A7C15)
+            hashed = (hashed ^ (hashed >> np.uint64(29))) * key
+            left, right = right, left ^ ((hashed >> np.uint64(32)) & mask)
+        return (left << self._half) | right
+
+
 class Chunk:
     """Examples of one chunk, handed out in random order, each of them once.
 
@@ -34,14 +69,14 @@ class Chunk:
         if self.weights is not None and self.weights.shape != self.y.shape:
             raise ValueError(f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}")
         self.n = len(self.y)
-        self._order = rng.permutation(np.arange(self.n, dtype=np.uint32 if self.n < 2**32 else np.uint64))
+        self._order = Shuffled(self.n, rng)
         self.n_left = self.n
 
     def take(self, count):
         """Return (X, y, weights) of up to `count` rows that were not taken before; X is dense."""
         count = min(count, self.n_left)
         start = self.n - self.n_left
-        rows = self._order[start : start + count].astype(np.intp)
+        rows = self._order.between(start, start + count)
         self.n_left -= count
         return self.read(rows)
 
@@ -78,9 +113,11 @@ class Reader:
         self.factors = (1.0, 1.0)  # of the weights, by class
         self._waiting = []  # examples read to look at labels and scales, which come first
         self._open, self._rest = [], iter(chunks)
-        if isinstance(chunks, list | tuple):
-            while self._next_chunk():
-                pass
+        self.known_as_whole = isinstance(chunks, list | tuple)
+        while self.known_as_whole and self._next_chunk():
+            pass
+        self._all = list(self._open) if self.known_as_whole else []
+        self._ends = np.cumsum([chunk.n for chunk in self._all])
 
     def peek(self, count, classes=None):
         """Read at least `count` examples, and on until there are two classes; return their rows and labels."""
@@ -97,20 +134,32 @@ class Reader:
 
     def take(self, count):
         """Return (X, y, weights) of up to `count` examples; those of weight 0 are left out."""
-        X, y, weights = self._take(count)
-        strangers = np.setdiff1d(y, self.classes)
-        if len(strangers):
-            raise ValueError(f"chunk {self._count} of the stream: y holds {strangers[:3].tolist()}, which are not among "
-                             f"the classes {self.classes.tolist()}")  # fmt: skip
+        return self._coded(*self._take(count))
+
+    def _coded(self, X, y, weights):
         positive = y == self.classes[1]
         weights = weights * np.where(positive, self.factors[1], self.factors[0])
         used = weights > 0
         return X[used], np.where(positive[used], 1.0, -1.0), weights[used]
 
+    def redraw(self, count):
+        """Return (X, y, weights) of rows drawn with replacement from all; None if the chunks come only once."""
+        if not self.known_as_whole:
+            return None
+        rows = np.sort(self._rng.integers(self._ends[-1], size=count))
+        owner = np.searchsorted(self._ends, rows, side="right")
+        parts = []
+        for k in np.unique(owner):
+            chunk = self._all[k]
+            parts.append(chunk.read(rows[owner == k] - (self._ends[k] - chunk.n)))
+            self._check_labels(parts[-1][1], f"chunk {chunk.number} of the stream")
+        return self._coded(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
     def _take(self, count):
         parts = []
         while self._waiting and count > 0:
             X, y, weights = self._waiting.pop()
+            self._check_labels(y, "the stream")
             parts.append((X[:count], y[:count], weights[:count]))
             if len(y) > count:
                 self._waiting = [(X[count:], y[count:], weights[count:])]
@@ -121,11 +170,18 @@ class Reader:
             for chunk, share in zip(self._open, shares, strict=True):
                 if share:
                     parts.append(chunk.take(int(share)))
+                    self._check_labels(parts[-1][1], f"chunk {chunk.number} of the stream")
                     count -= len(parts[-1][1])
             self._open = [chunk for chunk in self._open if chunk.n_left]
         if not parts:
             return np.empty((0, self.n_features or 0)), np.empty(0), np.empty(0)
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+    def _check_labels(self, y, where):
+        strangers = [] if self.classes is None else np.setdiff1d(y, self.classes).tolist()
+        if strangers:
+            known = self.classes.tolist()
+            raise ValueError(f"{where}: y holds {strangers[:3]}, which are not among the classes {known}")
 
     def _next_chunk(self):
         """Open the next chunk; whether there is one."""

@@ -78,12 +78,13 @@ def partial_fit(model, X, y, classes, sample_weight):
     if stream.window is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
         _wait(model, stream, chunks, labels)
         return
-    reader = _reader(model, chunks, labels, stream.rng)
+    batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
+    reader = Reader(iter([batch]), stream.rng)  # it comes only once
+    _configure(model, reader, labels)
     if stream.window is None:
-        stream.window = _window(model, reader, X if len(chunks) == 1 else _dense(chunks), stream.rng)
+        stream.window = _window(model, reader, batch[0], stream.rng)
     stream.window.reader = reader
-    n_rows = sum(chunk[0].shape[0] for chunk in chunks)
-    n_iter = model.max_iter
+    n_iter, n_rows = model.max_iter, batch[0].shape[0]
     if n_iter == -1:
         n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
     stream.waiting = []
@@ -127,12 +128,6 @@ def _option(model, name, default):
     return (model.solver_options or {}).get(name, default)
 
 
-def _reader(model, chunks, labels, rng):
-    reader = Reader(chunks, rng)
-    _configure(model, reader, labels)
-    return reader
-
-
 def _configure(model, reader, labels):
     """Set what the labels mean and weigh."""
     if isinstance(model.class_weight, str):
@@ -149,15 +144,16 @@ def _window(model, reader, X, rng):
     return StreamWindow(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
 
 
-def _dense(chunks):
-    parts = [chunk[0].toarray() if hasattr(chunk[0], "toarray") else chunk[0] for chunk in chunks]
-    return np.concatenate(parts)
+def _joined(batches):
+    """Return (X, y, weights) of several batches as one, dense."""
+    parts = [(X.toarray() if hasattr(X, "toarray") else X, *rest) for X, *rest in batches]
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def _wait(model, stream, chunks, labels):
     """One class so far: keep what a window would hold, and answer with that class."""
     room, y = int(_option(model, "sample_cap", SAMPLE_CAP)), chunks[-1][1]
-    kept = tuple(np.concatenate(column)[-room:] for column in zip(*[(_dense([c]), *c[1:]) for c in chunks], strict=True))
+    kept = tuple(column[-room:] for column in _joined(chunks))
     stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
     model.dtype_ = precision(model.dtype, np.inf)

@@ -349,8 +349,9 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
-        Four fifths of the batch may join the sample that the model is made of, until that holds ``sample_cap`` rows (an
-        entry of `solver_options`, by default 2,000); the others judge its steps. Memory does not grow with the stream.
+        Rows join the sample that the model is made of until it holds ``sample_cap`` of them (an entry of
+        `solver_options`, by default 2,000); as many more are kept to judge its steps by. Memory does not grow with the
+        stream.
 
         Parameters
         ----------

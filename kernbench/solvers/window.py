@@ -1,15 +1,13 @@
 """A window on a stream of examples: all that a sampling method keeps of it.
 
 Half of the slots are for the sample, which stays; the other half are a pool of recent examples that steps are judged
-by, in which new ones take the place of the oldest. Memory is bounded by the window, however long the stream.
+by, in which new ones take the place of the oldest; when the stream ends, those of the pool join the sample too. Memory is bounded by the window, however long the stream.
 """
 
 import numpy as np
 
 from kernbench.kernels import blocks
 from kernbench.solvers.draws import draw_indices
-
-LEFT_IN_POOL = 0.2  # share of the examples seen that stay for validation when the stream has ended
 
 
 class StreamWindow:
@@ -19,7 +17,8 @@ class StreamWindow:
     ----------
     kernel : Kernel
     reader : object
-        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end.
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end;
+        ``reader.redraw(count)`` some drawn from all there are, or None where they cannot be read again.
     room : int
         Largest sample, and size of the pool.
     n_features : int
@@ -69,9 +68,8 @@ class StreamWindow:
                 self._join(X[new], y[new], weights[new])
             old = np.setdiff1d(np.arange(len(y)), new)
             self._into_pool(X[old], y[old], weights[old])
-        missing = count - (self.n_sample - first)
-        spare = min(missing, self.n_pool - int(np.ceil(LEFT_IN_POOL * self.n_seen)))
-        if spare > 0:
+        spare = min(count - (self.n_sample - first), self.n_pool)
+        if spare > 0 and not self.reader.known_as_whole:
             slots = self._drawn_from_pool(spare)
             self._join(self.X[slots], self.y[slots], self.weights[slots], seen=False)
             self._close_gaps(slots)
@@ -83,11 +81,18 @@ class StreamWindow:
         return len(y) > 0 and bool(np.any(y != y[0]))
 
     def validation(self, count):
-        """Return `count` ids drawn with replacement from the pool, after as many new examples have joined it."""
-        self._into_pool(*self.reader.take(min(count, self.room)))
-        if self.n_pool == 0:
-            return draw_indices(self.rng, count, self.n_sample)
-        return self.room + draw_indices(self.rng, count, self.n_pool)
+        """Return `count` ids for one look at a step.
+
+        Of rows drawn with replacement, where the stream is known as a whole; else of new examples or, at the end of the
+        stream, drawn from all in the window. Rows of weight 0 may make them fewer.
+        """
+        start, again = self._oldest, self.reader.redraw(min(count, self.room))
+        new = self.reader.take(count) if again is None else again
+        self._into_pool(*new)
+        if len(new[1]) == count or (again is not None and len(new[1])):
+            return self.room + (start + np.arange(len(new[1]))) % self.room
+        drawn = draw_indices(self.rng, count, self.n_sample + self.n_pool)
+        return np.where(drawn < self.n_sample, drawn, self.room + drawn - self.n_sample)
 
     def hold_out(self, share, cap):
         """Fill the pool and return its ids, which then stay as they are."""
@@ -111,12 +116,16 @@ class StreamWindow:
         return blocks.matmul(self.kernel, self.X[rows], self.X[columns], A, dtype=self.dtype)
 
     def _join(self, X, y, weights, seen=True):
+        if len(y) == 0:
+            return
         slots = slice(self.n_sample, self.n_sample + len(y))
         self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
         self.n_sample += len(y)
         self.n_seen += len(y) * seen
 
     def _into_pool(self, X, y, weights):
+        if len(y) == 0:
+            return
         self.n_seen += len(y)
         X, y, weights = X[-self.room :], y[-self.room :], weights[-self.room :]
         slots = self.room + (self._oldest + np.arange(len(y))) % self.room

@@ -33,6 +33,11 @@ VARIANTS = {
         {"loss": "log_loss", "shrinking": False},
         {"order": "uniform", "shrinking": False},
     ],
+    "scs": [
+        {"geometry": "euclidean", "line_search": "bracket"},
+        {"validation": "holdout", "sample_cap": 64, "s0": 9, "growth": 7},
+    ],
+    "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
 }
 CLOSED = "closed-form"  # no iteration; see test_solvers_closed_form.py
 CASES = [(entry, options) for entry in KERNEL_SOLVERS if entry.name != CLOSED for options in ({}, *VARIANTS.get(entry.name, ()))]

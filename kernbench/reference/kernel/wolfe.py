@@ -52,7 +52,8 @@ class Wolfe:
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4):  # fmt: skip
         margin_loss(loss, offered=("hinge",))
-        check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1, c2=c2)
+        check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
+                    c2=c2)  # fmt: skip
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self.problem, self._rows = problem, rows
         self._K = rows.batch(np.arange(problem.n)).astype(np.float64)

@@ -247,6 +247,7 @@ cdef class SCS:
             ids, u, v = self.held_out, self.u, self.v
         else:
             ids = self.source.validation(n)
+            n = len(ids)
             places = self.place[ids]
             inside = places >= 0
             values = np.empty((2, n))

@@ -1,8 +1,8 @@
 """Wolfe's method of conjugate subgradients on all rows: reference/kernel/wolfe.py, made fast.
 
-K(y w a), of which the subgradient is made, changes by the rows of the examples that crossed the margin; they come from
-the cache of the kernel rows. All else follows by recurrences, so an iteration in the kernel's geometry is O(n) work and a
-row for each crossing. The geometry of coefficients asks for a product with the whole matrix.
+K(y w a), of which the subgradient is made, changes by the rows of the examples that crossed the margin; they come
+from the cache of the kernel rows. All else follows by recurrences, so an iteration in the kernel's geometry is O(n)
+work and a row for each crossing. The geometry of coefficients asks for a product with the whole matrix.
 """
 
 from libc.math cimport sqrt
@@ -85,7 +85,8 @@ cdef class Wolfe:
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4):
         margin_loss(loss, offered=("hinge",))
-        check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1, c2=c2)
+        check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
+                    c2=c2)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         cdef Py_ssize_t n = problem.n, room = bundle_size - 1
         self.problem, self.rows, self.n, self.capacity = problem, rows, n, room

@@ -1,0 +1,335 @@
+"""Stochastic conjugate subgradients and Wolfe's method: the sheet's worked numbers, and what every step must keep."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from kernbench.kernels import Gaussian
+from kernbench.kernels.functions import Precomputed
+from kernbench.kernels.rows import KernelRows
+from kernbench.reference.kernel.line_search import Line, bracket_search, exact_search, wolfe_search
+from kernbench.reference.kernel.scs import SCS as ReferenceSCS
+from kernbench.reference.kernels import ReferenceRows
+from kernbench.solvers import driver
+from kernbench.solvers.conjugate import smallest_norm
+from kernbench.solvers.kernel._hinge_line import HingeLine
+from kernbench.solvers.registry import get
+from kernbench.solvers.samples import RowSource
+
+SCS, Wolfe = get("scs").load(), get("wolfe").load()
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    """The sheet's reference problem: X, y, optimum by alpha."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 4))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=3000))
+    X, y = X[:600], y[:600]
+    Q = Gaussian(1.0)(X, X)
+    return X, y, {1.0: 1 - y @ Q @ y / (2 * 600**2), 0.01: 0.641330}
+
+
+def on(sheet, solver=SCS, **options):
+    X, y, _ = sheet
+    options = {"alpha": 0.01, "fit_intercept": False, "random_state": 0, **options}
+    if solver is Wolfe:
+        options.pop("random_state")
+    return solver(KernelRows(X, Gaussian(1.0), dtype=np.float64), y, **options)
+
+
+# --- worked numbers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "a, b, share, shortest",
+    [((3, 0), (0, 4), 0.64, (1.92, 1.44)), ((1, 1), (3, 1), 1.0, (1, 1)), ((2, 5), (2, 5), 0.0, (2, 5))],
+)
+def test_shortest_vector_of_two(a, b, share, shortest):
+    a, b = np.array(a, float), np.array(b, float)
+    mu = smallest_norm(a @ a, b @ b, a @ b)
+    assert mu == pytest.approx(share)
+    np.testing.assert_allclose(mu * a + (1 - mu) * b, shortest)
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_tiny_problem(twin):
+    Q, y = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([1.0, -1.0])
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
+    solver = get("scs").load(twin)(rows(Q, Precomputed(), dtype=np.float64), y, alpha=1.0, fit_intercept=False, s0=2,
+                                   geometry="euclidean", random_state=0)  # fmt: skip
+    assert solver.objective() == 1.0
+    solver.advance(1)
+    direction = solver.solution().state["direction"][np.argsort(solver.sample)]
+    np.testing.assert_allclose(direction, [0.25, -0.25])
+    solver.advance(60)
+    assert solver.objective() == pytest.approx(0.875, abs=1e-9)
+    np.testing.assert_allclose(solver.solution().coef, [0.5, -0.5], atol=1e-4)
+
+
+def test_start_of_the_reference_problem_is_the_closed_form(sheet):
+    assert sheet[2][1.0] == pytest.approx(0.994120, abs=5e-7)
+
+
+# What the issue asks of the method, on the sheet's reference problem: alpha, geometry, iterations, excess.
+RUNS = [
+    (1.0, "rkhs", 300, 1e-5),
+    (1.0, "euclidean", 300, 1e-4),
+    (0.01, "rkhs", 400, 5e-4),
+    (0.01, "euclidean", 600, 2e-3),
+]
+
+
+@pytest.mark.parametrize("line_search", ["exact", "bracket"])
+@pytest.mark.parametrize("alpha, geometry, n_iter, excess", RUNS)
+def test_reference_runs(alpha, geometry, n_iter, excess, line_search, sheet):
+    solver = on(sheet, alpha=alpha, geometry=geometry, line_search=line_search)
+    solver.advance(n_iter)
+    assert -1e-6 <= solver.objective() - sheet[2][alpha] <= excess
+    assert solver.gap() >= solver.objective() - sheet[2][alpha] - 1e-6
+
+
+def test_wolfe_ends_after_one_step_where_the_closed_form_holds(sheet):
+    for options in ({}, {"line_search": "bracket"}, {"bundle_size": 5}):
+        solver = on(sheet, Wolfe, alpha=1.0, **options)
+        solver.advance(10)
+        assert solver.n_iter <= 2 and solver.converged
+        assert solver.objective() == pytest.approx(sheet[2][1.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
+@pytest.mark.parametrize("bundle_size", [2, 4])
+def test_wolfe_approaches_the_optimum(geometry, bundle_size, sheet):
+    solver = on(sheet, Wolfe, geometry=geometry, bundle_size=bundle_size)
+    excess = []
+    for _ in range(3):
+        solver.advance(100)
+        excess.append(solver.objective() - sheet[2][0.01])
+    assert -1e-6 <= excess[2] < excess[0] < 0.1
+    assert excess[2] < {"rkhs": 5e-3, "euclidean": 3e-2}[geometry]
+    assert solver.gap() >= excess[2] - 1e-6
+
+
+# --- misprints ----------------------------------------------------------------------------------------------------
+
+
+def test_the_printed_sign_stops_at_once(sheet):
+    X, y, _ = sheet
+    solver = ReferenceSCS(ReferenceRows(X[:100], Gaussian(1.0)), y[:100], alpha=1.0, fit_intercept=False, random_state=0)
+    solver.printed = {"direction"}
+    solver.advance(1)
+    assert not solver.solution().state["direction"].any()
+    assert not solver.solution().coef.any()
+
+
+def test_the_printed_acceptance_test_takes_every_step_and_ends_worse(sheet):
+    X, y, _ = sheet
+    runs = []
+    for printed in (frozenset(), {"acceptance"}):
+        solver = ReferenceSCS(ReferenceRows(X[:120], Gaussian(1.0)), y[:120], alpha=1.0, fit_intercept=False,
+                              random_state=0, geometry="euclidean", line_search="bracket")  # fmt: skip
+        solver.printed = printed
+        solver.advance(120)
+        runs.append((solver.n_accepted / solver.n_iter, solver.objective()))
+    (repaired, good), (taken, bad) = runs
+    assert repaired < 0.8 and taken > 0.95
+    assert bad > good + 1e-4
+
+
+# --- the line -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[False, True], ids=["no-bias", "bias"])
+def lines(request):
+    """A line through 60 examples, compiled and reference, and the length of a direction with its slope."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    weights, coef, d = rng.uniform(0.2, 2, 60), 0.1 * rng.normal(size=60), 0.2 * y
+    Q = Gaussian(1.0)(X, X)
+    u, v = Q @ coef, Q @ d
+    q = (coef @ u, d @ u, d @ v)
+    reference = Line(y, weights, 0.05, 0.9, request.param, u, v, q)
+    compiled = HingeLine(y, weights, 0.05, 0.9, request.param).along(u, v, q)
+    return compiled, reference, np.sqrt(-reference.slope(0.0))  # as of minus a shortest subgradient
+
+
+def test_line_twins_agree_and_the_slope_is_a_slope(lines):
+    compiled, reference, _ = lines
+    for t in (0.0, 0.013, 0.7, 3.1):
+        compiled.look(t)
+        assert compiled.value == pytest.approx(reference.value(t), rel=1e-12)
+        assert compiled.slope == pytest.approx(reference.slope(t), rel=1e-10)
+        h = 1e-7
+        difference = (reference.value(t + h) - reference.value(t - h)) / (2 * h)
+        assert compiled.slope == pytest.approx(difference, abs=1e-5)
+
+
+def test_exact_search_finds_the_minimiser(lines):
+    compiled, reference, length = lines
+    t = compiled.exact(-1.0)
+    assert t == pytest.approx(exact_search(reference), rel=1e-12)
+    best = minimize_scalar(reference.value, bounds=(0, 4 * t), method="bounded", options={"xatol": 1e-12})
+    assert reference.value(t) <= best.fun + 1e-12
+    assert compiled.exact(0.25 * t) == exact_search(reference, 0.25 * t) == 0.25 * t
+    # Oracle for b = 0: the minimiser of a piecewise parabola, by its breakpoints.
+    if not reference.fit_intercept:
+        y, w, u, v = reference.y, reference.weights, reference.u, reference.v
+        breaks = np.sort((1 - y * u) / (y * v))
+        breaks = np.concatenate([[0.0], breaks[breaks > 0], [breaks.max() + 100]])
+        for low, high in zip(breaks, breaks[1:]):
+            active = y * (u + 0.5 * (low + high) * v) < 1
+            linear = 0.05 * reference.q[1] - reference.share * (w * y * v)[active].sum()
+            vertex = -linear / (0.05 * reference.q[2])
+            if vertex <= high:
+                assert t == pytest.approx(max(vertex, low), rel=1e-9)
+                break
+
+
+@pytest.mark.parametrize("radius", [0.05, 0.5, 2.0])
+def test_bracket_search_ends_where_it_promises(lines, radius):
+    compiled, reference, length = lines
+    t = compiled.bracket(length, radius, 8, 0.25, 0.4)
+    assert t == pytest.approx(bracket_search(reference, length, radius, 8, 0.25, 0.4), rel=1e-12)
+    assert 0 < t * length <= radius * (1 + 1e-6)
+    assert reference.value(t) - reference.value(0.0) <= -0.25 * length**2 * t
+    assert reference.slope(t) >= -0.4 * length**2 or 2 * t * length > radius
+
+
+def test_wolfe_search_ends_in_both_sets(lines):
+    compiled, reference, length = lines
+    t = compiled.wolfe(length, 0.25, 0.4)
+    assert t == pytest.approx(wolfe_search(reference, length, 0.25, 0.4), rel=1e-12)
+    assert reference.value(t) - reference.value(0.0) <= -0.25 * length**2 * t
+    assert reference.slope(t) >= -0.4 * length**2
+
+
+# --- invariants of a run --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
+@pytest.mark.parametrize("validation", ["redraw", "holdout"])
+def test_every_iteration_keeps_the_invariants(geometry, validation, sheet):
+    X, y, _ = sheet
+    X, y = X[:300], y[:300]
+    solver = SCS(KernelRows(X, Gaussian(1.0), dtype=np.float64), y, alpha=0.01, random_state=1, geometry=geometry,
+                 validation=validation, sample_cap=200)  # fmt: skip
+    K, radius, accepted, before = Gaussian(1.0)(X, X), 0.5, 0, solver.sample_objective()
+    for _ in range(120):
+        size = len(solver.sample)
+        solver.advance(1)
+        state = solver.solution().state
+        np.testing.assert_array_equal(solver.sample[:size], state["sample"].astype(int)[:size])
+        assert len(set(solver.sample.tolist())) == len(solver.sample) <= 200
+        assert not np.intersect1d(solver.sample, state["held_out"].astype(int)).size
+        moved = solver.n_accepted > accepted
+        assert solver.radius == (min(2 * radius, 8.0) if moved else max(radius / 2, 1e-3))
+        if len(solver.sample) == size:
+            after = solver.sample_objective()
+            assert after < before if moved else after == pytest.approx(before, rel=1e-12)
+        radius, accepted, before = solver.radius, solver.n_accepted, solver.sample_objective()
+        exact = K[np.ix_(solver.sample, solver.sample)] @ state["sample_coef"]
+        np.testing.assert_allclose(solver.responses(), exact, rtol=0, atol=1e-10 * max(1, np.abs(exact).max()))
+    # A hold-out sample ends the run early: what no longer helps on it is rejected for good.
+    assert (10 if validation == "redraw" else 0) < solver.n_accepted < 110
+
+
+def test_directions_shorten_while_the_sample_stays(sheet):
+    solver = on(sheet, s0=600, growth=0)
+    Q, lengths = Gaussian(1.0)(sheet[0], sheet[0]), []
+    for _ in range(40):
+        solver.advance(1)
+        state = solver.solution().state
+        d = np.zeros(600)
+        d[solver.sample] = state["direction"]
+        lengths.append(np.sqrt(d @ Q @ d))
+    assert np.all(np.diff(lengths) <= 1e-12)
+
+
+def test_same_seed_same_run(sheet):
+    coefs = []
+    for _ in range(2):
+        solver = on(sheet, sample_cap=200)
+        solver.advance(80)
+        coefs.append(solver.solution().coef)
+    np.testing.assert_array_equal(*coefs)
+    assert on(sheet, sample_cap=200, random_state=1).solution().state["sample"].tolist() != solver.sample[:50].tolist()
+
+
+def test_more_rows_than_the_cap_are_sampled_and_not_certified(sheet):
+    solver = on(sheet, sample_cap=100)
+    result = driver.run(solver, max_iter=60, tol=1e-9)
+    assert result.gap is None and np.count_nonzero(result.solution.coef) <= 100
+    assert result.objective == solver.sample_objective()
+    assert solver.sample_gap() > 0
+    # What a run costs depends on the sample, not on the rows.
+    assert result.n_kernel_evaluations <= 100**2 + 61 * 100**2
+
+
+def test_kernel_values_do_not_grow_with_the_data():
+    counts = []
+    for n in (1000, 4000):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 3))
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        solver = SCS(KernelRows(X, Gaussian(1.0)), y, alpha=0.01, random_state=0, sample_cap=150, eps=0.0)
+        solver.advance(30)
+        counts.append(solver.n_kernel_evaluations)
+    assert counts[1] == pytest.approx(counts[0], rel=0.2)
+
+
+def test_sample_objectives_are_right_in_expectation():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(80, 2)), rng.integers(0, 4, 80).astype(float)
+    y = np.where(X[:, 0] + rng.normal(size=80) > 0, 1.0, -1.0)
+    weights[:2], y[:2] = 1.0, (1.0, -1.0)
+    rows, coef = ReferenceRows(X, Gaussian(1.0)), 0.3 * y
+    f = rows.matvec(coef)
+    loss = weights @ np.maximum(0, 1 - y * f) / 80
+    values = []
+    for seed in range(2000):
+        source = RowSource(rows, y, alpha=1.0, weights=weights, random_state=seed)
+        ids = source.fresh(20)
+        assert len(set(ids.tolist())) == 20 and np.all(weights[ids] > 0)
+        values.append(source.share * weights[ids] @ np.maximum(0, 1 - y[ids] * f[ids]) / 20)
+    error = np.std(values) / np.sqrt(len(values))
+    assert abs(np.mean(values) - loss) < 4 * error
+
+
+def test_the_first_sample_has_both_classes():
+    y = np.full(200, 1.0)
+    y[150] = -1.0
+    rows = ReferenceRows(np.arange(200.0)[:, None], Gaussian(1.0))
+    for seed in range(5):
+        source = RowSource(rows, y, alpha=1.0, random_state=seed)
+        ids = source.fresh(10, both_classes=True)
+        assert 150 in ids and len(set(ids.tolist())) == 10
+        assert 150 not in source.fresh(190) and source.n_left == 0
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"geometry": "rhks"}, "did you mean 'rkhs'"),
+        ({"line_search": "armijo"}, "line_search"),
+        ({"validation": "hold-out"}, "did you mean 'holdout'"),
+        ({"c1": 0.5}, "c1 < c2"),
+        ({"delta_min": 2.0}, "delta_min <= delta_0"),
+        ({"gamma": 1.0}, "gamma"),
+        ({"eta1": 1.0}, "eta1"),
+        ({"s0": 1}, "s0"),
+        ({"s0": 300, "sample_cap": 200}, "lower s0"),
+        ({"growth": -1}, "growth"),
+        ({"eps": np.nan}, "eps"),
+        ({"loss": "log_loss"}, "hinge"),
+    ],
+)
+def test_bad_options_are_refused(options, sentence, sheet):
+    with pytest.raises(ValueError, match=sentence):
+        on(sheet, **options)
+
+
+@pytest.mark.parametrize("options, sentence", [({"bundle_size": 1}, "bundle_size"), ({"geometry": "l2"}, "geometry")])
+def test_bad_options_of_wolfe_are_refused(options, sentence, sheet):
+    with pytest.raises(ValueError, match=sentence):
+        on(sheet, Wolfe, **options)
