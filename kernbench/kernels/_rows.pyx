@@ -145,22 +145,45 @@ cdef class KernelRows:
         return 0
 
     cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1:
-        """rows[q][0 : m] = K(members[q], members): what is between them, computed apart from the cache."""
-        cdef Py_ssize_t m = members.shape[0], q
+        """rows[q][0 : m] = K(members[q], members): from cached rows where there are any, else computed."""
+        cdef:
+            Py_ssize_t m = members.shape[0], q, r, k, n_missing = 0, item = self.engine.item
+            Py_ssize_t[::1] missing = np.empty(m, dtype=np.intp)
+            char *row
         if m == 0:
             return 0
-        self.n_evaluations += m * m
-        if self.in_place:
-            for q in range(m):
-                if self.single:
-                    _gather[float](<float *> self.engine.X.values + members[q] * self.n_rows, members, <float *> rows[q])
-                else:
-                    _gather[double](<double *> self.engine.X.values + members[q] * self.n_rows, members,
-                                    <double *> rows[q])
+        if self.promised:
+            self._forget()
+        for q in range(m):
+            if self.in_place:
+                row = <char *> self.engine.X.values + members[q] * self.row_bytes
+            elif self.slot_of[members[q]] >= 0:
+                row = self.base + self.slot_of[members[q]] * self.row_bytes
+            else:
+                missing[n_missing] = q
+                n_missing += 1
+                continue
+            if self.single:
+                _gather[float](<float *> row, members, <float *> rows[q])
+            else:
+                _gather[double](<double *> row, members, <double *> rows[q])
+        self.n_cached += (m * m - n_missing * n_missing)
+        if n_missing == 0:
             return 0
-        cdef Engine engine = make_engine(self.kernel, self.engine.X, self.engine.Z.take(np.asarray(members)))
-        with nogil:
-            engine.fill(&members[0], m, rows)
+        self.n_evaluations += n_missing * n_missing
+        chosen = np.asarray(members)[np.asarray(missing)[:n_missing]]
+        cdef const Py_ssize_t[::1] queries = chosen
+        cdef Engine engine = make_engine(self.kernel, self.engine.X, self.engine.Z.take(chosen))
+        if n_missing == m:
+            with nogil:
+                engine.fill(&queries[0], m, rows)
+            return 0
+        cdef const unsigned char[:, ::1] values = fill_block(engine, chosen).view(np.uint8)
+        for k in range(n_missing):
+            if self.single:
+                _fill_in[float](<float *> &values[k, 0], k, missing, n_missing, m, <float **> rows)
+            else:
+                _fill_in[double](<double *> &values[k, 0], k, missing, n_missing, m, <double **> rows)
         return 0
 
     cdef void _touch(self, Py_ssize_t slot) noexcept nogil:
@@ -355,6 +378,18 @@ cdef void _gather(const real *row, const Py_ssize_t[::1] columns, real *out) noe
     cdef Py_ssize_t k
     for k in range(columns.shape[0]):
         out[k] = row[columns[k]]
+
+
+cdef void _fill_in(const real *values, Py_ssize_t k, const Py_ssize_t[::1] missing, Py_ssize_t n_missing,
+                   Py_ssize_t m, real **rows) noexcept nogil:
+    """Complete row missing[k] of a symmetric matrix: `values` at the columns missing, by symmetry elsewhere."""
+    cdef Py_ssize_t q = missing[k], r, done = 0
+    for r in range(m):
+        if done < n_missing and missing[done] == r:
+            rows[q][r] = values[done]
+            done += 1
+        else:
+            rows[q][r] = rows[r][q]
 
 
 cdef void _copy_bytes(const char *source, Py_ssize_t n_bytes, char *target) noexcept nogil:

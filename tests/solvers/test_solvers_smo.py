@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.datasets import make_classification
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from kernbench.kernels import Callable, Gaussian, Linear, Precomputed
 from kernbench.kernels.rows import KernelRows
@@ -70,7 +71,7 @@ def libsvm_dual(overlapping):
 ])  # fmt: skip
 def test_dual_objective_is_that_of_libsvm(overlapping, libsvm_dual, C, gamma, dtype, options):
     if options.get("working_set_size") == 2 and C == 100.0:
-        C = 10.0  # sets of two need many rounds
+        C = 2.0  # sets of two need many rounds
     X, y = overlapping
     dual, intercept = libsvm_dual(C, gamma)
     rows = KernelRows(X, Gaussian(np.sqrt(0.5 / gamma)), dtype=dtype, cache_bytes=10**7)
@@ -173,3 +174,138 @@ def test_indefinite_kernels_end(overlapping):
     result = driver.run(SMO(double_rows(K, Precomputed()), y, alpha=1e-2), max_iter=20_000, tol=1e-3)
     assert np.all(np.isfinite(result.solution.coef))
     assert result.status in ("converged", "max_iter", "stalled")
+
+
+def squared_hinge_oracle(K, y, alpha, weights, fit_intercept):
+    """The least objective over coefficients and intercept, by a general solver of the primal problem."""
+    n = len(y)
+
+    def value_and_slope(z):
+        beta, b = z[:n], z[n] if fit_intercept else 0.0
+        f = K @ beta
+        room = np.maximum(0.0, 1 - y * (f + b))
+        pull = -2 * weights * y * room / n
+        slope = np.append(alpha * f + K @ pull, pull.sum() if fit_intercept else 0.0)
+        return 0.5 * alpha * beta @ f + weights @ room**2 / n, slope
+
+    options = {"gtol": 1e-10, "maxiter": 5000}
+    return minimize(value_and_slope, np.zeros(n + 1), jac=True, method="BFGS", options=options).fun
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("options", [{}, {"classic_rows": 0, "working_set_size": 8}])
+def test_squared_hinge_with_weights_is_that_of_a_general_solver(overlapping, fit_intercept, options):
+    X, y = overlapping[0][:40], overlapping[1][:40]
+    weights = np.random.default_rng(0).uniform(0.3, 3.0, size=40)
+    weights[5] = 0.0
+    rows = double_rows(X, Gaussian(2.0))
+    solver = SMO(rows, y, alpha=0.02, weights=weights, fit_intercept=fit_intercept, loss="squared_hinge", tol=1e-7,
+                 **options)  # fmt: skip
+    result = driver.run(solver)
+    assert result.converged and result.solution.coef[5] == 0.0
+    expected = squared_hinge_oracle(Gaussian(2.0)(X), y, 0.02, weights, fit_intercept)
+    assert result.objective == pytest.approx(expected, rel=1e-6)
+    assert 0 <= result.gap <= 1e-5 * expected
+
+
+def test_squared_hinge_dual_is_that_of_a_quadratic_program(overlapping):
+    """min 1/2 b' (K + R) b - y' b over b_i y_i >= 0, sum b = 0; R_ii = alpha n / (2 w_i)."""
+    X, y = overlapping[0][:25], overlapping[1][:25]
+    n, alpha, weights = 25, 0.05, np.linspace(0.5, 2.0, 25)
+    Q = Gaussian(2.0)(X) + np.diag(0.5 * alpha * n / weights)
+    side = np.where(y > 0, np.inf, 0.0)
+    found = minimize(
+        lambda b: (0.5 * b @ Q @ b - y @ b, Q @ b - y), np.zeros(n), jac=True, hess=lambda b: Q, method="trust-constr",
+        bounds=Bounds(-np.where(y < 0, np.inf, 0.0), side), constraints=LinearConstraint(np.ones(n), 0.0, 0.0),
+        options={"gtol": 1e-11, "xtol": 1e-13, "maxiter": 3000},
+    )  # fmt: skip
+    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=alpha, weights=weights, loss="squared_hinge", tol=1e-9)
+    result = driver.run(solver)
+    assert solver.dual_objective() == pytest.approx(-alpha * found.fun, rel=1e-7)
+    np.testing.assert_allclose(result.solution.coef, found.x, atol=1e-4)
+
+
+def test_squared_hinge_is_that_of_liblinear(overlapping):
+    X, y = overlapping
+    n, C = len(y), 0.3
+    peer = LinearSVC(loss="squared_hinge", C=C, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
+    solver = SMO(double_rows(X, Linear()), y, alpha=1 / (C * n), loss="squared_hinge", fit_intercept=False, tol=1e-7,
+                 classic_rows=0, working_set_size=128)  # fmt: skip
+    result = driver.run(solver)
+    np.testing.assert_allclose(result.solution.coef @ X, peer.coef_[0], atol=1e-5)
+
+
+def test_squared_hinge_goes_on_from_a_solution(overlapping):
+    X, y = overlapping
+    build = {"alpha": 1e-3, "loss": "squared_hinge", "tol": 1e-5, "classic_rows": 0}
+    cold = driver.run(SMO(double_rows(X, Gaussian(2.0)), y, **build))
+    again = SMO(double_rows(X, Gaussian(2.0)), y, initial=Solution(cold.solution.coef), **build)
+    warm = driver.run(again)
+    assert warm.converged and warm.n_iter <= 0.1 * cold.n_iter
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+
+
+def test_log_loss_is_refused(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match="hinge.*squared_hinge.*not 'log_loss'"):
+        SMO(double_rows(X, Gaussian(1.0)), y, alpha=1.0, loss="log_loss")
+
+
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_one_support_vector_per_class(classic_rows, loss):
+    """Two points and many copies of them: every split of the two coefficients over the copies is optimal."""
+    X = np.repeat([[1.0], [-1.0]], 20, axis=0)
+    y = np.repeat([1.0, -1.0], 20)
+    solver = SMO(double_rows(X, Linear()), y, alpha=1e-3, loss=loss, classic_rows=classic_rows, working_set_size=4)
+    result = driver.run(solver)
+    coef = result.solution.coef
+    assert result.converged and coef @ X[:, 0] == pytest.approx(1.0, abs=2e-3)
+    pair = driver.run(SMO(double_rows(X[[0, 20]], Linear()), y[[0, 20]], alpha=1e-3, loss=loss))
+    assert result.objective == pytest.approx(pair.objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+def test_equal_rows_with_opposite_labels(overlapping, loss, classic_rows):
+    """No f tells them apart: such a pair loses 2 for the hinge whatever f does, and the run must still end."""
+    X, y = overlapping[0][:150], overlapping[1][:150]
+    X, y = np.vstack([X, X]), np.concatenate([y, -y])
+    options = {"loss": loss, "classic_rows": classic_rows, "working_set_size": 64}
+    result = driver.run(SMO(double_rows(X, Gaussian(2.0)), y, alpha=1e-5, **options), max_iter=500_000)
+    assert result.converged
+    assert result.objective == pytest.approx(1.0, abs=1e-5)  # f = 0
+    assert np.all(np.isfinite(result.solution.coef)) and result.gap <= 1e-2
+
+
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+def test_C_too_large_for_max_iter_tells_the_gap(overlapping, classic_rows):
+    X, y = overlapping
+    solver = SMO(KernelRows(X, Gaussian(3.0)), y, alpha=1e-12, classic_rows=classic_rows, working_set_size=64)
+    result = driver.run(solver, max_iter=3000, tol=1e-3)
+    assert result.status == "max_iter" and not result.converged
+    assert np.isfinite(result.gap) and result.gap > 0
+    assert result.objective - result.gap == pytest.approx(solver.dual_objective(), abs=1e-9)
+
+
+def test_rows_are_computed_only_for_coefficients_that_moved(overlapping):
+    X, y = overlapping
+    n = len(y)
+    rows = double_rows(X, Gaussian(2.0))
+    solver = SMO(rows, y, alpha=1 / n, classic_rows=0, working_set_size=64, shrinking=False)
+    solver.advance(1)
+    moved = np.count_nonzero(solver.solution().coef)
+    assert 0 < moved < 64
+    assert rows.n_evaluations == 64 * 64 + moved * n
+
+
+@pytest.mark.parametrize("kept_rows", [2, 70])
+def test_a_cache_of_few_rows_changes_nothing_but_the_time(overlapping, kept_rows):
+    X, y = overlapping
+    n, objectives = len(y), []
+    for cache_bytes in (kept_rows * 8 * n, 10**8):
+        rows = KernelRows(X, Gaussian(2.0), dtype=np.float64, cache_bytes=cache_bytes)
+        result = driver.run(SMO(rows, y, alpha=1e-3, tol=1e-6, classic_rows=0, working_set_size=128))
+        assert result.converged
+        objectives.append(result.objective)
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-9)

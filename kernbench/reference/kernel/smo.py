@@ -6,14 +6,15 @@ With beta_i = y_i a_i the dual is
                                                                     sum beta = 0 (with a bias),
 
 and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the ridge
-R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is optimal when no coordinate that can grow has a larger e than one that
-can shrink. A step takes a violating pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and
-moves beta_i up and beta_j down as far as D grows. Without a bias single coordinates move.
+R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is optimal when no
+coordinate that can grow has a larger e than one that can shrink. A step takes a violating pair (i, j), chosen by
+second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j down as far as D grows. Without a
+bias single coordinates move.
 
 Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is small,
-then the gradient of all is updated with the kernel rows of those that moved. A small problem is one set. Shrinking: coordinates at a bound that no violator
-pulls away from it are not considered until the others are done. (Here that saves nothing: the gradient is kept for
-all. The compiled twin leaves them out of its arrays.)
+then the gradient of all is updated with the kernel rows of those that moved. A small problem is one set. Shrinking:
+coordinates at a bound that no violator pulls away from it are not considered until the others are done. (Here that
+saves nothing: the gradient is kept for all. The compiled twin leaves them out of its arrays.)
 """
 
 import numpy as np
@@ -47,7 +48,7 @@ class SMO:
         Start from these coefficients, clipped to the box.
     working_set_size : int, default=1024
     shrinking : bool, default=True
-    classic_rows : int, default=5000
+    classic_rows : int, default=2500
         Problems of at most this many rows are one working set.
     """
 
@@ -59,7 +60,7 @@ class SMO:
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3,
-                 random_state=None, initial=None, working_set_size=1024, shrinking=True, classic_rows=5000):  # fmt: skip
+                 random_state=None, initial=None, working_set_size=1024, shrinking=True, classic_rows=2500):  # fmt: skip
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:

@@ -34,7 +34,7 @@ from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.violators import State
 
-CLASSIC_ROWS = 5000     # up to here the whole problem is one working set
+CLASSIC_ROWS = 2500     # up to here the whole problem is one working set
 EXACT_ROWS = 1000       # up to here the last digits are free, and taken
 EXACT_GOAL = 1e-11      # ... down to this violation
 WORKING_SET_SIZE = 1024
@@ -68,7 +68,7 @@ cdef class SMO:
     loss : {"hinge", "squared_hinge"}, default="hinge"
     working_set_size : int, default=1024
     shrinking : bool, default=True
-    classic_rows : int, default=5000
+    classic_rows : int, default=2500
         Problems of at most this many rows are solved as one working set.
 
     References
@@ -318,15 +318,21 @@ cdef class SMO:
                 self._leave_out(settled)
 
     def _full_gradient(self, count):
-        """The gradient of all coordinates; of those left out from the coefficients that changed since.
+        """The gradient of all coordinates; of those left out from the coefficients that changed since, or from
+        nothing where that is less.
 
-        Who is left out stays where it is, so the ridge has no part in this.
+        Who is left out stays where it is, so the ridge has no part in changes.
         """
         self._write_back()
         beta, e = self.everyone.beta, self.everyone.e.copy()
+        start = self.problem.y - self.everyone.ridge * beta
+        used = np.flatnonzero(beta)
         for coordinates, then in self.dropped:
             changed = np.flatnonzero(beta != then)
-            e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed], count=count)
+            if len(used) < len(changed):
+                e[coordinates] = start[coordinates] - self.rows.product(coordinates, used, beta[used], count=count)
+            else:
+                e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed], count=count)
         return e
 
     # --- what it found -------------------------------------------------------------------------------------------------

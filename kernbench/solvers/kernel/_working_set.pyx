@@ -5,8 +5,9 @@ In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kerne
     maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   subject to  lower <= beta <= upper  and, with a bias,
                                                                       sum beta = 0,
 
-and e is its gradient; R is a diagonal ridge, zero for the hinge. A step with a bias moves two coordinates, beta_i += s and beta_j -= s, chosen by second-order
-information (Fan, Chen, Lin, JMLR 2005); without one it moves the single coordinate that gains most.
+and e is its gradient; R is a diagonal ridge, zero for the hinge. A step with a bias moves two coordinates, beta_i += s
+and beta_j -= s, chosen by second-order information (Fan, Chen, Lin, JMLR 2005); without one it moves the single
+coordinate that gains most.
 """
 
 from libc.math cimport INFINITY
