@@ -16,6 +16,7 @@ _HOMES = {
     "LinearSVC": "kernbench.estimators",
     "ROCSVC": "kernbench.estimators",
     "ROCSVCCV": "kernbench.estimators",
+    "closed_form_limit": "kernbench.estimators",
     "load": "kernbench.saving",
 }
 _PACKAGES = (
@@ -23,7 +24,7 @@ _PACKAGES = (
     "report", "saving", "solvers",
 )  # fmt: skip
 
-__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "load", "__version__"]
+__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "closed_form_limit", "load", "__version__"]
 
 
 def __getattr__(name):

@@ -43,7 +43,17 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "datasets": {"_names", "_files", "datasets"},
     "reference": GROUND
-    | {"reference", "kernels.functions", "losses", "ranking", "solvers.base", "solvers.draws", "solvers.online"},
+    | {
+        "reference",
+        "kernels.functions",
+        "losses",
+        "ranking",
+        "solvers.base",
+        "solvers.conjugate",
+        "solvers.draws",
+        "solvers.online",
+        "solvers.samples",
+    },
 }
 # Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
 NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/_binary.py"}

@@ -15,7 +15,10 @@ LAYOUTS = ("dense", "sparse")
 
 def new_model(solver):
     """Defaults, but for the seed: what someone gets who sets nothing else."""
-    return SVC() if solver == PEER else KernelSVC(solver=solver, random_state=0)
+    if solver == PEER:
+        return SVC()
+    # The closed form has no intercept.
+    return KernelSVC(solver=solver, fit_intercept=solver != "closed-form", random_state=0)
 
 
 class Fit:

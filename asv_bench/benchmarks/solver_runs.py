@@ -12,7 +12,7 @@ PASSES = 2  # iterations of a run, in passes over the training rows
 GAP = 0.1  # "to a gap" means this far above the optimum, relative to it
 STRETCH = 256  # iterations between two looks at the gap; a multiple of every solver's granularity
 LAST_PASS = 100  # a solver that has not come to the gap by then has failed
-# No step of theirs knows of the regularisation, or they are no iteration: a gap is not what they go for.
+# No step of the Perceptron knows of the regularisation, and the closed form has one answer, near the optimum or not.
 WITHOUT_GAP = ("perceptron", "closed-form")
 
 

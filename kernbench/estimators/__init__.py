@@ -31,11 +31,13 @@
       _roc_scores.py        prediction, and what a file holds
       _roc_stream.py        partial_fit
     roc_svc_cv.py         ROCSVCCV: alpha by cross-validation
+    closed_form.py        closed_form_limit: for which C the kernel SVM has a closed form
 """
 
+from kernbench.estimators.closed_form import closed_form_limit
 from kernbench.estimators.kernel_svc import KernelSVC
 from kernbench.estimators.linear_svc import LinearSVC
 from kernbench.estimators.roc_svc import ROCSVC
 from kernbench.estimators.roc_svc_cv import ROCSVCCV
 
-__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV"]
+__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "closed_form_limit"]

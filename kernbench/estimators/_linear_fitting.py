@@ -13,7 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from kernbench.estimators._binary import Callbacks, make_design, make_solver
-from kernbench.estimators._linear_rows import tolerance_inside
+from kernbench.estimators._linear_rows import least_iterations
 from kernbench.estimators._linear_start import LinearStart, carried
 from kernbench.estimators._outcome import INTERRUPTED, not_started
 from kernbench.estimators._parameters import callbacks_of, iteration_limit
@@ -79,7 +79,7 @@ class LinearFit:
         n_coef, shape = task.X.shape[1], (len(task.positives), len(task.Cs))
         self.results = [[not_started(n_coef) for _ in task.Cs] for _ in task.positives]
         self.n_inner_products = np.zeros(shape, dtype=np.int64)
-        self.tol = tolerance_inside(model.tol, task.X)
+        self.least_iterations = least_iterations(task.X)
         self.stop, self.interrupted, self.callback_lock = Event(), False, Lock()
 
     def run(self):
@@ -133,7 +133,9 @@ class LinearFit:
             "initial": initial,
         }
         options = model.solver_options
-        solver = make_solver(self.entry, design, y, settings, tol=self.tol, options=options, twin=model._twin)
+        solver = make_solver(self.entry, design, y, settings, tol=model.tol, options=options, twin=model._twin)
+        if "min_iter" not in (options or {}) and hasattr(solver, "min_iter"):
+            solver.min_iter = solver.n_iter + self.least_iterations
         lock = nullcontext() if self.alone else self.callback_lock
         positive = task.positives[k]
         callbacks = Callbacks(callbacks_of(model), lambda solver: self.snapshot(positive, solver))

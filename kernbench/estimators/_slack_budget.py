@@ -1,4 +1,4 @@
-"""From a fitted support vector machine to the problems that have it as their optimum: C, and the slack budget nu."""
+"""From a fitted support vector machine to the C and the slack budget nu whose problems it solves."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,10 +14,9 @@ class SlackBudgetMixin:
         """Return the slack budget nu and the C whose problems the fitted function solves.
 
         A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at
-        nu = mean hinge loss of u / ‖u‖ [4]_, and that of C has the same optimum where primal and dual objective
-        meet. So this turns C into nu (of a model fitted with ``C``) and nu into C (of a model fitted with
-        ``solver_options={"nu": ...}``). Both numbers are as good as the fit: they tell two problems apart whose
-        optima differ by more than its error.
+        nu = mean hinge loss of u / ‖u‖ [4]_, and of that for C where primal and dual objective meet. So this
+        turns C into nu (of a model fitted with ``C``), and nu into C (of a model fitted with
+        ``solver_options={"nu": ...}``). Both numbers are as good as the fit.
 
         Parameters
         ----------

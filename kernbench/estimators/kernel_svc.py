@@ -2,7 +2,9 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
+from kernbench.estimators import _scs_stream as scs_stream
 from kernbench.estimators._expansion import ExpansionMixin
 from kernbench.estimators._fitted_state import check_kernel_svc_state
 from kernbench.estimators._parameters import alpha_grid
@@ -115,8 +117,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the place
-        of C. `slack_budget` turns one into the other.
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the
+        place of C. `slack_budget` turns one into the other.
 
     Attributes
     ----------
@@ -342,6 +344,68 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
             If the kernel is a Python function, which is not data.
         """
         model_file.save(self, path)
+
+    @available_if(scs_stream.can_stream)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from the next rows of a stream, with ``solver="scs"``.
+
+        Four fifths of the batch may join the sample that the model is made of, until that holds ``sample_cap`` rows (an
+        entry of `solver_options`, by default 2,000); the others judge its steps. Memory does not grow with the stream.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first batch fixes the kernel's width, so let it be a large one.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; a batch may lack one.
+        classes : array-like of shape (2,), default=None
+            The two labels; needed in the first call unless both are in `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit` of that
+        many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of iterations of
+        each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_`` is that of the sample,
+        ``duality_gap_`` is None, ``support_`` numbers the rows kept. After `fit` it starts afresh.
+        """
+        scs_stream.partial_fit(self, X, y, classes, sample_weight)
+        return self
+
+    @available_if(scs_stream.can_stream)
+    def fit_chunks(self, chunks, classes=None):
+        """Fit to data that come in chunks and need not fit memory, with ``solver="scs"``.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those rows are
+            read; ``[(X, y)]`` is how to give one. An iterator is read chunk by chunk, as far as the run goes: its
+            chunks should come in random order.
+        classes : array-like of shape (2,), default=None
+            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as many as it
+            takes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it had begun.
+
+        Notes
+        -----
+        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not looked at,
+        so not checked either.
+        """
+        scs_stream.fit_chunks(self, chunks, classes)
+        return self
 
     def _check_fitted_state(self):
         check_kernel_svc_state(self)

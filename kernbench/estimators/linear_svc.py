@@ -44,7 +44,7 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca`` goes on
-        to the last digit, since it costs nothing.
+        to the last digit where a million steps get there, since it costs next to nothing.
     max_iter : int, default=-1
         Iterations at the most, for each two-class problem; one of ``sdca`` is a look at one row. -1 means as many passes
         over the data as the registry says.

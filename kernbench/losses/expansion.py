@@ -1,6 +1,6 @@
-"""A direction in the objective of a margin problem: its best multiple and intercept, its value, its certified gap.
+"""A direction in the objective of a margin problem: best multiple and intercept, value, certified gap.
 
-Online methods find a direction; how far to go along it and the intercept are two numbers that can be set exactly.
+Online methods find a direction; how far to go along it, and the intercept, can then be set exactly.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from kernbench.losses.slack_budget import best_scale
 LARGEST_PULL = {"hinge": 1.0, "squared_hinge": 0.5, "log_loss": 0.27846454276107374}  # max over m of -l'(m) m
 NEWTON_STEPS = 100
 EXACT = 1e-13  # relative decrease below which a Newton step is the last
-FLAT = 1e-14  # relative curvature of a direction without any, such as the intercept when no squared hinge is active
+FLAT = 1e-14  # relative curvature lent to a direction without any: b when no squared hinge is active
 
 
 class Expansion:
@@ -60,8 +60,8 @@ class Expansion:
         Parameters
         ----------
         dual : {"scaled", "plain"}
-            Whether the coefficients of s f or those of f are taken for the dual variables. Where the latter are
-            dual variables by themselves, scaling would only take them out of their domain.
+            Whether the coefficients of s f or those of f are taken for the dual variables. Where the latter
+            are dual variables by themselves, scaling would only take them out of their domain.
         """
         coef, responses = (self.coef, self.responses) if dual == "scaled" else self._direction
         problem = self._problem
@@ -75,8 +75,8 @@ class Expansion:
 def best_multiple(problem, responses, squared_norm):
     """Return the s >= 0 and b that minimise alpha/2 s^2 r2 + (1/n) sum_i w_i l(y_i (s f_i + b)).
 
-    Hinge: exact, see `slack_budget.best_scale`. The smooth losses: a convex function of two numbers, by Newton steps
-    from s = 0 or 1, whichever is the better.
+    Hinge: exact, see `slack_budget.best_scale`. The smooth losses: a convex function of two numbers, by
+    Newton steps from s = 0 or 1, whichever is the better.
 
     Parameters
     ----------
@@ -148,8 +148,9 @@ def _curvature(loss, margins):
 def ball_radius(problem):
     """Return a radius of a ball that holds the optimum: sqrt(c W / (alpha n)).
 
-    At the optimum alpha ||f||^2 = (1/n) sum_i w_i (-l'(m_i)) y_i f(x_i); without an intercept y_i f(x_i) is the
-    margin m_i, and -l'(m) m is at most c = 1 for the hinge, 1/2 for its square, 0.2785 for the logistic loss. With
-    an intercept the bound still holds: sum_i w_i l'(m_i) y_i = 0 lets b be added to f.
+    At the optimum alpha ||f||^2 = (1/n) sum_i w_i (-l'(m_i)) y_i f(x_i); without an intercept y_i f(x_i) is
+    the margin m_i, and -l'(m) m is at most c = 1 for the hinge, 1/2 for its square, 0.2785 for the logistic
+    loss. With an intercept the bound still holds: sum_i w_i l'(m_i) y_i = 0 lets b be added to f.
     """
-    return float(np.sqrt(LARGEST_PULL[problem.loss.name] * problem.total_weight / (problem.alpha * problem.n)))
+    pull = LARGEST_PULL[problem.loss.name] * problem.total_weight / problem.n
+    return float(np.sqrt(pull / problem.alpha))

@@ -74,7 +74,7 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
     changes; then *every* V near the right one may satisfy it. There the second is V times alpha / alpha(V),
     alpha(V) being the regularisation whose minimiser solves (S) at V: that points the right way, but noise in
     the coefficients makes it a poor guide where alpha(V) is steep. Hence their geometric mean, and a bounded
-    say for the second. (At the optimum the first is `nu_of_solution`, and the second says what `C_of_solution` does.)
+    say for the second. (At the optimum, these are `nu_of_solution` and `C_of_solution`.)
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def nu_of_solution(margins, squared_norm, weights=None):
 
 
 def C_of_solution(coef_sum, margins, squared_norm, weights=None):
-    """Return the C = 1 / (alpha n) whose problem has the optimum u of a slack-constrained one, times a scale, as its own.
+    """Return the C = 1 / (alpha n) whose problem u solves, the scaled optimum of a slack-constrained one.
 
     At the optimum the primal objective alpha/2 ||u||^2 + (1/n) sum_i w_i hinge_i equals the dual one,
     alpha (sum_i |coef_i| - 1/2 ||u||^2); so

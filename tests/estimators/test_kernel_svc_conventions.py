@@ -12,10 +12,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import kernbench.estimators.kernel_svc
 from kernbench.estimators import KernelSVC
+from kernbench.solvers import registry
 
 WEIGHTS_CHANGE_DRAWS = (
     "weights change which examples are drawn, so a weighted and a repeated run agree in the limit only, not "
@@ -44,6 +45,7 @@ def expected_failures(model):
         KernelSVC(fit_intercept=False),
         KernelSVC(dtype="float32"),
         KernelSVC(warm_start=True),
+        KernelSVC(multi_class="ovr", n_jobs=2),
         KernelSVC(solver="pegasos"),
         KernelSVC(solver="sbp"),
     ],
@@ -51,6 +53,38 @@ def expected_failures(model):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+# Most checks are of the estimator, whatever the solver, and pass above; these go through the solver itself.
+OF_THE_SOLVER = {
+    "check_classifiers_classes",
+    "check_classifiers_one_label_sample_weights",
+    "check_classifiers_regression_target",
+    "check_dict_unchanged",
+    "check_estimator_sparse_matrix",
+    "check_estimators_dtypes",
+    "check_estimators_pickle",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
+    "check_sample_weights_not_overwritten",
+}
+FULLY_CHECKED = ("smo", "pegasos", "sbp", "closed-form")  # the last by its own tests
+
+
+def checks_of_the_solver():
+    for name in registry.names("kernel-svm"):
+        if name not in FULLY_CHECKED:
+            for model, check in estimator_checks_generator(KernelSVC(solver=name)):
+                if getattr(check, "func", check).__name__ in OF_THE_SOLVER:
+                    yield pytest.param(model, check, id=f"{name}-{getattr(check, 'func', check).__name__}")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("model", "check"), list(checks_of_the_solver()))
+def test_scikit_learn_check_of_a_solver(model, check):
+    check(clone(model))
 
 
 def test_docstring_examples():

@@ -8,16 +8,18 @@ from hypothesis import strategies as st
 from kernbench.solvers.registry import SOLVERS
 
 LINEAR_SOLVERS = [entry for entry in SOLVERS if entry.problem == "linear-svm"]
+NEAR = 2e-3  # gap / objective below which only the ends of the bundle method are compared
 FORMS = ("dense", "float32", "csr", "csr64")
 
 # Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for each of
 # its losses.
 VARIANTS = {
-    "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform"}],
+    "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
     "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
     "simba": [{"horizon": 50}],
     "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
     "rbcd": [{"n_blocks": 2}],
+    "bundle": [{"max_cuts": 5}],
 }
 CASES = [
     (entry, {"loss": loss, **options})
@@ -37,18 +39,27 @@ every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
 def assert_lockstep(case, problem, linear, C, rounds=12, length=31):
     """Advance both twins by the same amounts; all they know must agree to rounding."""
     entry, options = case
+    planes = entry.name == "bundle"
+    if planes:
+        options, length, tight = {"tol": 1e-6, **options}, 1, {"rel": 1e-5, "abs": 1e-8}
+    else:
+        tight = {"rel": 1e-6, "abs": 1e-9}
     compiled, reference = (linear(entry, twin, problem, C=C, **options) for twin in ("compiled", "reference"))
     for _ in range(rounds):
         done = compiled.advance(length), reference.advance(length)
+        if planes and reference.gap() < NEAR * reference.objective():
+            # Next to the optimum many cuts meet, and which of them the small programme takes rounding decides.
+            assert compiled.objective() == pytest.approx(reference.objective(), rel=NEAR)
+            break
         assert done[0] == done[1]
         a, b = compiled.solution(), reference.solution()
         scale = max(np.abs(b.coef).max(), 1e-12)
-        np.testing.assert_allclose(a.coef, b.coef, rtol=0, atol=1e-8 * scale)
+        np.testing.assert_allclose(a.coef, b.coef, rtol=0, atol=(1e-5 if planes else 1e-8) * scale)
         assert a.state.keys() == b.state.keys()
         assert compiled.n_iter == reference.n_iter
         assert compiled.n_inner_products == reference.n_inner_products
-        assert compiled.objective() == pytest.approx(reference.objective(), rel=1e-9, abs=1e-12)
-        assert compiled.gap() == pytest.approx(reference.gap(), rel=1e-6, abs=1e-9)
+        assert compiled.objective() == pytest.approx(reference.objective(), rel=1e-7 if planes else 1e-9, abs=1e-12)
+        assert compiled.gap() == pytest.approx(reference.gap(), **tight)
         assert compiled.converged == reference.converged
 
 

@@ -20,7 +20,7 @@ VARIANTS = {
         {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
     ],
     "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
-    "sbp": [{"burn_in": 7, "average_power": 1.0}],
+    "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
     "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
     "perceptron": [{"n_passes": None, "output": "average"}, {"n_passes": 3, "output": "random", "order": "index"}],
     "norma": [
@@ -28,8 +28,14 @@ VARIANTS = {
         {"schedule": "constant", "truncation": 7, "window": 20},
         {"truncation": 5, "rescale": False, "loss": "squared_hinge"},
     ],
+    "sdca": [
+        {"loss": "squared_hinge", "order": "uniform"},
+        {"loss": "log_loss", "shrinking": False},
+        {"order": "uniform", "shrinking": False},
+    ],
 }
-CASES = [(entry, options) for entry in KERNEL_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
+CLOSED = "closed-form"  # no iteration; see test_solvers_closed_form.py
+CASES = [(entry, options) for entry in KERNEL_SOLVERS if entry.name != CLOSED for options in ({}, *VARIANTS.get(entry.name, ()))]
 
 
 def case_name(case):

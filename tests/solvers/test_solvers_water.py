@@ -39,3 +39,25 @@ def test_two_basins_of_the_worked_example():
     for volume, gamma, k in ((0, -0.35, 1), (0.2, -0.25, 1), (0.6, -0.05, 1), (2, 0.4, 2)):
         level, mass, _, _ = one_pass(c, np.ones(5), volume, y)
         assert (level, mass) == (pytest.approx(gamma), k)
+
+
+@pytest.mark.parametrize("two_basins", [False, True])
+@pytest.mark.parametrize("ties", [False, True])
+def test_level_follows_heights_that_overtake_one_another(two_basins, ties):
+    """Thousands of examples move past the edge between two levels, as in the first steps of the perceptron."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    weights = rng.integers(1, 3, size=n).astype(float)
+    labels = y if two_basins else None
+    for volume in (0.0, 5.0, 2000.0):
+        c, history = rng.normal(size=n), []
+        for move in (0.0, 0.01, 1.0, 3.0, 0.3, 0.0, 100.0):
+            c = c + move * rng.normal(size=n) * rng.choice([0.1, 1.0], size=n) + 0.3 * move
+            history.append(np.round(c, 1) if ties else c)
+            expected = water_level(history[-1], weights, volume, labels)
+            gamma, mass, first, second = one_pass(np.array(history), weights, volume, labels)
+            assert gamma == pytest.approx(expected.gamma, rel=1e-10, abs=1e-10)
+            if not ties and len(history) > 1:
+                assert (first, second) == (expected.positive, expected.negative)
+                assert mass == pytest.approx(expected.mass)

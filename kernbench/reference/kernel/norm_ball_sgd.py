@@ -1,8 +1,9 @@
 """Stochastic gradient descent on the mean loss within a ball, kernelised (Zinkevich 2003; Zhang 2004).
 
-Cotter, Shalev-Shwartz, Srebro, ICML 2012, use it as "SGD on L": min L(f) subject to ||f|| <= B. Here f = B v with ||v|| <= 1,
-so that B enters the margins only: a step on example i adds eta_t y_i k(x_i, .) / r to v, eta_t = 1/sqrt(t), if y_i (B v(x_i) + b)
-< 1, and v is scaled back into the unit ball. The average of the iterates is returned.
+Cotter, Shalev-Shwartz, Srebro, ICML 2012, use it as "SGD on L": min L(f) subject to ||f|| <= B. Here f = B v
+with ||v|| <= 1, so that B enters the margins only: a step on example i adds eta_t y_i k(x_i, .) / r to v,
+eta_t = 1/sqrt(t), if y_i (B v(x_i) + b) < 1, and v is scaled back into the unit ball. The average of the
+iterates is returned.
 """
 
 import numpy as np
@@ -18,11 +19,12 @@ STATE = ("steps", "responses", "step_sums", "response_sums", "scalars")
 
 
 class NormBallSGD(OnlineSolver):
-    """SGD on the mean loss within the ball ||f|| <= B, reported in alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)).
+    """SGD on the mean loss within the ball ||f|| <= B.
 
-    The two problems have the same minimiser f* when B = ||f*||. So without a radius B starts as one that holds f* and
-    is set again after steps 32, 40, 50, ... (a quarter further each time) to the norm of the best multiple of the
-    average: below ||f*|| that multiple is greater than 1, above it less.
+    Reported in the objective alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) of all solvers.
+    The two problems have the same minimiser f* when B = ||f*||. So without a radius B starts as one that
+    holds f* and is set again after steps 32, 40, 50, ... (a quarter further each time) to the norm of the
+    best multiple of the average: below ||f*|| that multiple is greater than 1, above it less.
 
     Parameters
     ----------
@@ -37,19 +39,19 @@ class NormBallSGD(OnlineSolver):
     fit_intercept : bool, default=True
         Set b to its exact minimiser after every 256th step; it is frozen in between.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        A step is -l'(m) eta_t / r with r^2 = max k(x_i, x_i), eta_t = 1/sqrt(t); for the squared hinge, whose slope has no
-        bound, divided by 2 max(1, B r / sqrt(t)).
+        A step is -l'(m) eta_t / r with r^2 = max k(x_i, x_i), eta_t = 1/sqrt(t); for the squared hinge, whose
+        slope has no bound, divided by 2 max(1, B r / sqrt(t)).
     radius : float, optional
-        B, > 0, held fixed: the paper's problem. Its average is reported as it is, with the best intercept. By default
-        B follows from alpha and the average is reported with the best multiple.
+        B, > 0, held fixed: the paper's problem. Its average is reported as it is, with the best intercept. By
+        default B follows from alpha and the average is reported with the best multiple.
     average_power : float, optional
-        The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `radius`
-        (the paper's average) and 2 without, which forgets the iterates of the first radii.
+        The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with
+        `radius` (the paper's average) and 2 without, which forgets the iterates of the first radii.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm start, as
-        if reached by ``n_iter`` steps.
+        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
+        start, as if reached by ``n_iter`` steps.
 
     Raises
     ------
@@ -67,7 +69,9 @@ class NormBallSGD(OnlineSolver):
         )  # fmt: skip
         n = self._problem.n
         self._tuned = radius is None
-        self._radius = ball_radius(self._problem) if radius is None else require_number("radius", radius, positive=True)
+        self._radius = ball_radius(self._problem)
+        if not self._tuned:
+            self._radius = require_number("radius", radius, positive=True)
         if average_power is None:
             average_power = 2.0 if self._tuned else 0.0
         self._power = require_number("average_power", average_power)
@@ -130,7 +134,7 @@ class NormBallSGD(OnlineSolver):
             self._intercept = self._problem.best_intercept(self._radius * self._responses)
 
     def _slope_unit(self):
-        """What the slope is divided by. For the squared hinge: no step goes beyond the margin it wants to reach."""
+        """What the slope is divided by; for the squared hinge, so that no step passes the margin it aims at."""
         if self._loss.name != "squared_hinge":
             return 1.0
         return 2.0 * max(1.0, self._radius * self._r / np.sqrt(self.n_iter + 1))

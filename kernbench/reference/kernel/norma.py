@@ -1,10 +1,12 @@
-"""NORMA, the exact kernel stochastic gradient descent of Kivinen, Smola and Williamson (IEEE Trans. Signal Proc. 2004).
+"""NORMA, exact kernel stochastic gradient descent with truncation.
 
-A step on example i, with f and b before the step and a = -l'(y_i (f(x_i) + b)):
+Kivinen, Smola, Williamson, IEEE Transactions on Signal Processing 52 (2004). A step on example i, with
+f and b before the step and a = -l'(y_i (f(x_i) + b)):
 
     f <- (1 - gamma_t lambda) f + gamma_t a y_i k(x_i, .),      b <- b + gamma_t a y_i.
 
-Old terms have been shrunk the most, so the oldest may be dropped: then an example costs only the evaluations of the terms kept.
+Old terms have been shrunk the most, so the oldest may be dropped: then an example costs only the evaluations
+of the terms kept.
 """
 
 from collections import deque
@@ -37,27 +39,30 @@ class NORMA(OnlineSolver):
         Move b by its gradient, as the paper does; the reported b is the best for the reported f.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
-        gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that holds the optimum (1/sqrt(lambda) for the hinge)
-        and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)). Never more than 1 / (2 lambda), and
-        for the smooth losses never more than one over the largest curvature times r^2.
+        gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that holds the optimum (1/sqrt(lambda)
+        for the hinge) and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)).
+        Never more than 1 / (2 lambda), and for the smooth losses never more than one over the largest curvature times r^2.
     step : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional
         Keep the newest `truncation` terms, at most so many support vectors. All by default.
     window : int, optional
-        Keep the terms of the last `window` steps, whether they made one or not: the paper's truncation. All by default.
+        Keep the terms of the last `window` steps, whether they made one or not: the paper's truncation. All
+        by default.
     rescale : bool, default=True
-        `solution` is the last iterate times the number that makes the objective smallest. False gives the paper's.
+        `solution` is the last iterate times the number that makes the objective smallest. False gives the
+        paper's.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm start, as
-        if reached by ``n_iter`` steps, and its terms are as old as the last of them.
+        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
+        start, as if reached by ``n_iter`` steps, and its terms are as old as the last of them.
 
     Notes
     -----
-    A run that keeps all terms keeps the responses of all examples and asks for n evaluations when a step makes a term.
-    One that drops terms evaluates f at the drawn example only: as many evaluations as there are terms.
+    A run that keeps all terms keeps the responses of all examples and asks for n evaluations when a step
+    makes a term. One that drops terms evaluates f at the drawn example only: as many evaluations as there are
+    terms.
 
     Raises
     ------
@@ -65,8 +70,9 @@ class NORMA(OnlineSolver):
         With a sentence that says what to change.
     """
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", schedule="inverse_sqrt",
-                 step=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None):  # fmt: skip
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge",
+                 schedule="inverse_sqrt", step=0.25, truncation=None, window=None, rescale=True,
+                 random_state=None, initial=None):  # fmt: skip
         super().__init__(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             losses=("hinge", "squared_hinge", "log_loss"),
@@ -81,7 +87,8 @@ class NORMA(OnlineSolver):
 
         self._coef = np.zeros(self._problem.n)  # without labels
         self._responses = np.zeros(self._problem.n)  # f(x_i), when all terms are kept
-        self._terms = deque()  # [example, coefficient, step that made it], oldest first, when old ones are dropped
+        # [example, coefficient, step that made it], oldest first, when old ones are dropped
+        self._terms = deque()
         self._intercept = 0.0
         if initial is not None:
             self._start_from(initial)

@@ -15,8 +15,8 @@ BATCH = 256  # steps between two updates of an intercept that is set to its best
 class OnlineSolver:
     """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
 
-    A method defines `advance`, `solution`, and ``_expansion()``: what it has found, with the best multiple and
-    intercept.
+    A method defines `advance`, `solution`, and ``_expansion()``: what it has found, with the best multiple
+    and intercept.
     """
 
     granularity = BATCH
@@ -38,6 +38,11 @@ class OnlineSolver:
 
     @property
     def n_inner_products(self):
+        return self.n_kernel_evaluations
+
+    @property
+    def n_logical_evaluations(self):
+        """Evaluations of the method as written; the compiled twin fetches rows ahead, and keeps them."""
         return self.n_kernel_evaluations
 
     def check(self, tol):

@@ -5,9 +5,9 @@ by 1 - 1/t and, if i violates the margin, adds 1/(lambda t) to its own. Both tog
 after T steps the coefficient is v_i / (lambda T), with v_i the number of violations of i. So counts are all
 there is to store.
 
-Other losses add -l'(m)/(lambda t) instead, a real number. A step on a smooth loss must not be longer than one over its
-curvature, so for these t counts from t0 = L max k(x_i, x_i) / lambda: steps 1/(lambda (t + t0)), coefficients
-v_i / (lambda (T + t0)).
+Other losses add -l'(m)/(lambda t) instead, a real number. A step on a smooth loss must not be longer than one
+over its curvature, so for these t counts from t0 = L max k(x_i, x_i) / lambda: steps 1/(lambda (t + t0)),
+coefficients v_i / (lambda (T + t0)).
 """
 
 import numpy as np
@@ -46,11 +46,13 @@ class Pegasos(OnlineSolver):
         ``squared_norm`` if projected) that run goes on; otherwise ``coef`` is a warm start, as if reached by
         ``max(n_iter, 1)`` steps.
     project : bool, default=False
-        Project on the ball ||f|| <= sqrt(c/lambda), which holds the optimum, after each step; c = 1 for the hinge, the
-        paper's, else the largest -l'(m) m. Only with ``fit_intercept=False``, the problem the paper projects for.
+        Project on the ball ||f|| <= sqrt(c/lambda), which holds the optimum, after each step; c = 1 for the
+        hinge, the paper's, else the largest -l'(m) m. Only with ``fit_intercept=False``, the problem the
+        paper projects for.
     rescale : bool, default=True
-        `solution` is the last iterate times the number that makes the objective smallest (found exactly), which takes
-        away most of the noise of the first steps. False gives the paper's last iterate. The steps are the same.
+        `solution` is the last iterate times the number that makes the objective smallest (found exactly),
+        which takes away most of the noise of the first steps. False gives the paper's last iterate. The steps
+        are the same.
 
     Raises
     ------
@@ -58,8 +60,8 @@ class Pegasos(OnlineSolver):
         With a sentence that says what to change.
     """
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None, initial=None,
-                 project=False, rescale=True):  # fmt: skip
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge",
+                 random_state=None, initial=None, project=False, rescale=True):  # fmt: skip
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: only that problem is projected")
         super().__init__(
@@ -121,7 +123,7 @@ class Pegasos(OnlineSolver):
             self._squared_norm = limit
 
     def _denominator(self):
-        """lambda (t + t0), which makes f of the responses; before the first step they are 0, and any number will do."""
+        """lambda (t + t0), which makes f of the responses; before the first step these are 0."""
         return self._lambda * (max(self.n_iter, 1) + self._delay)
 
     def _f(self):

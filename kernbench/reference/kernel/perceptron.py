@@ -1,8 +1,9 @@
 """The kernel Perceptron (Rosenblatt 1958; Freund and Schapire 1999), pass by pass.
 
-Where an example is on the wrong side of the decision function, or on it, its coefficient grows by one; nothing else ever
-happens. Cotter, Shalev-Shwartz, Srebro, ICML 2012, run it for one pass in random order and turn its iterates into one
-function: one of them drawn at random (the online-to-batch conversion of their Theorem D.4), their average, or the last.
+Where an example is on the wrong side of the decision function, or on it, its coefficient grows by one;
+nothing else ever happens. Cotter, Shalev-Shwartz, Srebro, ICML 2012, run it for one pass in random order and
+turn its iterates into one function: one of them drawn at random (the online-to-batch conversion of their
+Theorem D.4), their average, or the last.
 """
 
 import numpy as np
@@ -26,12 +27,13 @@ class Perceptron(OnlineSolver):
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float
-        Regularisation of the objective, > 0: tells the multiple of the direction and the gap; no step depends on it.
+        Regularisation of the objective, > 0: tells the multiple of the direction and the gap; no step depends
+        on it.
     weights : array-like of shape (n,), optional
         Ones by default. A mistake on example i adds w_i to its coefficient; weight 0 passes it over.
     fit_intercept : bool, default=True
-        Learn with the kernel k + r^2, r^2 = max k(x_i, x_i): a mistake also adds w_i y_i r^2 to b. The reported b is the
-        best for the reported f.
+        Learn with the kernel k + r^2, r^2 = max k(x_i, x_i): a mistake also adds w_i y_i r^2 to b. The
+        reported b is the best for the reported f.
     loss : {"hinge"}, default="hinge"
         Of the objective.
     n_passes : int or None, default=1
@@ -39,12 +41,13 @@ class Perceptron(OnlineSolver):
     order : {"random", "index"}, default="random"
         Of the examples in a pass: a new permutation for each, or as they stand.
     output : {"last", "average", "random"}, default="last"
-        Which function of the iterates after each step is reported: the last, their average, or one of them, all with
-        the same probability.
+        Which function of the iterates after each step is reported: the last, their average, or one of them,
+        all with the same probability.
     random_state : None, int, RandomState or Generator
         Gives the seed of the permutations and of the choice.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm start.
+        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
+        start.
 
     Attributes
     ----------
@@ -52,8 +55,8 @@ class Perceptron(OnlineSolver):
         The passes asked for are done, or one made no mistake. It says nothing about the gap.
     n_mistakes : int
     n_logical_evaluations : int
-        What evaluating f at each example from its support vectors takes, their number; the count of the paper.
-        ``n_kernel_evaluations`` is what was computed: n for each mistake, as all responses are kept.
+        What evaluating f at each example from its support vectors takes, their number; the count of the
+        paper. ``n_kernel_evaluations`` is what was computed: n for each mistake, as all responses are kept.
 
     Raises
     ------
@@ -62,9 +65,10 @@ class Perceptron(OnlineSolver):
     """
 
     dual_point = "scaled"
+    n_logical_evaluations = 0
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", n_passes=1, order="random",
-                 output="last", random_state=None, initial=None):  # fmt: skip
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", n_passes=1,
+                 order="random", output="last", random_state=None, initial=None):  # fmt: skip
         super().__init__(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, losses=("hinge",)
         )
@@ -102,7 +106,9 @@ class Perceptron(OnlineSolver):
     def solution(self):
         """Return the direction chosen by `output` with its best multiple and intercept."""
         found = self._expansion()
-        counts = [self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before, self._faultless]
+        counts = [
+            self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before, self._faultless
+        ]  # fmt: skip
         state = {
             "mistakes": self._mistakes.copy(),
             "responses": self._responses.copy(),
@@ -164,7 +170,7 @@ class Perceptron(OnlineSolver):
             state[key] for key in STATE[:5]
         )
         *counts, self._intercept = state["counts"].tolist()
-        self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before, faultless = map(int, counts)
-        self._faultless = bool(faultless)
+        self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before = map(int, counts[:4])
+        self._faultless = bool(counts[4])
         n_done = (self.n_iter - self._first) // self._problem.n
         self.finished = self._faultless or n_done >= (self._n_passes or np.inf)

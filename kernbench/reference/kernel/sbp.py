@@ -48,6 +48,8 @@ class SBP:
     average_power : float, optional
         The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu` (the
         paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is small).
+    fetch_rows : int
+        Of no effect here: rows come one by one.
     random_state : None, int, RandomState or Generator
         Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each basin.
     initial : Solution, optional
@@ -70,7 +72,7 @@ class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
-                 average_power=None, random_state=None, initial=None):  # fmt: skip
+                 average_power=None, fetch_rows=1, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         margin_loss(loss, offered=("hinge",))

@@ -48,6 +48,8 @@ class SDCA:
         variables are never there.
     order : {"permutation", "uniform"}, default="permutation"
         How the rows of an epoch are drawn: a random permutation, or with replacement, as theory has it.
+    min_iter : int, default=0
+        Rows to look at before a gap of `tol` ends the run; until then only a solution up to rounding does.
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
@@ -65,11 +67,11 @@ class SDCA:
     n_kernel_evaluations = 0
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, shrinking=True, order="permutation",
-                 random_state=None, initial=None):  # fmt: skip
+                 min_iter=0, random_state=None, initial=None):  # fmt: skip
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
-        self.tol = require_number("tol", tol)
+        self.tol, self.min_iter = require_number("tol", tol), min_iter
         self.problem, self.loss, self._uniform = problem, problem.loss, order == "uniform"
         self._shrinking = bool(shrinking) and not self._uniform and self.loss is not LogLoss
         self._rng = as_generator(random_state)
@@ -149,10 +151,11 @@ class SDCA:
         """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
         self._position = 0
         estimate = self._residual / self.problem.n
+        tol = self.tol if self.n_iter >= self.min_iter else 0.0
         still = self._largest - self._smallest <= STILL
         whole = self._active == len(self._used)
-        if still or estimate * self._doubt <= self.tol * self.dual_objective():
-            if self.check(max(self.tol, STILL) if still and whole else self.tol):
+        if still or estimate * self._doubt <= tol * self.dual_objective():
+            if self.check(max(tol, STILL) if still and whole else tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0

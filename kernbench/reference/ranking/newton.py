@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.losses.pairwise import SQUARED_HINGE
-from kernbench.reference.ranking.metric import LARGEST, Metric, metric_rows
+from kernbench.reference.metric import LARGEST, Metric, metric_rows
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of

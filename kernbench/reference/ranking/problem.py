@@ -7,10 +7,11 @@ from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_lo
 from kernbench.ranking.checks import binary_problem
 from kernbench.ranking.drawing import draw_pairs
 from kernbench.reference.ranking.pairwise import AllPairs, DrawnPairs
+from kernbench.reference.risk import Risk
 from kernbench.solvers.draws import stratified_sample
 
 
-class PairwiseProblem:
+class PairwiseProblem(Risk):
     """A checked problem over the pairs of a positive sample i and a negative one j.
 
     Parameters
@@ -33,6 +34,8 @@ class PairwiseProblem:
         The losses that the solver knows.
     """
 
+    at_zero = 1.0  # every pair is one margin short
+
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
                  offered=PAIRWISE_LOSSES):  # fmt: skip
         self.design, self.n = design, design.n_samples
@@ -48,6 +51,11 @@ class PairwiseProblem:
             self.pairs = AllPairs(self.positive, self.weights)
         else:
             self.pairs = DrawnPairs(*self.drawn, self.n)
+
+    @property
+    def centred_by(self):
+        """The classes whose means the metric takes out."""
+        return self.positive
 
     def risk(self, scores):
         """Return the mean loss at these scores and its (sub)gradient with respect to them."""
@@ -73,20 +81,6 @@ class PairwiseProblem:
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
         n_pairs = 0 if self.drawn is None else len(self.drawn[0])
         return np.array([self.alpha, self.squared, n_pairs, self.balanced])
-
-    def same_risk(self, settings):
-        """Whether the cuts of a problem with these settings are cuts of this one."""
-        return np.array_equal(settings[1:], self.settings()[1:])
-
-    def signature(self, scores):
-        """Return two sums over scores: data that give others to the same f are other data."""
-        w = np.ones(self.n) if self.weights is None else self.weights
-        return np.array([np.sum((w * scores)[self.positive]), np.sum((w * scores)[~self.positive])])
-
-    def same_data(self, signature, scores):
-        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
-        size = np.abs(scores).max() * self.n
-        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""

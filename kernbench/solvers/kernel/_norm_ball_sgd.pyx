@@ -1,7 +1,7 @@
 """Stochastic gradient descent on the mean loss within a ball, some draws at a time (see `_online`).
 
-f = B v with ||v|| <= 1. Within a walk v is kept unshrunk and `scale` tells what projection has taken from it; the average
-of the iterates costs one more pass over the rows of the steps, at the end of the walk.
+f = B v with ||v|| <= 1. Within a walk v is kept unshrunk and `scale` tells what projection has taken from it; the
+average of the iterates costs one more pass over the rows of the steps, at the end of the walk.
 """
 
 from libc.math cimport fmax, sqrt
@@ -62,8 +62,8 @@ cdef class NormBallSGD(OnlineSolver):
 
     dual_point = "scaled"
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", radius=None, average_power=None,
-                 random_state=None, initial=None):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", radius=None,
+                 average_power=None, random_state=None, initial=None):
         OnlineSolver.__init__(
             self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             losses=("hinge", "squared_hinge", "log_loss"), random_state=random_state,
@@ -74,7 +74,7 @@ cdef class NormBallSGD(OnlineSolver):
         if average_power is None:
             average_power = 2.0 if self.tuned else 0.0
         self.power = require_number("average_power", average_power)
-        self.r = max(self.diagonal) ** 0.5 or 1.0
+        self.r = np.max(self.diagonal) ** 0.5 or 1.0
         if problem.fit_intercept and problem.loss is Hinge:
             self.finder = InterceptFinder(problem.y, problem.weights)
         self.steps, self.responses = np.zeros(problem.n), np.zeros(problem.n)

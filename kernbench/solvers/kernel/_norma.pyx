@@ -1,7 +1,7 @@
 """NORMA, exact kernel stochastic gradient descent, some draws at a time (see `_online`).
 
-A run that keeps all terms works in response form, like Pegasos. One that drops old terms never needs the responses of everyone:
-the kernel values of the next draws with the terms there are, and with each other, come as one block.
+A run that keeps all terms works in response form, like Pegasos. One that drops old terms never needs the responses of
+everyone: the kernel values of the next draws with the terms there are, and with each other, come as one block.
 """
 
 from libc.math cimport fmin, sqrt
@@ -40,9 +40,9 @@ cdef class NORMA(OnlineSolver):
         Move b by its gradient; the reported b is the best for the reported f.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
-        gamma_t = step B / (r sqrt(t)), step / (lambda (t + 1)) or step B / (r sqrt(n)); B is the radius of a ball that holds
-        the optimum, r^2 = max k(x_i, x_i). Never more than 1 / (2 lambda), nor than one over the curvature of the loss
-        times r^2.
+        gamma_t = step B / (r sqrt(t)), step / (lambda (t + 1)) or step B / (r sqrt(n)); B is the radius of a ball that
+        holds the optimum, r^2 = max k(x_i, x_i). Never more than 1 / (2 lambda), nor than one over the curvature of the
+        loss times r^2.
     step : float, default=0.25
     truncation : int, optional
         Keep the newest `truncation` terms. All by default.
@@ -65,13 +65,14 @@ cdef class NORMA(OnlineSolver):
     cdef bint drops, rescale, has_intercept
     cdef object newest
     cdef long long window                   # 0: all
+    cdef long long n_looked                 # terms that steps looked at
     cdef double[::1] coef, responses        # a run that keeps all terms
     cdef Py_ssize_t[::1] examples           # a run that drops terms: oldest first
     cdef double[::1] terms
     cdef long long[::1] born
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", schedule="inverse_sqrt", step=0.25,
-                 truncation=None, window=None, rescale=True, random_state=None, initial=None):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", schedule="inverse_sqrt",
+                 step=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None):
         OnlineSolver.__init__(
             self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             losses=("hinge", "squared_hinge", "log_loss"), random_state=random_state,
@@ -98,6 +99,11 @@ cdef class NORMA(OnlineSolver):
                 self._follow(drawn)
             done += length
         return done
+
+    @property
+    def n_logical_evaluations(self):
+        """Of the method as written: n for each step that makes a term, or one for each kept term and step."""
+        return self.n_looked if self.drops else self.walk.n_steps * self.walk.n
 
     cdef inline double _gamma(self, long long t) noexcept nogil:
         if self.schedule == INVERSE_SQRT:
@@ -155,7 +161,7 @@ cdef class NORMA(OnlineSolver):
             first += length
 
     def _steps_with_terms(self, const Py_ssize_t[::1] drawn):
-        """Do the steps on `drawn`; column j of the block belongs to term j, the draws' own to the terms they may make."""
+        """Do the steps on `drawn`. Columns of the block: the terms there are, then those the draws may make."""
         cdef:
             Py_ssize_t length = drawn.shape[0], n_old = self.terms.shape[0], head = 0, tail = n_old, k, l, q, i
             Py_ssize_t limit = self.newest or n_old + length
@@ -173,6 +179,7 @@ cdef class NORMA(OnlineSolver):
         with nogil:
             for k in range(length):
                 i = drawn[k]
+                self.n_looked += tail - head
                 term = self._push(i, scale * local[k])
                 self.n_iter += 1
                 gamma = self._gamma(self.n_iter)
@@ -185,7 +192,9 @@ cdef class NORMA(OnlineSolver):
                     tail += 1
                     if self.has_intercept:
                         self.intercept += self.y[i] * term
-                while tail - head > limit or (self.window > 0 and head < tail and born[head] <= self.n_iter - self.window):
+                while tail - head > limit or (
+                    self.window > 0 and head < tail and born[head] <= self.n_iter - self.window
+                ):
                     q = place[head]
                     for l in range(k + 1, length):
                         local[l] -= sign[q] * terms[head] * values[l, q]

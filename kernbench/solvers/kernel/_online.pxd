@@ -10,9 +10,9 @@ cdef enum:
 cdef class Walk:
     cdef KernelRows rows
     cdef readonly long long n_walks, n_steps                # walks and steps so far
-    cdef Py_ssize_t n, length, n_wanted
+    cdef Py_ssize_t n, ahead, length, n_wanted
     cdef const Py_ssize_t *drawn
-    cdef Py_ssize_t[::1] wanted, place, slots               # rows to fetch; of a draw, its row among them, or -1; where they are
+    cdef Py_ssize_t[::1] wanted, place, slots               # rows to fetch; a draw's row among them, or -1; addresses
     cdef double[::1] local, room                            # of a draw: its response, how far it is from making a step
     cdef double[::1] steps, later                           # of a row: the step, and its share in a sum
     cdef double slack

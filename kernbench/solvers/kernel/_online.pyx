@@ -1,7 +1,7 @@
 """What the online methods of the kernel SVM share: a walk along drawn examples, and how a direction is reported.
 
-All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the responses.
-A row by itself costs up to thirty times its share of a batch. So a `Walk` looks at the next draws together:
+All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
+responses. A row by itself costs up to thirty times its share of a batch. So a `Walk` looks at the next draws together:
 
     open      the responses of the next draws are copied side by side
     want      the solver says how far each of them is from making a step, as f is now
@@ -9,8 +9,8 @@ A row by itself costs up to thirty times its share of a batch. So a `Walk` looks
     add       draw by draw, each step corrects the responses of the draws still to come
     close     the rows of all steps are added to the responses of everyone
 
-A draw that makes a step nobody foresaw ends the walk; the next one begins there. How near to a step a draw must be for its row
-to be fetched along follows what it cost before: rows for nothing against walks that ended early.
+A draw that makes a step nobody foresaw ends the walk; the next one begins there. How near to a step a draw must be for
+its row to be fetched along follows what it cost before: rows for nothing against walks that ended early.
 """
 
 from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
@@ -22,9 +22,13 @@ from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.draws import as_generator, cumulative_weights
 
-# A fetch costs as much as some twenty rows more in it: so a walk cut short outweighs twenty rows that were not needed.
-cdef double WIDER = 1.5, NARROWER = 0.98, NARROWEST = 1e-3
+# Of the slack within which rows are fetched along. A fetch costs as much as two (few features) to thirty rows more in
+# it, so a walk cut short outweighs ten rows that were not needed: 1.5 * 0.96^10 = 1.
+cdef double WIDER = 1.5, NARROWER = 0.96, NARROWEST = 1e-3
 cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not come
+
+cdef enum:
+    FIRST = 32      # draws that the first walk looks at, each later one twice as many: the first steps move f most
 
 
 cdef class Walk:
@@ -36,14 +40,14 @@ cdef class Walk:
     """
 
     def __init__(self, KernelRows rows):
-        self.rows, self.n, self.slack = rows, rows.n_rows, 0.5
+        self.rows, self.n, self.slack, self.ahead = rows, rows.n_rows, 0.25, FIRST
         self.wanted, self.place, self.slots = (np.empty(BATCH, dtype=np.intp) for _ in range(3))
         self.local, self.room, self.steps, self.later = (np.empty(BATCH) for _ in range(4))
 
     cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil:
         """Begin with the first of the `length` draws; return how many of them this walk looks at."""
         cdef Py_ssize_t k
-        self.length = min(length, BATCH)
+        self.length = min(length, self.ahead)
         self.drawn, self.n_wanted = drawn, 0
         for k in range(self.length):
             self.local[k] = responses[drawn[k]]
@@ -64,7 +68,7 @@ cdef class Walk:
             self.n_wanted += 1
 
     cdef int fetch(self) except -1 nogil:
-        """Get the rows of all that would make a step; also those at hand, and, if there is anything to compute, those near."""
+        """Get the rows of all that would make a step, those at hand and, if any is to be computed, those near."""
         cdef Py_ssize_t k, q
         cdef bint computes = False
         for q in range(self.n_wanted):
@@ -114,6 +118,7 @@ cdef class Walk:
         if n_done < self.length:
             self.slack *= WIDER
         self.slack = max(self.slack, NARROWEST)
+        self.ahead = min(BATCH, 2 * self.ahead)
         self.n_wanted = n_used
         self.n_steps += n_used
         self._add_rows(&self.steps[0], responses)
@@ -147,8 +152,8 @@ cdef class Walk:
 cdef class OnlineSolver:
     """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
 
-    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``: what it has found, with the best multiple
-    and intercept.
+    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``: what it has found, with the best
+    multiple and intercept.
     """
 
     granularity = BATCH

@@ -16,8 +16,8 @@ from kernbench.solvers.draws import draw_indices
 cdef class Pegasos(OnlineSolver):
     """Kernel Pegasos: after T steps coef_i = y_i v_i / (lambda (T + t0)), v_i the sum of the slopes -l'(m) met at i.
 
-    lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W. For the hinge v_i is
-    the number of margin violations and t0 = 0.
+    lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W. For the hinge v_i
+    is the number of margin violations and t0 = 0.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ cdef class Pegasos(OnlineSolver):
     initial : Solution, optional
         Go on from a Pegasos solution exactly, or from other coefficients as a warm start.
     project : bool, default=False
-        Project onto the ball ||f|| <= sqrt(c / lambda) after each step, c = 1, 1/2, 0.278 by loss; without intercept only.
+        Project onto the ball ||f|| <= sqrt(c / lambda) after each step, c = 1, 1/2, 0.278 by loss; without intercept
+        only.
     rescale : bool, default=True
         `solution` is the last iterate times the number that makes the objective smallest; False gives the paper's.
 
@@ -49,8 +50,8 @@ cdef class Pegasos(OnlineSolver):
     cdef bint project, rescale
     cdef double[::1] counts, responses
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None, initial=None,
-                 project=False, rescale=True):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
+                 initial=None, project=False, rescale=True):
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
         OnlineSolver.__init__(
@@ -60,7 +61,7 @@ cdef class Pegasos(OnlineSolver):
         problem = self.problem
         self.project, self.rescale = project, rescale
         self.squared_radius = LARGEST_PULL[loss] * self.lam  # of lambda f
-        self.delay = 0.0 if problem.loss is Hinge else problem.loss.smoothness * max(self.diagonal) / self.lam
+        self.delay = 0.0 if problem.loss is Hinge else problem.loss.smoothness * np.max(self.diagonal) / self.lam
         if problem.fit_intercept and problem.loss is Hinge:
             self.finder = InterceptFinder(problem.y, problem.weights)
         self.counts, self.responses = np.zeros(problem.n), np.zeros(problem.n)

@@ -80,7 +80,7 @@ cdef class Perceptron(OnlineSolver):
         self.output = require_choice("output", output, OUTPUTS)
         self.averages = output == "average"
         self.weights = self.problem.weights
-        self.bias_step = max(self.diagonal) if self.problem.fit_intercept else 0.0
+        self.bias_step = np.max(self.diagonal) if self.problem.fit_intercept else 0.0
         self.mistakes, self.responses, self.drawn = np.zeros(n), np.zeros(n), np.zeros(n)
         self.mistake_sums, self.response_sums = np.zeros(n), np.zeros(n)
         self.seed = seed_of(random_state, initial)
@@ -108,7 +108,7 @@ cdef class Perceptron(OnlineSolver):
         return done
 
     def _follow_and_draw(self, const Py_ssize_t[::1] examples):
-        """Do the steps, and take the iterate after each with probability 1 / (steps so far): one of all, equally likely."""
+        """Do the steps; the iterate after step t is taken with probability 1/t: so each is, in the end, equally."""
         steps = self.n_iter - self.first + np.arange(1, len(examples) + 1)
         begin = 0
         for end in np.append(np.flatnonzero(np.asarray(self.uniform) * steps < 1) + 1, len(examples)):

@@ -10,7 +10,7 @@ cdef class Basin:
     cdef Py_ssize_t[::1] wide_owners
     cdef double[::1] heights, masses         # its middle, ascending
     cdef Py_ssize_t[::1] owners              # whose heights these are
-    cdef double zoom                         # the middle is [centre - zoom, centre + zoom]
+    cdef double focus, zoom                  # the middle is [focus - zoom, focus + zoom]
     cdef double wide_mass, wide_sum          # below the window
     cdef Py_ssize_t wide_count, wide_above   # members in the window, and above it
     cdef Py_ssize_t landmark                 # the example at the edge of the last level
@@ -21,7 +21,8 @@ cdef class Basin:
     cdef Py_ssize_t count, above             # members in the middle, and above it
     cdef double edge, share                  # highest ground under water; share of the mass at it that is covered
 
-    cdef void scan(self, const double *c) noexcept nogil
+    cdef void scan(self, const double *c, double target) noexcept nogil
+    cdef void aim(self, double target) noexcept nogil
     cdef void refine(self) noexcept nogil
     cdef bint look_wider(self) noexcept nogil
     cdef void settle(self, double mass) noexcept nogil

@@ -3,9 +3,10 @@
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
 (Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
 the perceptron moves all heights, but neighbours alike: the new level is near the example that stood at its edge before.
-So one pass adds up what lies below a window around that example and gathers what lies inside it; of the window only the
-middle is sorted. If the new level is not there, more of the window is looked at, then a wider one, in the end
-everything: always exact, and linear when it matters.
+So one pass adds up what lies below a window around that example and gathers what lies inside it; of the window only a
+part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little: where the
+window holds many, a histogram says which part ends the mass covered before. If the new level is not there, more of the
+window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -19,6 +20,7 @@ cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this
 cdef enum:
     FEW = 32                     # the window aims at a population between these
     MANY = 256
+    BUCKETS = 512                # of the histogram of a window with more
 
 
 cdef class Basin:
@@ -43,8 +45,8 @@ cdef class Basin:
         self.owners, self.wide_owners = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
         self.landmark, self.reach = members[0], INFINITY
 
-    cdef void scan(self, const double *c) noexcept nogil:
-        """Sum up below the wide window and gather what is inside it; then look at its middle."""
+    cdef void scan(self, const double *c, double target) noexcept nogil:
+        """Sum up below the wide window and gather what is inside it; then look where the mass `target` ends."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
@@ -68,16 +70,52 @@ cdef class Basin:
         self.wide_mass, self.wide_sum, self.wide_count = mass, total, count
         self.wide_above = self.size - n_below - count
         self.scans += 1
-        self.zoom = INFINITY if count <= MANY or self.reach == INFINITY else self.reach * MANY / count
+        self.focus, self.zoom = self.centre, INFINITY
+        if count > MANY:
+            self.aim(target)
         self.refine()
 
+    cdef void aim(self, double target) noexcept nogil:
+        """Focus on the part of the wide window, some MANY examples, around the height at which the mass `target` ends."""
+        cdef:
+            Py_ssize_t counts[BUCKETS]
+            double masses[BUCKETS]
+            Py_ssize_t k, b, left, right, n_inside
+            double low = INFINITY, high = -INFINITY, width, covered = self.wide_mass
+        for k in range(self.wide_count):
+            low = min(low, self.wide_heights[k])
+            high = max(high, self.wide_heights[k])
+        width = (high - low) / BUCKETS
+        if not width > 1e-12 * fabs(high):  # all the same, or rounded to it
+            return
+        for b in range(BUCKETS):
+            counts[b], masses[b] = 0, 0.0
+        for k in range(self.wide_count):
+            b = min(<Py_ssize_t> ((self.wide_heights[k] - low) / width), BUCKETS - 1)
+            counts[b] += 1
+            masses[b] += self.wide_masses[k]
+        b = 0
+        while b < BUCKETS - 1 and covered + masses[b] < target:
+            covered += masses[b]
+            b += 1
+        left, right, n_inside = b, b, counts[b]
+        while n_inside < MANY and (left > 0 or right < BUCKETS - 1):
+            if left > 0:
+                left -= 1
+                n_inside += counts[left]
+            if right < BUCKETS - 1:
+                right += 1
+                n_inside += counts[right]
+        self.zoom = 0.5 * (right + 1 - left) * width
+        self.focus = low + left * width + self.zoom
+
     cdef void refine(self) noexcept nogil:
-        """Of the wide window sort only the part within `zoom` of the centre; sum up what lies below that."""
+        """Of the wide window sort only the part within `zoom` of the focus; sum up what lies below that."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
             bint below, inside
-        low, high = self.centre - self.zoom, self.centre + self.zoom
+        low, high = self.focus - self.zoom, self.focus + self.zoom
         if self.zoom == INFINITY:
             low, high = -INFINITY, INFINITY
         for k in range(self.wide_count):
@@ -99,7 +137,7 @@ cdef class Basin:
         """After a miss: a larger part of the wide window; false when all of it was looked at."""
         if self.zoom == INFINITY:
             return False
-        self.zoom = INFINITY if 4.0 * self.zoom >= self.reach else 4.0 * self.zoom
+        self.zoom = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.zoom
         self.refine()
         return True
 
@@ -137,7 +175,6 @@ cdef class Basin:
 
     cdef void widen(self) noexcept nogil:
         self.reach = self.reach * 4.0 if 0.0 < self.reach and self.wide_count < self.size // 2 else INFINITY
-
 
     cdef Py_ssize_t propose(self, double u) noexcept nogil:
         cdef Py_ssize_t low = 0, high = self.size, middle
@@ -212,19 +249,19 @@ cdef class Water:
     cdef void level(self, const double *c, double volume) noexcept nogil:
         """Set gamma, mass, and edge and share of each basin."""
         cdef bint first, second
-        self.first.scan(c)
+        self.first.scan(c, self.mass)
         if self.two:
-            self.second.scan(c)
+            self.second.scan(c, self.mass)
         while not (_solve_two(self, self.first, self.second, volume) if self.two
                    else _solve_one(self, self.first, volume)):
             first = self.first.look_wider()
             second = self.two and self.second.look_wider()
             if not (first or second):
                 self.first.widen()
-                self.first.scan(c)
+                self.first.scan(c, self.mass)
                 if self.two:
                     self.second.widen()
-                    self.second.scan(c)
+                    self.second.scan(c, self.mass)
         self.first.settle(self.mass)
         if self.two:
             self.second.settle(self.mass)
@@ -299,13 +336,22 @@ cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *
 def water_level(c, weights, volume, y=None):
     """The level, covered mass and edges of given heights: the compiled pass, for tests.
 
+    Parameters
+    ----------
+    c : ndarray of shape (n,), or (n_levels, n) for one level after the other, each from the window of the one before
+    weights, volume, y
+        As for `losses.water_level`.
+
     Returns
     -------
     tuple (gamma, mass, edge of the first basin, edge of the second)
     """
-    cdef double[::1] heights = np.ascontiguousarray(c, dtype=np.float64)
-    water = Water(np.ones(len(c)) if y is None else np.asarray(y), np.asarray(weights, dtype=np.float64), y is not None)
-    for _ in range(3):  # once over everything, then from narrow windows
-        (<Water> water).level(&heights[0], volume)
+    cdef double[:, ::1] heights = np.atleast_2d(np.ascontiguousarray(c, dtype=np.float64))
+    cdef Py_ssize_t k
+    weights = np.asarray(weights, dtype=np.float64)
+    water = Water(np.ones(len(weights)) if y is None else np.asarray(y), weights, y is not None)
+    for k in range(heights.shape[0]):
+        for _ in range(3 if heights.shape[0] == 1 else 1):  # once over everything, then from narrow windows
+            (<Water> water).level(&heights[k, 0], volume)
     second = (<Water> water).second if y is not None else (<Water> water).first
     return (<Water> water).gamma, (<Water> water).mass, (<Water> water).first.edge, (<Basin> second).edge

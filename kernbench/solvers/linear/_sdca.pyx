@@ -58,6 +58,8 @@ cdef class SDCA:
         Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss.
     order : {"permutation", "uniform"}, default="permutation"
         How the rows of an epoch are drawn: a random permutation, or with replacement.
+    min_iter : int, default=0
+        Rows to look at before a gap of `tol` ends the run; until then only a solution up to rounding does.
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
@@ -69,6 +71,7 @@ cdef class SDCA:
     """
 
     cdef public double tol
+    cdef public long long min_iter
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly object problem
@@ -89,11 +92,11 @@ cdef class SDCA:
     n_kernel_evaluations = 0
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, shrinking=True, order="permutation",
-                 random_state=None, initial=None):
+                 min_iter=0, random_state=None, initial=None):
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
-        self.tol = require_number("tol", tol)
+        self.tol, self.min_iter = require_number("tol", tol), min_iter
         self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
         self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
         self.rng = as_generator(random_state)
@@ -173,11 +176,12 @@ cdef class SDCA:
     def _end_epoch(self):
         """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
         cdef double estimate = self.problem.alpha * self.epoch.residual
+        cdef double tol = self.tol if self.n_iter >= self.min_iter else 0.0
         cdef bint whole = self.epoch.active == self.n_used
         self.epoch.position = 0
         still = self.epoch.largest - self.epoch.smallest <= STILL
-        if still or estimate * self.doubt <= self.tol * self.dual_objective():
-            if self.check(max(self.tol, STILL) if still and whole else self.tol):
+        if still or estimate * self.doubt <= tol * self.dual_objective():
+            if self.check(max(tol, STILL) if still and whole else tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0

@@ -5,7 +5,8 @@ ones.
 """
 
 from kernbench.solvers._design cimport Design
-from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
+from kernbench.solvers._risk cimport answer_signals, refuse_nan
+from kernbench.solvers.ranking._problem cimport PairwiseProblem
 
 from libc.math cimport INFINITY, fabs, isfinite
 

@@ -7,8 +7,9 @@ the risk or so.
 from libc.math cimport fabs, sqrt
 
 from kernbench.solvers._design cimport Design
-from kernbench.solvers.ranking._metric cimport Metric, metric_for
-from kernbench.solvers.ranking._problem cimport PairwiseProblem, answer_signals, refuse_nan
+from kernbench.solvers._metric cimport Metric, metric_for
+from kernbench.solvers._risk cimport answer_signals, refuse_nan
+from kernbench.solvers.ranking._problem cimport PairwiseProblem
 
 import numpy as np
 

@@ -1,10 +1,11 @@
 """The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j))), checked."""
 
-from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
 
 from kernbench.kernels._engine cimport allocate
+from kernbench.solvers._design cimport Design
+from kernbench.solvers._risk cimport refuse_nan
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from kernbench.ranking.checks import binary_problem
 from kernbench.solvers.draws import stratified_sample
 
 
-cdef class PairwiseProblem:
+cdef class PairwiseProblem(Risk):
     """A problem over the pairs of a positive sample i and a negative one j.
 
     Parameters
@@ -46,13 +47,14 @@ cdef class PairwiseProblem:
         if np.shape(y) != (self.n,):
             raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
         self.positive, self.weights = binary_problem(y, weights)
-        self.mask = self.positive.view(np.uint8)
         self.drawn, self.balanced = None, balanced
         if n_pairs is not None:
             self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
         self._pair_up()
 
     def _pair_up(self):
+        self.mask = self.centred_by = self.positive.view(np.uint8)
+        self.at_zero = 1.0      # every pair is one margin short
         if self.drawn is None:
             self.pairs = AllPairs(self.positive, self.weights)
         else:
@@ -116,20 +118,6 @@ cdef class PairwiseProblem:
         n_pairs = 0 if self.drawn is None else len(self.drawn[0])
         return np.array([self.alpha, self.squared, n_pairs, self.balanced])
 
-    def same_risk(self, settings):
-        """Whether the cuts of a problem with these settings are cuts of this one."""
-        return np.array_equal(settings[1:], self.settings()[1:])
-
-    def signature(self, scores):
-        """Return two sums over scores: data that give others to the same f are other data."""
-        s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
-        return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
-
-    def same_data(self, signature, scores):
-        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
-        size = np.abs(scores).max() * self.n
-        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
-
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
         if size >= self.n:
@@ -144,7 +132,6 @@ cdef class PairwiseProblem:
         part.design, part.n, part.alpha = design, len(indices), self.alpha
         part.loss, part.squared, part.balanced = self.loss, self.squared, self.balanced
         part.positive = self.positive[indices]
-        part.mask = part.positive.view(np.uint8)
         part.weights = None if self.weights is None else self.weights[indices]
         if self.drawn is not None:
             place = np.full(self.n, -1, dtype=np.int32)
@@ -154,17 +141,3 @@ cdef class PairwiseProblem:
             part.drawn = first[inside], second[inside]
         part._pair_up()
         return part
-
-
-cdef int refuse_nan(double value) except -1 nogil:
-    if not isfinite(value):
-        with gil:
-            raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
-    return 0
-
-
-cdef int answer_signals() except -1 nogil:
-    """Let Ctrl-C through between two long computations."""
-    with gil:
-        PyErr_CheckSignals()
-    return 0

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.losses.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
-from kernbench.solvers.ranking._metric import LARGEST, solve_in_the_metric
+from kernbench.solvers._metric import LARGEST, solve_in_the_metric
 
 
 def squared_loss_solution(design, y, *, alpha, weights=None):

@@ -7,7 +7,7 @@ taken on a sample; at t = 0 it is known exactly, so that the sample only has to 
 from libc.math cimport fabs
 
 from kernbench.solvers._design cimport dot
-from kernbench.solvers.ranking._problem cimport refuse_nan
+from kernbench.solvers._risk cimport refuse_nan
 
 import numpy as np
 
@@ -23,13 +23,13 @@ cdef class SampledLine:
 
     Parameters
     ----------
-    problem : PairwiseProblem
+    problem : Risk
         The problem of the sample.
     sample : ndarray of int
         Where its samples lie among all.
     """
 
-    def __init__(self, PairwiseProblem problem, sample):
+    def __init__(self, Risk problem, sample):
         self.problem = problem
         self.sample = np.ascontiguousarray(sample, dtype=np.intp)
         m = problem.n

@@ -8,7 +8,7 @@ their weighted sum with the others, which is a cut too and gives the same bound 
 
 import numpy as np
 
-from kernbench.reference.ranking.simplex_qp import simplex_qp
+from kernbench.reference.simplex_qp import simplex_qp
 
 IDLE = 20  # bounds after which a cut without a part in them is dropped
 

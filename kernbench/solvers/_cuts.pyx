@@ -7,7 +7,7 @@ their weighted sum with the others, which is a cut too and gives the same bound 
 """
 
 from kernbench.solvers._design cimport dot
-from kernbench.solvers.ranking._problem cimport refuse_nan
+from kernbench.solvers._risk cimport refuse_nan
 
 import numpy as np
 

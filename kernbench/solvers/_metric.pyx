@@ -5,7 +5,8 @@ the h_i of one class, it becomes
 
     M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
 
-a matrix of moments. The sum is one dsyrk over blocks of rows.
+a matrix of moments. The sum is one dsyrk over blocks of rows. The Hessian of a mean over samples is that without the
+means: M = alpha I + sum_i h_i x_i x_i'.
 """
 
 from cython.parallel cimport prange
@@ -15,7 +16,7 @@ from scipy.linalg.cython_blas cimport dsyrk, dtrsm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
 
 from kernbench.kernels._engine cimport allocate
-from kernbench.solvers.ranking._problem cimport refuse_nan
+from kernbench.solvers._risk cimport refuse_nan
 
 import numpy as np
 
@@ -31,7 +32,10 @@ cdef double RIDGE = 1e-10
 
 
 cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
-    """A metric for few features, None for kernels and for many. Draws from `rng` if it looks at some rows only."""
+    """A metric for few features, None for kernels and for many; of pairs if `mask` tells two classes, None of samples.
+
+    Draws from `rng` if it looks at some rows only.
+    """
     cdef Py_ssize_t n = design.n_samples, size
     if design.is_kernel or design.n_coef > LARGEST:
         return None
@@ -43,7 +47,7 @@ cdef Metric _metric_of(Design design, const unsigned char[::1] mask, double alph
     cdef Metric metric = Metric.__new__(Metric)
     metric.design, metric.mask, metric.alpha, metric.n_coef = design, mask, alpha, design.n_coef
     metric.hessian, metric.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
-    metric.rows = rows
+    metric.rows, metric.paired = rows, mask is not None
     return metric
 
 
@@ -84,7 +88,7 @@ cdef class Metric:
             for l in range(2):
                 total[l] = 0.0
                 for i in range(n):
-                    weight = h[i] if self.mask[i] == l else 0.0
+                    weight = h[i] if self.paired and self.mask[i] == l else 0.0
                     masked[i] = weight
                     total[l] += weight
                 if total[l] > 0.0:
@@ -146,7 +150,7 @@ cdef class Metric:
             self.design.fetch(&self.rows[start], count, block)
             for q in range(count):
                 i = self.rows[start + q]
-                mean = means + d * self.mask[i]
+                mean = means + d * (self.mask[i] if self.paired else 0)
                 root = sqrt(h[i])
                 for k in range(d):
                     block[q * d + k] = root * (block[q * d + k] - mean[k])

@@ -1,7 +1,7 @@
 # The cuts of a bundle, for compiled solvers.
 
 from kernbench.solvers._design cimport Design
-from kernbench.solvers.ranking._simplex_qp cimport SimplexQP
+from kernbench.solvers._simplex_qp cimport SimplexQP
 
 
 cdef class Cuts:

@@ -18,12 +18,13 @@ class Metric:
     """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
     The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of the h_i
-    of one class, it is what stands here.
+    of one class, it is what stands here. The Hessian of a mean over samples is alpha I + sum_i h_i x_i x_i'.
 
     Parameters
     ----------
     design : FeatureDesign
-    positive : ndarray of shape (n_samples,), bool
+    positive : ndarray of shape (n_samples,), bool, or None
+        The classes of pairs; None for a mean over samples.
     alpha : float
     rows : ndarray of int
         The samples to sum over.
@@ -37,13 +38,17 @@ class Metric:
         """Take the weights h of the samples, shape (n_samples,)."""
         M, means = np.zeros((self.design.n_coef,) * 2), []
         X, share = self.design.rows(self.rows), len(h) / len(self.rows)
+        self.design.n_passes += 1
+        if self.positive is None:
+            self.hessian = share * X.T @ (h[self.rows][:, None] * X)
+            self._factorise()
+            return
         for members in (self.positive, ~self.positive):
             weight = h[members].sum()
             means.append(self.design.combine(np.where(members, h, 0.0)) / weight if weight > 0 else np.zeros(len(M)))
             here = members[self.rows]
             centred = X[here] - means[-1]
             M += share * centred.T @ (h[self.rows][here, None] * centred)
-        self.design.n_passes += 1
         difference = means[0] - means[1]
         M += h[self.positive].sum() * np.outer(difference, difference)
         self.hessian = M

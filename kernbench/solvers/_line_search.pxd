@@ -1,10 +1,10 @@
 # The line search on a sample of the scores, for compiled solvers.
 
-from kernbench.solvers.ranking._problem cimport PairwiseProblem
+from kernbench.solvers._risk cimport Risk
 
 
 cdef class SampledLine:
-    cdef PairwiseProblem problem
+    cdef Risk problem
     cdef Py_ssize_t[::1] sample
     cdef double[::1] here, along, trial, gradient
     cdef double offset, curvature

@@ -1,0 +1,223 @@
+"""`KernelSVC(solver="scs")` on a stream: stochastic conjugate subgradients need a sample, not the whole of the data.
+
+What is kept is a window (:class:`kernbench.solvers.window.StreamWindow`): the sample the model is made from, and a pool of
+recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not grow with the stream.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from kernbench._random import generator_of
+from kernbench.estimators._binary import Callbacks, make_solver
+from kernbench.estimators._outcome import INTERRUPTED, set_outcome, warn_unless_converged
+from kernbench.estimators._parameters import callbacks_of, check_kernel_svc, iteration_limit, precision
+from kernbench.estimators._scs_chunks import Reader
+from kernbench.estimators._training_data import check_weights, kernel_of
+from kernbench.kernels.checks import check_rows, is_precomputed
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
+from kernbench.solvers.window import StreamWindow
+
+FIRST_LOOK = 1000  # examples, at least, that tell the classes and the width of the kernel
+SAMPLE_CAP, GROWTH = 2000, 50  # defaults of the solver
+FEWEST_ITERATIONS = 20  # of a call of partial_fit
+
+
+@dataclass
+class ScsStream:
+    """What `partial_fit` remembers.
+
+    Attributes
+    ----------
+    window : StreamWindow or None
+        None until both classes have come.
+    solution : Solution or None
+    rng : Generator
+    waiting : list of (X, y, weights)
+        Examples of a single class, until the other one comes.
+    vectors : ndarray
+        The model's ``support_vectors_``: a later `fit` is known by their having changed.
+    """
+
+    rng: np.random.Generator
+    window: StreamWindow | None = None
+    solution: Solution | None = None
+    waiting: list = field(default_factory=list)
+    vectors: np.ndarray | None = None
+
+
+def can_stream(model):
+    """Whether the solver works on a sample; if not, an AttributeError says what would."""
+    if model.solver != "scs" or is_precomputed(model.kernel):
+        raise AttributeError("streams need a solver that works on a sample: solver='scs', with a kernel of rows")
+    return True
+
+
+def partial_fit(model, X, y, classes, sample_weight):
+    """Learn from a batch; see `KernelSVC.partial_fit`."""
+    entry = check_kernel_svc(model)
+    stream = getattr(model, "_scs_stream", None)
+    if stream is not None and stream.vectors is not getattr(model, "support_vectors_", None):
+        stream = None  # there was a `fit` in between
+    known = stream is not None
+    X, y = check_rows(model, X, y, reset=not known)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
+    labels = _two_classes(np.unique(y if classes is None else classes) if not known else model.classes_)
+    if known and classes is not None and not np.array_equal(np.unique(classes), labels):
+        raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
+    strangers = np.setdiff1d(y, labels)
+    if len(strangers):
+        raise ValueError(f"y holds {strangers[:3].tolist()}, which are not among the classes {labels.tolist()}")
+    stream = stream or ScsStream(generator_of(model.random_state))
+    chunks = [*stream.waiting, (X, y, weights)]
+    if stream.window is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
+        _wait(model, stream, chunks, labels)
+        return
+    reader = _reader(model, chunks, labels, stream.rng)
+    if stream.window is None:
+        stream.window = _window(model, reader, X if len(chunks) == 1 else _dense(chunks), stream.rng)
+    stream.window.reader = reader
+    n_rows = sum(chunk[0].shape[0] for chunk in chunks)
+    n_iter = model.max_iter
+    if n_iter == -1:
+        n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
+    stream.waiting = []
+    solver, result = _run(model, entry, stream, n_iter)
+    model.n_iter_ = np.array([solver.n_iter])
+    if result.status == INTERRUPTED:
+        raise KeyboardInterrupt
+
+
+def fit_chunks(model, chunks, classes=None):
+    """Fit to a stream; see `KernelSVC.fit_chunks`."""
+    entry = check_kernel_svc(model)
+    stream = ScsStream(generator_of(model.random_state))
+    reader = Reader(chunks, stream.rng)
+    X, y, labels = reader.peek(FIRST_LOOK, classes)
+    if len(y) == 0:
+        raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
+    check_classification_targets(y)
+    _two_classes(labels)
+    for name in ("feature_names_in_",):
+        vars(model).pop(name, None)
+    model.n_features_in_ = X.shape[1]
+    _configure(model, reader, labels)
+    stream.window = _window(model, reader, X, stream.rng)
+    _, result = _run(model, entry, stream, iteration_limit(model, entry, 0))
+    if result.status == INTERRUPTED:
+        raise KeyboardInterrupt
+    warn_unless_converged(model, [result])
+
+
+def _two_classes(labels):
+    if len(labels) != 2:
+        raise ValueError(
+            f"a stream needs exactly two classes, got {np.asarray(labels).tolist()[:5]}: pass classes=[negative, "
+            "positive] if the first examples are of one class only"
+        )
+    return labels
+
+
+def _option(model, name, default):
+    return (model.solver_options or {}).get(name, default)
+
+
+def _reader(model, chunks, labels, rng):
+    reader = Reader(chunks, rng)
+    _configure(model, reader, labels)
+    return reader
+
+
+def _configure(model, reader, labels):
+    """Set what the labels mean and weigh."""
+    if isinstance(model.class_weight, str):
+        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
+    of = model.class_weight or {}
+    reader.classes, reader.factors = np.asarray(labels), tuple(float(of.get(label, 1.0)) for label in labels.tolist())
+    model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
+
+
+def _window(model, reader, X, rng):
+    model.dtype_ = precision(model.dtype, np.inf)
+    model.kernel_ = kernel_of(model, X, None, int(rng.integers(2**31)))
+    room = int(_option(model, "sample_cap", SAMPLE_CAP))
+    return StreamWindow(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
+
+
+def _dense(chunks):
+    parts = [chunk[0].toarray() if hasattr(chunk[0], "toarray") else chunk[0] for chunk in chunks]
+    return np.concatenate(parts)
+
+
+def _wait(model, stream, chunks, labels):
+    """One class so far: keep what a window would hold, and answer with that class."""
+    room, y = int(_option(model, "sample_cap", SAMPLE_CAP)), chunks[-1][1]
+    kept = tuple(np.concatenate(column)[-room:] for column in zip(*[(_dense([c]), *c[1:]) for c in chunks], strict=True))
+    stream.waiting = [kept]
+    model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
+    model.dtype_ = precision(model.dtype, np.inf)
+    model.kernel_ = kernel_of(model, kept[0], None, 0)
+    only = 1.0 if len(y) and y[0] == labels[1] else -1.0
+    _set_function(model, stream, np.empty((0, kept[0].shape[1])), np.empty(0), only)
+    model.n_iter_ = np.zeros(1, dtype=int)
+    model._scs_stream = stream
+
+
+def _run(model, entry, stream, max_iter):
+    """Advance the solver on the stream, and set the model to where it came, whatever ended the run."""
+    window, options = stream.window, dict(model.solver_options or {})
+    settings = {
+        "alpha": options.pop("alpha", 1.0 / (model.C * window.room)),
+        "fit_intercept": model.fit_intercept,
+        "random_state": stream.rng,
+        "initial": stream.solution,
+    }
+    window.n_evaluations = 0
+    solver = make_solver(entry, window, None, settings, tol=model.tol, options=options, twin=model._twin)
+
+    def snapshot(solver):
+        copy = type(model)(**model.get_params(deep=False))
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "kernel_", "dtype_"):
+            if hasattr(model, name):
+                setattr(copy, name, getattr(model, name))
+        _set_solution(copy, ScsStream(stream.rng, window), solver.solution())
+        return copy
+
+    callbacks = Callbacks(callbacks_of(model), snapshot)
+    try:
+        result = driver.run(
+            solver,
+            max_iter=max_iter,
+            tol=model.tol,
+            max_seconds=model.max_seconds,
+            callback=callbacks if callbacks_of(model) else None,
+            progress=f"{type(model).__name__} {model.solver}" if model.verbose else False,
+        )
+        set_outcome(model, [result])
+    finally:
+        stream.solution = solver.solution()
+        window.reader = None
+        _set_solution(model, stream, stream.solution)
+        model.n_iter_ = np.array([solver.n_iter])
+        model._scs_stream = stream
+    return solver, result
+
+
+def _set_solution(model, stream, solution):
+    """Set the expansion, support vectors grouped by class."""
+    window = stream.window
+    used = np.flatnonzero(solution.coef)
+    used = used[np.argsort(window.y[used], kind="stable")]
+    _set_function(model, stream, window.X[used], solution.coef[used], solution.intercept, used, window.y[used])
+
+
+def _set_function(model, stream, vectors, coef, intercept, used=(), y=()):
+    model.support_vectors_ = stream.vectors = vectors
+    model.support_ = np.asarray(used, dtype=np.int32)
+    model.n_support_ = np.array([np.sum(np.asarray(y) == label) for label in (-1, 1)], dtype=np.int32)
+    model.dual_coef_, model.intercept_ = coef[None, :], np.array([float(intercept)])

@@ -1,0 +1,98 @@
+"""The bundle method on explicit features: cutting planes of the mean loss (see `reference/cutting_planes`)."""
+
+import numpy as np
+
+from kernbench.losses.linear_problem import LinearProblem
+from kernbench.losses.margin import Hinge, LogLoss
+from kernbench.reference.cutting_planes import CuttingPlanes
+from kernbench.reference.risk import Risk
+from kernbench.solvers.draws import stratified_sample
+
+WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
+
+
+class PointwiseRisk(Risk):
+    """(1/n) sum_i w_i l(y_i s_i) of scores s.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    """
+
+    centred_by = None  # nothing: the Hessian of a mean over samples has no means in it
+
+    def __init__(self, problem):
+        self._hold(
+            problem.design, problem.alpha, problem.loss, problem.y, problem.weights, problem.weights / problem.n
+        )
+
+    def _hold(self, design, alpha, loss, y, weights, shares):
+        self.design, self.n, self.alpha, self.loss = design, len(y), alpha, loss
+        self.y, self.weights, self.shares, self.positive = y, weights, shares, y > 0
+        self.at_zero = float(loss.value(np.zeros(()))) * shares.sum()
+
+    def risk(self, scores):
+        """Return the mean loss at these scores and its (sub)gradient with respect to them."""
+        margins = self.y * scores
+        return self.shares @ self.loss.value(margins), self.shares * self.y * self.loss.slope(margins)
+
+    def density(self, scores):
+        """Return w_i l''(m_i) / n, shape (n,).
+
+        The hinge's is that of a hinge smoothed over a band around the margin; where scores have no spread, at f = 0, the
+        squared loss stands in.
+        """
+        margins, width = self.y * scores, WIDTH * np.std(scores)
+        if self.loss is LogLoss:
+            slope = self.loss.slope(margins)
+            return self.shares * -slope * (1 + slope)
+        if self.loss is Hinge and width > 0:
+            return self.shares * (np.abs(1 - margins) < width) / (2 * width)
+        return self.shares * 2.0 * (margins < 1)
+
+    def settings(self):
+        """Return alpha, and what the risk depends on besides the data: the loss."""
+        return np.array([self.alpha, self.loss.code], dtype=np.float64)
+
+    def sample(self, rng, size):
+        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        return np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
+
+    def take(self, indices, design=None):
+        """Return the problem of a subset of the samples, which stand for all of their class."""
+        part, taken, of_taken = object.__new__(PointwiseRisk), self.shares[indices], self.positive[indices]
+        for label in (True, False):
+            taken[of_taken == label] *= self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
+        part._hold(design, self.alpha, self.loss, self.y[indices], self.weights[indices], taken)
+        return part
+
+
+class Bundle(CuttingPlanes):
+    """Bundle method for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+
+    Parameters
+    ----------
+    design : FeatureDesign
+        Made by `as_design`.
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n_samples,), optional
+        Ones by default.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    tol : float, default=1e-3
+        Converged when the gap is at most `tol` times the objective.
+    max_cuts : int, default=200
+        Cuts kept at the most, at least 3; beyond, the two of least weight become one.
+    random_state : None, int, RandomState or Generator
+        For the sample of the first fit.
+    initial : Solution, optional
+        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not depend on
+        alpha); any other coefficients are where to start.
+    """
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
+                 initial=None):  # fmt: skip
+        rng = self._settle(tol, max_cuts, random_state, initial)
+        self._set_up(PointwiseRisk(LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)), rng, initial)

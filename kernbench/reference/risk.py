@@ -1,0 +1,28 @@
+"""A convex risk of scores: all that the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
+
+R is a mean over pairs (`ranking/problem`) or over samples (`linear/bundle`).
+"""
+
+import numpy as np
+
+
+class Risk:
+    """Base of the risks.
+
+    They have ``design``, ``n``, ``alpha``, ``positive``, ``weights``, the risk ``at_zero`` scores and the classes that
+    the metric is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and ``take``.
+    """
+
+    def same_risk(self, settings):
+        """Whether the cuts of a problem with these settings are cuts of this one."""
+        return np.array_equal(settings[1:], self.settings()[1:])
+
+    def signature(self, scores):
+        """Return two sums over scores: data that give others to the same f are other data."""
+        w = np.ones(self.n) if self.weights is None else self.weights
+        return np.array([np.sum((w * scores)[self.positive]), np.sum((w * scores)[~self.positive])])
+
+    def same_data(self, signature, scores):
+        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        size = np.abs(scores).max() * self.n
+        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))

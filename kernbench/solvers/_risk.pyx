@@ -1,0 +1,61 @@
+"""A convex risk of scores: all that the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
+
+R is a mean over pairs (`ranking/_problem`) or over samples (`linear/_bundle`). Besides its value and a subgradient, the
+cutting planes ask for about its second derivative, for a smaller problem of some of the samples, and for what tells
+whether the cuts of one problem are cuts of another.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport isfinite
+
+import numpy as np
+
+
+cdef class Risk:
+    """Base of the risks. They define `settings`, `sample` and `take` as well.
+
+    Attributes
+    ----------
+    design : FeatureDesign or KernelDesign
+    n : int
+        Samples.
+    alpha : float
+    at_zero : float
+        The risk where all scores are 0.
+    positive : ndarray of shape (n,), bool
+    weights : ndarray of shape (n,), or None
+    """
+
+    cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
+        return 0.0
+
+    cdef int density(self, const double *scores, double *h) except -1 nogil:
+        return 0
+
+    def same_risk(self, settings):
+        """Whether the cuts of a problem with these settings, of which alpha is the first, are cuts of this one."""
+        return np.array_equal(settings[1:], self.settings()[1:])
+
+    def signature(self, scores):
+        """Return two sums over scores: data that give others to the same f are other data."""
+        s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
+        return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
+
+    def same_data(self, signature, scores):
+        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        size = np.abs(scores).max() * self.n
+        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
+
+
+cdef int refuse_nan(double value) except -1 nogil:
+    if not isfinite(value):
+        with gil:
+            raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
+    return 0
+
+
+cdef int answer_signals() except -1 nogil:
+    """Let Ctrl-C through between two long computations."""
+    with gil:
+        PyErr_CheckSignals()
+    return 0

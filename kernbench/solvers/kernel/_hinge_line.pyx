@@ -1,0 +1,182 @@
+"""The regularised hinge loss along a direction, and how far to go: reference/kernel/line_search.py, compiled.
+
+With the responses u of f and v of the direction, a look at another t is one pass over the sample, and the best
+intercept for it another two.
+"""
+
+from libc.math cimport INFINITY, fabs
+
+import numpy as np
+
+cdef extern from "_hinge_line.h" nogil:
+    enum: KB_LANES
+    double KB_KINK, KB_SEARCH_KINK
+    ctypedef struct Sums "struct kb_hinge_sums":
+        double loss
+        double slope
+        double excess
+        double tied
+    void hinge_pass "kb_hinge_pass"(const double *y, const double *w, const double *r, const double *v, ptrdiff_t n,
+                                    double b, Sums *out)
+    void along "kb_along"(const double *u, const double *v, double t, ptrdiff_t n, double *out)
+
+cdef enum:
+    HALVINGS = 60
+cdef double SHORTEST = 1e-12
+cdef double ROOM = 1.0 + 1e-9       # doubling and halving come back to the ends of the range but for rounding
+
+
+cdef class HingeLine:
+    """F(t) = min over b of alpha/2 ||f + t d||^2 + share/n sum_i w_i max(0, 1 - y_i (u_i + t v_i + b)).
+
+    Parameters
+    ----------
+    y, weights : ndarray of shape (n,), float64
+    alpha, share : float
+    fit_intercept : bool
+        Otherwise b = 0.
+    """
+
+    def __init__(self, y, weights, alpha, share, fit_intercept):
+        self.y, self.weights, self.n = y, weights, len(y)
+        self.alpha, self.share, self.fit_intercept = alpha, share / len(y), fit_intercept
+        self.trial = np.empty(self.n)
+        self.finder = InterceptFinder(y, weights) if fit_intercept else None
+
+    def along(self, const double[::1] u, const double[::1] v, q):
+        """Look along the direction with responses v from f with responses u; for tests."""
+        self.kept = u, v
+        self.aim(&u[0], &v[0], q[0], q[1], q[2])
+        return self
+
+    cdef void aim(self, const double *u, const double *v, double q0, double q1, double q2) noexcept:
+        self.u, self.v, self.q0, self.q1, self.q2 = u, v, q0, q1, q2
+
+    cpdef int look(self, double t) except -1:
+        cdef Sums sums
+        cdef double fill
+        along(self.u, self.v, t, self.n, &self.trial[0])
+        self.intercept = self.finder.find(self.trial) if self.fit_intercept else 0.0
+        hinge_pass(&self.y[0], &self.weights[0], &self.trial[0], self.v, self.n, self.intercept, &sums)
+        if self.fit_intercept and sums.tied > 0.0:
+            fill = self._fill(sums.excess, KB_SEARCH_KINK)
+            sums.slope += fill * self._tied_sum(sums.excess > 0.0, KB_SEARCH_KINK, self.v)
+        self.value = 0.5 * self.alpha * (self.q0 + 2.0 * t * self.q1 + t * t * self.q2) + self.share * sums.loss
+        self.slope = self.alpha * (self.q1 + t * self.q2) - self.share * sums.slope
+        return 0
+
+    cdef double _fill(self, double excess, double kink) noexcept:
+        """The activity of tied examples of the class that lacks some, so that both classes weigh the same."""
+        cdef double room = fabs(self._tied_sum(excess > 0.0, kink, NULL))
+        return min(1.0, fabs(excess) / room) if room > 0.0 else 0.0
+
+    cdef double _tied_sum(self, bint negatives, double kink, const double *values) noexcept:
+        """Sum of w y (times a value) over the examples at the kink of one class."""
+        cdef double total = 0.0
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            if (self.y[i] < 0.0) == negatives and fabs(1.0 - self.y[i] * (self.trial[i] + self.intercept)) <= kink:
+                total += self.weights[i] * self.y[i] * (1.0 if values == NULL else values[i])
+        return total
+
+    cdef int active_part(self, double *active) except -1:
+        cdef:
+            Py_ssize_t i
+            double room, excess = 0.0, fill
+            bint ties = False
+        along(self.u, self.v, 0.0, self.n, &self.trial[0])
+        self.intercept = self.finder.find(self.trial) if self.fit_intercept else 0.0
+        for i in range(self.n):
+            room = 1.0 - self.y[i] * (self.trial[i] + self.intercept)
+            active[i] = 1.0 if room > KB_KINK else 0.0
+            excess += self.weights[i] * self.y[i] * active[i]
+            ties = ties or fabs(room) <= KB_KINK
+        if not ties:
+            return 0
+        fill = self._fill(excess, KB_KINK) if self.fit_intercept else 0.0
+        for i in range(self.n):
+            if fabs(1.0 - self.y[i] * (self.trial[i] + self.intercept)) <= KB_KINK:
+                if self.fit_intercept:
+                    if (self.y[i] < 0.0) == (excess > 0.0):
+                        active[i] = fill
+                elif self.y[i] * self.v[i] < 0.0:
+                    active[i] = 1.0
+        return 0
+
+    cpdef double exact(self, double high) except? -1.0:
+        cdef double low = 0.0, t
+        cdef int turn
+        if high < 0.0:
+            high = 1.0
+            self.look(high)
+            while self.slope < 0.0:
+                high *= 2.0
+                self.look(high)
+        else:
+            self.look(high)
+            if self.slope <= 0.0:
+                return high
+        self.look(0.0)
+        if self.slope >= 0.0:
+            return 0.0
+        for turn in range(HALVINGS):
+            t = 0.5 * (low + high)
+            self.look(t)
+            if self.slope < 0.0:
+                low = t
+            else:
+                high = t
+        return high
+
+    cpdef double bracket(self, double length, double radius, double n, double c1, double c2) except? -1.0:
+        cdef double start, square = length * length, shortest = radius / n, t, low, high
+        cdef int turn
+        self.look(0.0)
+        start = self.value
+        t = max(shortest, 0.5 * radius) / length
+        self.look(t)
+        if self.value - start <= -c1 * square * t:
+            if self.slope >= -c2 * square:
+                return t
+            while self.slope < -c2 * square:
+                t *= 2.0
+                if t * length > ROOM * radius:
+                    return 0.5 * t
+                self.look(t)
+            if self.value - start <= -c1 * square * t:
+                return t
+            low, high = 0.5 * t, t
+        else:
+            while self.value - start > -c1 * square * t:
+                t *= 0.5
+                if ROOM * t * length < shortest:
+                    return 0.0
+                self.look(t)
+            if self.slope >= -c2 * square:
+                return t
+            low, high = t, 2.0 * t
+        for turn in range(HALVINGS):
+            t = 0.5 * (low + high)
+            self.look(t)
+            if self.value - start <= -c1 * square * t:
+                if self.slope >= -c2 * square:
+                    return t
+                low = t
+            else:
+                high = t
+        return low
+
+    cpdef double wolfe(self, double length, double c1, double c2) except? -1.0:
+        cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0
+        self.look(0.0)
+        start = self.value
+        while high - low > SHORTEST:
+            self.look(t)
+            if self.value - start > -c1 * square * t:
+                high = t
+            elif self.slope < -c2 * square:
+                low = t
+            else:
+                return t
+            t = 2.0 * t if high == INFINITY else 0.5 * (low + high)
+        return 0.0

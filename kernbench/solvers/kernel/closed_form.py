@@ -1,0 +1,104 @@
+"""The Parzen classifier: the minimiser of the regularised hinge when regularisation is strong, in one pass."""
+
+import numpy as np
+
+from kernbench.losses.margin import margin_loss
+from kernbench.losses.margin_problem import MarginProblem, require_state
+from kernbench.losses.parzen import middle_intercept, require_possible, smallest_alpha
+from kernbench.solvers.base import Solution
+
+
+class ClosedForm:
+    """f = 1/(alpha n) sum_i w_i y_i k(x_i, .), the minimiser if no margin y_i f(x_i) exceeds 1.
+
+    One iteration is the product of the kernel matrix with w y, tile by tile; the matrix is never stored. Where the
+    condition fails the solution is what it is, its gap says how far from the optimum, and `converged` stays False
+    unless that gap is within the tolerance.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    y : array-like of shape (n,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, > 0; `losses.parzen` tells which is strong enough.
+    weights : array-like of shape (n,), optional
+    fit_intercept : bool, default=False
+        True only for classes of equal total weight: for others no alpha makes this the minimiser.
+    loss : {"hinge"}, default="hinge"
+    random_state : ignored
+        There is no randomness.
+    initial : Solution, optional
+        Nothing but its ``n_iter`` is used.
+
+    Attributes
+    ----------
+    smallest_alpha : float
+        Where the condition begins to hold; known after the iteration.
+
+    Raises
+    ------
+    ValueError
+        With a sentence that says what to change.
+    """
+
+    granularity = 1
+    first_check = 1
+
+    def __init__(
+        self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None
+    ):
+        margin_loss(loss, offered=("hinge",))
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        if self.problem.alpha is None:
+            raise ValueError("the closed form needs alpha, a positive number")
+        if fit_intercept:
+            require_possible(self.problem.y, self.problem.weights)
+        self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
+        self.smallest_alpha = None
+        self._coef, self._f = np.zeros(self.problem.n), np.zeros(self.problem.n)
+        if initial is not None:
+            require_state(initial, self.problem.n, [])
+            self.n_iter = initial.n_iter
+
+    @property
+    def n_inner_products(self):
+        return self.n_kernel_evaluations
+
+    def advance(self, n_iter):
+        """Do the one iteration there is; return 1, and 0 when it is done."""
+        if self.smallest_alpha is not None or n_iter < 1:
+            return 0
+        problem = self.problem
+        sums = problem.rows.matvec(problem.weights * problem.y)
+        self.n_kernel_evaluations = problem.n * int(np.count_nonzero(problem.weights))
+        self.smallest_alpha = smallest_alpha(
+            sums, problem.y, problem.weights, fit_intercept=problem.fit_intercept
+        )
+        self._f = sums / (problem.alpha * problem.n)
+        self._coef = problem.weights * problem.y / (problem.alpha * problem.n)
+        self.n_iter += 1
+        return 1
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
+        return self.converged
+
+    def solution(self):
+        """The coefficients, zero before the iteration, and the best intercept for them."""
+        return Solution(self._coef.copy(), self._intercept(), self.n_iter)
+
+    def objective(self):
+        """The regularised hinge objective of `solution`."""
+        return self.problem.objective(self._f, self._coef @ self._f, self._intercept())
+
+    def gap(self):
+        """The objective of `solution` minus a lower bound on the optimum."""
+        return self.problem.gap(self._coef, self._f, self._intercept())
+
+    def _intercept(self):
+        problem = self.problem
+        if problem.fit_intercept and self.smallest_alpha is not None and problem.alpha >= self.smallest_alpha:
+            return middle_intercept(self._f, problem.y, problem.weights)
+        return problem.best_intercept(self._f)

@@ -1,0 +1,53 @@
+"""The condition of the closed form, as users call it, against the solver that stores nothing and the exact one."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench import KernelSVC
+from kernbench.estimators import closed_form_limit
+
+
+def data(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0.4, "b", "a")
+
+
+def test_it_is_the_largest_c_at_which_both_solvers_agree():
+    X, y = data()
+    limit = closed_form_limit(X, y, gamma=0.4)
+    assert limit.C == pytest.approx(1 / (limit.alpha * len(y)))
+    for factor, same in ((0.999, True), (1.2, False)):
+        options = dict(C=factor * limit.C, gamma=0.4, fit_intercept=False, tol=1e-9)
+        exact = KernelSVC(**options).fit(X, y)
+        if same:
+            closed = KernelSVC(solver="closed-form", **options).fit(X, y)
+            np.testing.assert_allclose(closed.decision_function(X), exact.decision_function(X), atol=1e-8)
+            assert closed.converged_
+        else:
+            with pytest.warns(UserWarning, match="duality gap"):
+                closed = KernelSVC(solver="closed-form", **options).fit(X, y)
+            assert not closed.converged_ and closed.objective_ > exact.objective_ + 1e-6
+
+
+def test_weights_of_zero_and_sparse_rows():
+    X, y = data(1)
+    weights = np.where(np.arange(len(y)) < 50, 1.0, 0.0)
+    limit = closed_form_limit(X, y, sample_weight=weights, gamma=1.0)
+    assert limit == pytest.approx(closed_form_limit(X[:50], y[:50], gamma=1.0))
+    assert limit == pytest.approx(closed_form_limit(sparse.csr_matrix(X[:50]), y[:50], gamma=1.0))
+
+
+def test_an_intercept_needs_balance():
+    X, y = data()
+    assert closed_form_limit(X, y, fit_intercept=True) == (np.inf, 0.0)
+    weights = np.where(y == "a", 1 / np.sum(y == "a"), 1 / np.sum(y == "b"))
+    assert 0 < closed_form_limit(X, y, fit_intercept=True, sample_weight=weights).alpha < np.inf
+    with pytest.raises(ValueError, match="fit_intercept=False"):
+        KernelSVC(solver="closed-form").fit(X, y)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="two classes"):
+        closed_form_limit([[0.0], [1.0]], [1, 1])
