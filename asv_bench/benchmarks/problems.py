@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from kernbench.kernels import Gaussian, Laplacian, Polynomial
 from kernbench.kernels.threads import single_threaded_blas
@@ -19,6 +19,7 @@ from kernbench.kernels.threads import single_threaded_blas
 N_POINTS = 1024  # rows on either side of a block
 N_FETCHED = 256  # rows a solver asks for together
 N_TRAIN, N_TEST = 1024, 2000  # of the problem for solvers; above 1,000, SMO does no more than it is asked to
+N_LINEAR = 2048  # rows of the problem for solvers on explicit features
 N_RANKED = 4096  # rows of the problem for solvers of the ROC-SVM
 N_FIT, N_PREDICT = 3000, 3000  # of the problem for estimators; above 2,000, KernelSVC computes in float32
 
@@ -119,6 +120,57 @@ def hinge_problem():
     """The problem of the solvers: a curved boundary in 6 dimensions, 3% of the labels flipped."""
     X, y = _curved(N_TRAIN + N_TEST, n_features=6, seed=1)
     return HingeProblem(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """A two-class problem on explicit features, with an account of weights that asks no solver of ours.
+
+    The objective is ``alpha/2 ||w||^2 + mean hinge(y <w, x>)`` with ``alpha = 1 / (C n)``.
+
+    Attributes
+    ----------
+    X, X_test : ndarray of shapes (n, d) and (m, d)
+    y, y_test : ndarray of shapes (n,) and (m,)
+        -1 and +1.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+    C: float = 1.0
+
+    @property
+    def alpha(self):
+        return 1.0 / (self.C * len(self.y))
+
+    def objective(self, coef):
+        """alpha/2 ||w||^2 + mean hinge."""
+        hinge = np.maximum(0.0, 1.0 - self.y * (self.X @ coef)).mean()
+        return 0.5 * self.alpha * coef @ coef + hinge
+
+    @cached_property
+    def optimum(self):
+        """The objective of LIBLINEAR's solution, tight to six digits or more."""
+        model = LinearSVC(C=self.C, loss="hinge", fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0)
+        return self.objective(model.fit(self.X, self.y).coef_[0])
+
+    def relative_gap(self, coef):
+        """(objective - optimum) / optimum; never less than 1e-7, where LIBLINEAR's own error begins."""
+        return max(self.objective(coef) / self.optimum - 1.0, 1e-7)
+
+    def test_error(self, coef):
+        """Share of the test rows on the wrong side."""
+        return float(np.mean(np.where(self.X_test @ coef > 0, 1, -1) != self.y_test))
+
+
+def linear_problem():
+    """The problem of the solvers on explicit features: a linear truth in 32 dimensions, 3% of the labels flipped."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((N_LINEAR + N_TEST, 32))
+    y = _labels(X @ rng.standard_normal(32), rng)
+    return LinearProblem(X[:N_LINEAR], y[:N_LINEAR], X[N_LINEAR:], y[N_LINEAR:])
 
 
 @dataclass(frozen=True)

@@ -78,5 +78,5 @@ def _if_solved(costs, label):
 
 
 def _slug(label):
-    """A name by which a solver's colour is known: the first word of its label."""
-    return label.lower().replace(",", "").replace(" ", "-")
+    """The name by which a solver's look is known: its short label, ``"LIBSVM, 2 GB cache"`` as libsvm-2-gb-cache."""
+    return label.partition(" (")[0].lower().replace(",", "").replace(" ", "-")

@@ -33,7 +33,7 @@ def load_suite():
 
 MODULES = load_suite()
 problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
-ranking_runs = MODULES["ranking_runs"]
+ranking_runs, linear_runs = MODULES["ranking_runs"], MODULES["linear_runs"]
 
 
 def benchmark_classes():
@@ -62,7 +62,7 @@ def label(item):
 
 @pytest.fixture(autouse=True)
 def small_problems(monkeypatch):
-    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_RANKED": 150, "N_FIT": 120, "N_PREDICT": 60}
+    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_RANKED": 150, "N_LINEAR": 128, "N_FIT": 120, "N_PREDICT": 60}
     for name, size in sizes.items():
         monkeypatch.setattr(problems, name, size)
 
@@ -107,6 +107,25 @@ def test_every_registered_solver_that_ranks_is_measured(kind):
     assert covered == set(product(registry.names("roc-svm"), ("compiled", "reference")))
 
 
+@pytest.mark.parametrize("kind", ["time", "peakmem", "track_log10_gap", "track_test_error", "track_inner_products"])
+def test_every_registered_solver_on_features_is_measured(kind):
+    of_solvers = [run for run in RUNS if issubclass(run[0], linear_runs.LinearRuns)]
+    covered = {values for _, name, values in of_solvers if name.startswith(kind)}
+    assert covered == set(product(registry.names("linear-svm"), ("compiled", "reference")))
+
+
+def test_weights_are_judged_from_the_optimum():
+    problem = problems.linear_problem()
+    solver = registry.get("sdca", "linear-svm").load("reference")(
+        import_module("kernbench.reference.design").as_design(problem.X), problem.y, alpha=problem.alpha, tol=1e-9
+    )
+    while solver.advance(10_000):
+        pass
+    assert problem.optimum == pytest.approx(solver.objective(), rel=1e-5)
+    assert problem.relative_gap(solver.solution().coef) < 1e-5
+    assert problem.relative_gap(np.zeros(32)) == pytest.approx(1 / problem.optimum - 1)  # every hinge is 1
+
+
 def test_a_ranking_is_judged_by_brute_force():
     problem = problems.ranking_problem()
     coef = np.random.default_rng(0).standard_normal(16)
@@ -143,7 +162,7 @@ def test_a_solver_the_measured_commit_lacks_is_left_out():
 
 def test_the_gap_is_measured_from_the_optimum():
     problem = problems.hinge_problem()
-    solver = registry.get("smo").load("reference")(
+    solver = registry.get("smo", "kernel-svm").load("reference")(
         solver_runs.ReferenceRows(problem.X, problem.kernel), problem.y, alpha=problem.alpha, tol=1e-9
     )
     while solver.advance(10_000):

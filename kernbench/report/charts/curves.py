@@ -140,7 +140,10 @@ class _Chart:
         for set_scale, axis in ((axes.set_xscale, display.x), (axes.set_yscale, display.y)):
             set_scale("log" if axis.log else "linear")
         width = layout.width_of(axes)
-        share = self._room(self.every, fonts, width) if display.shared_x else self._room(lines, fonts, width)
+        inside = layout.room_for([self.line_name(line.name) for line in lines], fonts, width) > MOST_ROOM
+        share = self._room(self.every if display.shared_x else lines, fonts, width)
+        if inside and not display.shared_x:
+            share = 0.0
         axes.set_xlim(x_limits[0], scales.beyond(x_limits, share, display.x.log))
         y_limits = self.y_limits if display.shared_y else self._heights(lines)
         axes.set_ylim(*y_limits)
@@ -160,12 +163,12 @@ class _Chart:
         if not self.is_named:
             return
         names = [self.line_name(line.name) for line in lines]
-        if layout.room_for(names, fonts, width) <= MOST_ROOM:
+        if inside:
+            layout.name_inside(axes, handles, names, fonts)
+        else:
             layout.name_ends(
                 axes, [(name, line.x[-1], line.y[-1]) for name, line in zip(names, lines)], fonts
             )
-        else:
-            layout.name_inside(axes, handles, names, fonts)
 
     def _room(self, lines, fonts, width):
         """The share of a panel's width that names take beside their lines, those too long for it left out."""
@@ -213,7 +216,8 @@ class _Chart:
     def _tick(self, axes, lines, alone, y_limits):
         x = sorted({float(value) for line in lines for value in line.x})
         if self.display.x.log:
-            few = x if len(x) <= MANY_TICKS else scales.ticks(x[0], x[-1], True)
+            named = len(x) <= MANY_TICKS and all(value == float(f"{value:.2g}") for value in x)
+            few = x if named else scales.ticks(x[0], x[-1], True)
             layout.set_ticks(axes.xaxis, few if alone else few[:: 2 if len(few) > 3 else 1])
         else:
             whole = all(value.is_integer() for value in x)

@@ -1,0 +1,41 @@
+"""Seconds, memory and worth of a fixed number of iterations on explicit features, compiled beside reference.
+
+Lower is better for all of them.
+"""
+
+import math
+
+from .linear_runs import LinearRuns
+
+
+class LinearIterations(LinearRuns):
+    """Two passes over 2,048 rows of 32 features, from the data to the last iterate."""
+
+    number = 1
+    repeat = (2, 20, 2.0)
+
+    def time_iterations(self, solver, twin):
+        self.run(twin)
+
+    def peakmem_iterations(self, solver, twin):
+        self.run(twin)
+
+
+class LinearQuality(LinearRuns):
+    """The solution after two passes, judged from outside the solver."""
+
+    def track_log10_gap(self, solver, twin):
+        """log10 of (objective - optimum) / optimum; lower is better."""
+        return math.log10(self.problem.relative_gap(self.run(twin).solution().coef))
+
+    def track_test_error(self, solver, twin):
+        """Share of 2,000 test rows misclassified; lower is better."""
+        return self.problem.test_error(self.run(twin).solution().coef)
+
+    def track_inner_products(self, solver, twin):
+        """Inner products of rows, and steps along them, so far; lower is better."""
+        return self.run(twin).n_inner_products
+
+    track_log10_gap.unit = "log10 relative gap"
+    track_test_error.unit = "test error"
+    track_inner_products.unit = "inner products"
