@@ -9,10 +9,11 @@ from kernbench.solvers.registry import SOLVERS
 
 LINEAR_SOLVERS = [entry for entry in SOLVERS if entry.problem == "linear-svm"]
 NEAR = 2e-3  # gap / objective below which only the ends of the bundle method are compared
+SOLVED = 1e-7  # ... and only those of a dual method that may go on to the last digit
 FORMS = ("dense", "float32", "csr", "csr64")
 
-# Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for each of
-# its losses.
+# Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for
+# each of its losses.
 VARIANTS = {
     "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
     "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
@@ -48,9 +49,12 @@ def assert_lockstep(case, problem, linear, C, rounds=12, length=31):
     for _ in range(rounds):
         done = compiled.advance(length), reference.advance(length)
         if planes and reference.gap() < NEAR * reference.objective():
-            # Next to the optimum many cuts meet, and which of them the small programme takes rounding decides.
+            # Next to the optimum many cuts meet, and which of them the small programme takes rounding
+            # decides.
             assert compiled.objective() == pytest.approx(reference.objective(), rel=NEAR)
             break
+        if "min_iter" in options and max(compiled.gap(), reference.gap()) < SOLVED * reference.objective():
+            break  # what goes on below the tolerance is told from standing still by rounding
         assert done[0] == done[1]
         a, b = compiled.solution(), reference.solution()
         scale = max(np.abs(b.coef).max(), 1e-12)
@@ -71,7 +75,7 @@ def test_twin_is_in_lockstep(case, form, ranking, linear):
 
 
 @every_case
-@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(2, 50), d=st.integers(1, 20), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 30.0]),
     form=st.sampled_from(FORMS), weighted=st.booleans(),

@@ -1,15 +1,15 @@
 """Dual coordinate ascent on explicit features, with random permutations and shrinking.
 
-Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008, Algorithm 3; the logistic loss as in Yu, Huang, Lin, Machine
-Learning 85 (2011). The dual variables a_i and w = (1/(alpha n)) sum_i w_i a_i y_i x_i are kept side by side: a step
-looks at one row, finds the best a_i given all others, and moves w along x_i.
+Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008, Algorithm 3; the logistic loss as in Yu, Huang, Lin,
+Machine Learning 85 (2011). The dual variables a_i and w = (1/(alpha n)) sum_i w_i a_i y_i x_i are kept side
+by side: a step looks at one row, finds the best a_i given all others, and moves w along x_i.
 
-Shrinking leaves out variables at a bound whose gradient points outwards by more than that of any variable did in the
-epoch before. Once those that remain are solved, all are looked at again.
+Shrinking leaves out variables at a bound whose gradient points outwards by more than that of any variable did
+in the epoch before. Once those that remain are solved, all are looked at again.
 
-The rule of this class is the duality gap, which takes a pass over the data. So the pass is made only when the gap is
-expected to be small enough: the sum over the rows of an epoch of w_i (l(m_i) - psi(a_i) + a_i m_i), with margins m_i as
-they were met, costs nothing and would be the gap if nothing moved.
+The rule of this class is the duality gap, which takes a pass over the data. So the pass is made only when the
+gap is expected to be small enough: the sum over the rows of an epoch of w_i (l(m_i) - psi(a_i) + a_i m_i),
+with margins m_i as they were met, costs nothing and would be the gap if nothing moved.
 """
 
 import numpy as np
@@ -41,11 +41,12 @@ class SDCA:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
-        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected gradients
-        (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within that of the objective.
+        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected
+        gradients (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within
+        that of the objective.
     shrinking : bool, default=True
-        Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss, whose
-        variables are never there.
+        Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss,
+        whose variables are never there.
     order : {"permutation", "uniform"}, default="permutation"
         How the rows of an epoch are drawn: a random permutation, or with replacement, as theory has it.
     min_iter : int, default=0
@@ -53,8 +54,8 @@ class SDCA:
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
-        Where to start: at the dual variables of a run of this class, which goes on exactly if `alpha` and `loss` are
-        the same; or at those that the margins of ``coef`` tell, -l'(m_i).
+        Where to start: at the dual variables of a run of this class, which goes on exactly if `alpha` and
+        `loss` are the same; or at those that the margins of ``coef`` tell, -l'(m_i).
 
     Raises
     ------
@@ -93,7 +94,8 @@ class SDCA:
     def _row(self, i):
         return self.problem.design.rows([i])[0]
 
-    # --- the iteration --------------------------------------------------------------------------------------------
+    # --- the iteration
+    # --------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
         """Look at `n_iter` more rows; return at how many, fewer once converged."""
@@ -159,7 +161,9 @@ class SDCA:
         if self.n_iter >= self._bound_due:  # the bound only grows; it need not be fresh after a short epoch
             self._bound, self._bound_due = self.dual_objective(), self.n_iter + len(self._used) // 4
         if still or estimate * self._doubt <= tol * self._bound:
-            if self.check(max(tol, STILL) if still and whole else tol):
+            if still and whole:  # no step was taken, and none will be: what is left of the gap is rounding
+                tol = max(tol if self._uniform else self.tol, STILL)
+            if self.check(tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
@@ -172,7 +176,8 @@ class SDCA:
         """Look at all rows in the next epoch."""
         self._active, self._upper, self._lower = len(self._used), np.inf, -np.inf
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def _certificate(self):
         if self._known is None or self._known[0] != self.n_iter:

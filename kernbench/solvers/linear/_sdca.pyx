@@ -190,7 +190,9 @@ cdef class SDCA:
         if self.n_iter >= self.bound_due:  # the bound only grows; it need not be fresh after a short epoch
             self.bound, self.bound_due = self.dual_objective(), self.n_iter + self.n_used // 4
         if still or estimate * self.doubt <= tol * self.bound:
-            if self.check(max(tol, STILL) if still and whole else tol):
+            if still and whole:  # no step was taken, and none will be: what is left of the gap is rounding
+                tol = max(tol if self.uniform else self.tol, STILL)
+            if self.check(tol):
                 return
             # What came of the estimate tells how to read the next one, unless it is of other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
