@@ -109,8 +109,8 @@ cdef class Perceptron(OnlineSolver):
 
     def _follow_and_draw(self, const Py_ssize_t[::1] examples):
         """Do the steps; the iterate after step t is taken with probability 1/t: so each is, in the end, equally."""
+        cdef Py_ssize_t begin = 0, end
         steps = self.n_iter - self.first + np.arange(1, len(examples) + 1)
-        begin = 0
         for end in np.append(np.flatnonzero(np.asarray(self.uniform) * steps < 1) + 1, len(examples)):
             self._follow(examples[begin:end])
             if end > begin and self.uniform[end - 1] * steps[end - 1] < 1:

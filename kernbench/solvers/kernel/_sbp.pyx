@@ -89,7 +89,7 @@ cdef class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
-                 average_power=None, fetch_rows=FETCH, random_state=None, initial=None):
+                 average_power=None, fetch_rows=64, random_state=None, initial=None):
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         margin_loss(loss, offered=("hinge",))
