@@ -47,8 +47,8 @@ def build():
 def ranking():
     """A function ``make(n, seed, d=3, form="dense", weighted=False, ties=False)``: a problem of two unbalanced classes.
 
-    Forms: dense float64 or float32 features, CSR with indices of 32 or 64 bits, a kernel whose matrix is kept or
-    multiplied tile by tile.
+    Forms: dense float64 or float32 features, CSR with indices of 32 or 64 bits, a kernel whose matrix is kept
+    or multiplied tile by tile.
     """
 
     def make(n, seed, d=3, form="dense", weighted=False, ties=False):

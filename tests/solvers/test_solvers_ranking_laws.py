@@ -168,7 +168,8 @@ def test_an_interrupted_run_goes_on_to_the_same_end(entry, loss, ranking, rank):
     assert broken.objective() == pytest.approx(whole.objective(), rel=1e-5 if entry in CERTIFIED else 1e-12)
 
 
-# --- invariances ----------------------------------------------------------------------------------------------------
+# --- invariances
+# ----------------------------------------------------------------------------------------------------
 
 
 @with_loss

@@ -138,7 +138,8 @@ def test_no_scale_makes_a_false_certificate(entry, loss, scale, ranking, rank):
     assert np.isfinite(solver.solution().coef).all() and 0 <= solver.gap() <= solver.objective() <= 1
 
 
-# --- the sheet's numbers --------------------------------------------------------------------------------------------
+# --- the sheet's numbers
+# --------------------------------------------------------------------------------------------
 
 SHEET_X, SHEET_Y = np.array([[2.0, 0], [0, 1], [0, 0], [1, 1], [-1, 0]]), [1, 1, -1, -1, -1]
 

@@ -18,7 +18,8 @@ from kernbench.solvers.ranking.closed_form import squared_loss_solution
 FORMS = ("dense", "float32", "csr", "csr64", "kernel", "tiles")
 
 
-# --- designs --------------------------------------------------------------------------------------------------------
+# --- designs
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (50, 8), (50, 33), (5000, 9)])
@@ -48,7 +49,8 @@ def test_a_design_refuses_vectors_of_another_length(ranking, design_of):
             call(np.zeros(size))
 
 
-# --- the simplex programme ------------------------------------------------------------------------------------------
+# --- the simplex programme
+# ------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -89,7 +91,8 @@ def test_the_simplex_programme_refuses_shapes_that_do_not_fit():
             SimplexQP(4).maximise(Q, b, u)
 
 
-# --- line search and metric -----------------------------------------------------------------------------------------
+# --- line search and metric
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kink", [0.0, 1.0])
@@ -149,7 +152,8 @@ def test_the_closed_form_refuses_what_it_cannot_solve(ranking, design_of):
             squared_loss_solution(design_of(problem), **arguments)
 
 
-# --- draws ----------------------------------------------------------------------------------------------------------
+# --- draws
+# ----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)

@@ -22,11 +22,12 @@ from kernbench.solvers.registry import SOLVERS
 
 TWINS = ("compiled", "reference")
 REQUIRED = "no default"
-# What a solver of each kind of problem is made from: its first argument, its other parameters, where its reference
-# lives. A new kind of problem is a line here, and a file of lockstep tests like those of the kinds there are.
+# What a solver of each kind of problem is made from: its first argument, its other parameters, where its
+# reference lives. A new kind of problem is a line here, and a file of lockstep tests like those of the kinds
+# there are.
 KINDS = {
     "kernel-svm": SimpleNamespace(
-        data={"compiled": KernelRows, "reference": ReferenceRows}, first="rows", own={"fit_intercept"},
+        data={"compiled": KernelRows, "reference": ReferenceRows}, first="rows", own={"fit_intercept", "loss"},
         home="kernbench.reference.kernel", n_coef=40, lockstep="test_solvers_twins.py",
     ),
     "roc-svm": SimpleNamespace(

@@ -38,7 +38,8 @@ def on(sheet, solver=SCS, **options):
     return solver(KernelRows(X, Gaussian(1.0), dtype=np.float64), y, **options)
 
 
-# --- worked numbers -----------------------------------------------------------------------------------------------
+# --- worked numbers
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,8 @@ def test_wolfe_approaches_the_optimum(geometry, bundle_size, sheet):
     assert solver.gap() >= excess[2] - 1e-6
 
 
-# --- misprints ----------------------------------------------------------------------------------------------------
+# --- misprints
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_the_printed_sign_stops_at_once(sheet):
@@ -144,7 +146,8 @@ def test_the_printed_acceptance_test_takes_every_step_and_ends_worse(sheet):
     assert bad > good + 1e-4
 
 
-# --- the line -----------------------------------------------------------------------------------------------------
+# --- the line
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[False, True], ids=["no-bias", "bias"])
@@ -212,7 +215,8 @@ def test_wolfe_search_ends_in_both_sets(lines):
     assert reference.slope(t) >= -0.4 * length**2
 
 
-# --- invariants of a run --------------------------------------------------------------------------------------------
+# --- invariants of a run
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
