@@ -1,7 +1,8 @@
 """Imports run downwards only: cli -> report -> experiments -> estimators -> solvers -> losses, features -> kernels.
 
-Model files (``saving``) stand between what can be saved and the kernels. Beside that stack stand ``datasets`` (on nothing) and ``reference`` (which nobody imports). Imports inside
-functions count too, and so do modules that are named in strings, which is how a registry refers to them.
+Model files (``saving``) stand between what can be saved and the kernels. Beside that stack stand ``datasets``
+(on nothing) and ``reference`` (which nobody imports). Imports inside functions count too, and so do modules
+that are named in strings, which is how a registry refers to them.
 """
 
 import ast

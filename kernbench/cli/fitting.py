@@ -70,17 +70,17 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
       kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
       kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
 
-    Estimators: kernelsvc, the support vector classifier; linearsvc, the same on the columns as they are; rocsvc, which maximises the area under the ROC curve;
-    rocsvccv, the same with alpha by cross-validation.
+    Estimators: kernelsvc, the support vector classifier; linearsvc, the same on the columns as they are;
+    rocsvc, which maximises the area under the ROC curve; rocsvccv, the same with alpha by cross-validation.
 
     Parameters of kernelsvc, with their defaults: C=1.0 kernel=rbf gamma=scale solver=smo tol=1e-3 max_iter=-1
     max_seconds=none fit_intercept=true class_weight=none dtype=auto cache_size=500 and more: see KernelSVC.
 
-    Parameters of linearsvc: C=1.0 loss=auto solver=sdca tol=1e-4 fit_intercept=true class_weight=none and more: see
-    LinearSVC.
+    Parameters of linearsvc: C=1.0 loss=auto solver=sdca tol=1e-4 fit_intercept=true class_weight=none and
+    more: see LinearSVC.
 
-    Parameters of rocsvc: alpha=1e-3 kernel=linear gamma=scale features=auto n_landmarks=none pairs=all loss=auto
-    threshold=youden solver=bundle tol=1e-3 and more: see ROCSVC and ROCSVCCV.
+    Parameters of rocsvc: alpha=1e-3 kernel=linear gamma=scale features=auto n_landmarks=none pairs=all
+    loss=auto threshold=youden solver=bundle tol=1e-3 and more: see ROCSVC and ROCSVCCV.
     """
     from kernbench._names import unknown_name
     from kernbench.cli.literals import parse_settings

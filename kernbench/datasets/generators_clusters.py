@@ -16,8 +16,8 @@ MISLABELLED = 0.05
 def clusters_large(n, rng, *, n_features=28):
     """Sixteen Gaussian clusters on a sphere in six directions, a class each in turn; the rest is noise.
 
-    Float32, drawn in chunks, for millions of rows. The centres are the same in every draw. 5 % of the labels are
-    flipped. No linear classifier is good; a Gaussian kernel is, if its width is.
+    Float32, drawn in chunks, for millions of rows. The centres are the same in every draw. 5 % of the labels
+    are flipped. No linear classifier is good; a Gaussian kernel is, if its width is.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The runs of a `KernelSVC`: each two-class problem on kernel rows.
 
-Kernel rows belong to one thread; where all problems are on the same examples (one against the rest, and the Cs
-of a path) it keeps them from one run to the next.
+Kernel rows belong to one thread; where all problems are on the same examples (one against the rest, and the
+Cs of a path) it keeps them from one run to the next.
 """
 
 from dataclasses import dataclass

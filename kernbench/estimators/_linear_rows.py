@@ -45,8 +45,8 @@ def with_constant(X, scaling, dtype):
 def least_iterations(X):
     """Return the steps that a solver may take on X to get beyond the tolerance, to the last digit if it can.
 
-    On little data they cost next to nothing, and make the weights those of the optimum, however the rows are ordered,
-    repeated or weighted.
+    On little data they cost next to nothing, and make the weights those of the optimum, however the rows are
+    ordered, repeated or weighted.
     """
     n_values = X.nnz if sparse.issparse(X) else X.size
     return FEW_STEPS if n_values <= FEW_VALUES else 0

@@ -89,8 +89,8 @@ class ManyRuns(ABC):
         Returns
         -------
         list of list of FitResult
-            For each C those of all problems. After Ctrl-C the interrupted ones say so, and those that were not
-            begun have the status "not started".
+            For each C those of all problems. After Ctrl-C the interrupted ones say so, and those that were
+            not begun have the status "not started".
         """
         if self.n_workers == 1:
             self._work()

@@ -9,8 +9,8 @@ from kernbench.kernels.checks import first_not_finite
 class Shuffled:
     """The numbers below n in random order, any stretch of it at the cost of its length.
 
-    Long orders are not stored: a Feistel network permutes the numbers of so many bits, and what falls outside is sent
-    through it again until it is inside.
+    Long orders are not stored: a Feistel network permutes the numbers of so many bits, and what falls outside
+    is sent through it again until it is inside.
     """
 
     STORED = 2**16
@@ -104,7 +104,8 @@ class Reader:
     Parameters
     ----------
     chunks : iterable of (X, y) or (X, y, weights)
-        A list or tuple is known as a whole: each row is drawn from all that are left. Anything else is read in order.
+        A list or tuple is known as a whole: each row is drawn from all that are left. Anything else is read
+        in order.
     rng : Generator
     """
 

@@ -1,7 +1,8 @@
 """`KernelSVC(solver="scs")` on a stream: stochastic conjugate subgradients need a sample, not the whole of the data.
 
-What is kept is a window (:class:`kernbench.solvers.window.StreamWindow`): the sample the model is made from, and a pool of
-recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not grow with the stream.
+What is kept is a window (:class:`kernbench.solvers.window.StreamWindow`): the sample the model is made from,
+and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not
+grow with the stream.
 """
 
 from dataclasses import dataclass, field

@@ -295,8 +295,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     def path(self, X, y, Cs, sample_weight=None):
         """Fit a model for each of several Cs, each from the solution before it.
 
-        They share the kernel rows that ``cache_size`` has room for. ``smo`` also takes the gradient at each start,
-        n_samples values for each support vector.
+        They share the kernel rows that ``cache_size`` has room for. ``smo`` also takes the gradient at each
+        start, n_samples values for each support vector.
 
         Parameters
         ----------
@@ -350,8 +350,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
         Rows join the sample that the model is made of until it holds ``sample_cap`` of them (an entry of
-        `solver_options`, by default 2,000); as many more are kept to judge its steps by. Memory does not grow with the
-        stream.
+        `solver_options`, by default 2,000); as many more are kept to judge its steps by. Memory does not grow
+        with the stream.
 
         Parameters
         ----------
@@ -369,10 +369,11 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
 
         Notes
         -----
-        A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit` of that
-        many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of iterations of
-        each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_`` is that of the sample,
-        ``duality_gap_`` is None, ``support_`` numbers the rows kept. After `fit` it starts afresh.
+        A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit`
+        of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
+        iterations of each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_``
+        is that of the sample, ``duality_gap_`` is None, ``support_`` numbers the rows kept. After `fit` it
+        starts afresh.
         """
         scs_stream.partial_fit(self, X, y, classes, sample_weight)
         return self
@@ -384,12 +385,12 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, sample_weight)
-            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those rows are
-            read; ``[(X, y)]`` is how to give one. An iterator is read chunk by chunk, as far as the run goes: its
-            chunks should come in random order.
+            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those
+            rows are read; ``[(X, y)]`` is how to give one. An iterator is read chunk by chunk, as far as the
+            run goes: its chunks should come in random order.
         classes : array-like of shape (2,), default=None
-            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as many as it
-            takes.
+            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as
+            many as it takes.
 
         Returns
         -------
@@ -398,12 +399,13 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         Raises
         ------
         ValueError
-            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it had begun.
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it
+            had begun.
 
         Notes
         -----
-        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not looked at,
-        so not checked either.
+        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not
+        looked at, so not checked either.
         """
         scs_stream.fit_chunks(self, chunks, classes)
         return self

@@ -19,8 +19,8 @@ from kernbench.saving import model_file
 class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier on explicit features: scikit-learn's ``LinearSVC``, with a choice of solvers.
 
-    For two classes it minimises over weights :math:`w` of the features and, with an intercept, of one more column that
-    is ``intercept_scaling`` everywhere,
+    For two classes it minimises over weights :math:`w` of the features and, with an intercept, of one more
+    column that is ``intercept_scaling`` everywhere,
 
     .. math::
 
@@ -34,47 +34,50 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     loss : {"auto", "squared_hinge", "hinge", "log_loss"}, default="auto"
-        max(0, 1 - m)², max(0, 1 - m) or log(1 + exp(-m)) of the margin m. ``"auto"`` is ``squared_hinge``, as in
-        scikit-learn, where the solver minimises it, and ``hinge`` where it does not. ``log_loss`` makes a logistic
-        regression with a regularised intercept.
+        max(0, 1 - m)², max(0, 1 - m) or log(1 + exp(-m)) of the margin m. ``"auto"`` is ``squared_hinge``, as
+        in scikit-learn, where the solver minimises it, and ``hinge`` where it does not. ``log_loss`` makes a
+        logistic regression with a regularised intercept.
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="sdca"
         ``sdca``, dual coordinate ascent with shrinking, is exact and the choice for a model.
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca`` goes on
-        to the last digit where a million steps get there, since it costs next to nothing.
+        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X
+        ``sdca`` goes on to the last digit where a million steps get there, since it costs next to nothing.
     max_iter : int, default=-1
-        Iterations at the most, for each two-class problem; one of ``sdca`` is a look at one row. -1 means as many passes
-        over the data as the registry says.
+        Iterations at the most, for each two-class problem; one of ``sdca`` is a look at one row. -1 means as
+        many passes over the data as the registry says.
     max_seconds : float, default=None
-        Time budget of the solver in seconds, shared out over the classes; None means no limit. Callbacks and traces are
-        not charged.
+        Time budget of the solver in seconds, shared out over the classes; None means no limit. Callbacks and
+        traces are not charged.
     fit_intercept : bool, default=True
         False fixes the intercept at 0.
     intercept_scaling : float, default=1.0
-        Value of the constant column, > 0. Its weight is regularised like all others; a large value makes that matter
-        less.
+        Value of the constant column, > 0. Its weight is regularised like all others; a large value makes that
+        matter less.
     class_weight : dict or "balanced", default=None
-        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class), where an
-        example of sample weight k counts k times.
+        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
+        where an example of sample weight k counts k times.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
+        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of
+        X.
     warm_start : bool, default=False
-        Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the same. On
-        the same rows ``sdca`` keeps its dual variables too, and with the same C goes on exactly where it stopped.
+        Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the
+        same. On the same rows ``sdca`` keeps its dual variables too, and with the same C goes on exactly
+        where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Order in which rows are drawn. Pass an int for the same result each time.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class `LinearSVC` as
-        of that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
+        `LinearSVC` as of that moment. A dict it returns adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar, unless several threads work.
     solver_options : dict, default=None
         More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
     n_jobs : int, default=None
-        Threads for more than two classes; None means 1, -1 one for each core. The result does not depend on it.
+        Threads for more than two classes; None means 1, -1 one for each core. The result does not depend on
+        it.
 
     Attributes
     ----------
@@ -93,8 +96,8 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
     converged_ : bool
         Whether ``tol`` was reached, for every class.
     status_ : str, or list of str with more than two classes
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
-        ``"interrupted"``, ``"not started"``.
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"interrupted"``, ``"not started"``.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_classes,) with more than two classes
@@ -118,16 +121,16 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with ``warm_start=True``
-    another ``fit`` goes on from there.
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
+    ``warm_start=True`` another ``fit`` goes on from there.
 
-    Random features make it a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0), 256),
-    LinearSVC())``.
+    Random features make it a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0),
+    256), LinearSVC())``.
 
     References
     ----------
-    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate descent method for
-       large-scale linear SVM", ICML 2008.
+    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate descent
+       method for large-scale linear SVM", ICML 2008.
     .. [2] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
        classification", JMLR 9, 2008.
 
@@ -191,7 +194,8 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Training rows. With an intercept they are copied once, to append a column; sparse rows stay sparse.
+            Training rows. With an intercept they are copied once, to append a column; sparse rows stay
+            sparse.
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None

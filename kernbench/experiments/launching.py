@@ -1,9 +1,9 @@
 """How the process of a cell comes into being: forked from one that has its libraries loaded, or started afresh.
 
-Most of what a fresh interpreter does for a small cell is to import scikit-learn and SciPy (1.6 s, where a fork
-takes 10 ms). So on Linux a run keeps one *nursery* for each number of threads: a process that imports what
-cells need, computes nothing, and forks itself for each cell. Because it never computes, no thread pool exists
-that a fork could tear apart; what a cell alone needs, the cell imports. Elsewhere each cell gets an
+Most of what a fresh interpreter does for a small cell is to import scikit-learn and SciPy (1.6 s, where a
+fork takes 10 ms). So on Linux a run keeps one *nursery* for each number of threads: a process that imports
+what cells need, computes nothing, and forks itself for each cell. Because it never computes, no thread pool
+exists that a fork could tear apart; what a cell alone needs, the cell imports. Elsewhere each cell gets an
 interpreter of its own.
 
 Either way a cell is a process, and a group, of its own: what it does to itself, nobody else sees.

@@ -4,8 +4,9 @@ With a_i in the domain of psi (and sum_i w_i a_i y_i = 0 when there is an interc
 
     D(a) = (1/n) sum_i w_i psi(a_i) - 1/(2 alpha n^2) sum_ij w_i a_i y_i K_ij y_j a_j w_j
 
-is at most alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) for every f and b (see `losses.margin`). The optimal function
-is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so coefficients near the optimum tell an a near the dual one.
+is at most alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) for every f and b (see `losses.margin`). The
+optimal function is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so coefficients near the optimum tell an a
+near the dual one.
 """
 
 import numpy as np
@@ -102,8 +103,8 @@ def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
 def balanced(beta):
     """Return signed coefficients with the larger side scaled down, so that their sum is zero.
 
-    A sum that is zero but for rounding stays: scaling would move coefficients off their bounds by a last bit, and
-    each of them would count as free.
+    A sum that is zero but for rounding stays: scaling would move coefficients off their bounds by a last bit,
+    and each of them would count as free.
     """
     positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
     beta = beta.copy()

@@ -1,9 +1,10 @@
 """Certified gaps of linear solvers that keep no dual variables: any w tells some, by its margins.
 
-At the optimum a_i = -l'(m_i) and w = (1/(alpha n)) sum_i w_i a_i y_i x_i. For a smooth loss the slopes at the margins of
-a w near the optimum are near the optimal a. Those of the hinge jump at m = 1, where the optimal a_i of the examples on
-the margin lie between 0 and 1: slopes smoothed over a band of margins stand in for them. Each a in the domain of psi is
-a lower bound on the optimum (see `losses.margin`), and so is the best of several.
+At the optimum a_i = -l'(m_i) and w = (1/(alpha n)) sum_i w_i a_i y_i x_i. For a smooth loss the slopes at the
+margins of a w near the optimum are near the optimal a. Those of the hinge jump at m = 1, where the optimal
+a_i of the examples on the margin lie between 0 and 1: slopes smoothed over a band of margins stand in for
+them. Each a in the domain of psi is a lower bound on the optimum (see `losses.margin`), and so is the best of
+several.
 """
 
 import numpy as np

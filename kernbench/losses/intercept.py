@@ -10,9 +10,10 @@ from kernbench.losses.water_level import SAME_MASS
 def best_intercept(responses, y, weights, loss=Hinge):
     """Return the b that minimises sum_i w_i l(y_i (f(x_i) + b)); the middle, if an interval of them does.
 
-    Hinge: the slope in b starts at -(weight of the positives) and grows by w_i at y_i - f(x_i), for either class: a
-    positive stops losing there, a negative begins to. So b is a weighted quantile of these breakpoints. Squared hinge:
-    the slope is linear between them, and its zero is found among the pieces. Logistic loss: the zero of the slope.
+    Hinge: the slope in b starts at -(weight of the positives) and grows by w_i at y_i - f(x_i), for either
+    class: a positive stops losing there, a negative begins to. So b is a weighted quantile of these
+    breakpoints. Squared hinge: the slope is linear between them, and its zero is found among the pieces.
+    Logistic loss: the zero of the slope.
 
     Parameters
     ----------

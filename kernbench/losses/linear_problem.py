@@ -53,7 +53,8 @@ class LinearProblem(MarginProblem):
         Parameters
         ----------
         initial : Solution
-            With its dual variables in ``state["a"]``; else they are read off the margins of ``coef``, a_i = -l'(m_i).
+            With its dual variables in ``state["a"]``; else they are read off the margins of ``coef``, a_i =
+            -l'(m_i).
         settings : ndarray
             What ``state["settings"]`` must equal for the rest of the state to hold.
 

@@ -4,8 +4,8 @@ A convex loss l has the dual
 
     D(a) = (1/n) sum_i w_i psi(a_i) - 1/(2 alpha n^2) sum_ij w_i a_i y_i K_ij y_j a_j w_j,      psi(a) = -l*(-a),
 
-a bound from below on alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i f(x_i)) for every a in the domain of psi; at the optimum
-a_i = -l'(m_i) and f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .).
+a bound from below on alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i f(x_i)) for every a in the domain of psi; at the
+optimum a_i = -l'(m_i) and f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .).
 
 =============  ======================  ==============================  ============
 loss           l(m)                    psi(a)                          domain of a
@@ -15,8 +15,8 @@ squared_hinge  max(0, 1 - m)^2         a - a^2 / 4                     [0, inf)
 log_loss       log(1 + exp(-m))        -a log a - (1-a) log(1-a)       [0, 1]
 =============  ======================  ==============================  ============
 
-Steps of dual coordinate ascent: `dual_coordinate` moves one a_i; `dual_pair` moves two and keeps sum_i w_i a_i y_i,
-as an unregularised intercept asks for. The compiled solvers use the same formulas in ``_margin.h``.
+Steps of dual coordinate ascent: `dual_coordinate` moves one a_i; `dual_pair` moves two and keeps sum_i w_i
+a_i y_i, as an unregularised intercept asks for. The compiled solvers use the same formulas in ``_margin.h``.
 """
 
 import numpy as np
@@ -119,9 +119,10 @@ class LogLoss:
 
     @staticmethod
     def dual_coordinate(a, margin, curvature):
-        # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z, and
-        # g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature |s(-margin) - a|.
-        # A step that does not halve the one before gives way to bisection: Newton alone may swing to and fro.
+        # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z,
+        # and g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature
+        # |s(-margin) - a|. A step that does not halve the one before gives way to bisection: Newton alone may
+        # swing to and fro.
         z = -margin
         pull = curvature * (a - expit(z))
         low, high = min(z, z + pull), max(z, z + pull)
@@ -145,8 +146,9 @@ class LogLoss:
 def dual_pair(loss, a, y, w, difference, curvature):
     """Return the best step of two dual variables that keeps sum_i w_i y_i a_i.
 
-    The step s takes a[0] to a[0] + y[0] s / w[0] and a[1] to a[1] - y[1] s / w[1]; among those that stay in the domain
-    it maximises w[0] psi(a[0]') + w[1] psi(a[1]') - difference s - curvature/2 s^2, which is what n D gains.
+    The step s takes a[0] to a[0] + y[0] s / w[0] and a[1] to a[1] - y[1] s / w[1]; among those that stay in
+    the domain it maximises w[0] psi(a[0]') + w[1] psi(a[1]') - difference s - curvature/2 s^2, which is what
+    n D gains.
 
     Parameters
     ----------
@@ -209,9 +211,9 @@ MARGIN_LOSSES = {loss.name: loss for loss in (Hinge, SquaredHinge, LogLoss)}
 def margin_loss(name, offered=None):
     """Return the loss called `name`.
 
-    Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative (inf for the
-    hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``; ``dual_value(a)``, which is psi,
-    ``dual_slope(a)``, psi', and ``dual_curvature(a)``, -psi''; and
+    Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative
+    (inf for the hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``;
+    ``dual_value(a)``, which is psi, ``dual_slope(a)``, psi', and ``dual_curvature(a)``, -psi''; and
     ``dual_coordinate(a, margin, curvature)``, the maximiser over a' of psi(a') - margin (a' - a) -
     curvature/2 (a' - a)^2: the step of dual coordinate ascent, with curvature = w_i K_ii / (alpha n).
 

@@ -4,12 +4,12 @@ With all hinges active the minimiser of alpha/2 ||f||^2 + (1/n) sum_i w_i max(0,
 
     f = 1/(alpha n) sum_i w_i y_i k(x_i, .) = g / (alpha n),      objective = (1/n) sum_i w_i - w'(yy' * K)w / (2 alpha n^2),
 
-the Parzen window classifier: each dual variable is at its upper bound 1, which is optimal if and only if no margin
-y_i f(x_i) of an example with w_i > 0 exceeds 1. So it holds for alpha >= max_i y_i g(x_i) / n and for no smaller one;
-with k <= 1, as a Gaussian kernel has it, and unit weights always for alpha >= 1.
+the Parzen window classifier: each dual variable is at its upper bound 1, which is optimal if and only if no
+margin y_i f(x_i) of an example with w_i > 0 exceeds 1. So it holds for alpha >= max_i y_i g(x_i) / n and for
+no smaller one; with k <= 1, as a Gaussian kernel has it, and unit weights always for alpha >= 1.
 
-An unregularised intercept changes that: the dual then asks for sum_i w_i y_i a_i = 0, which a = 1 satisfies only if both
-classes weigh the same; and b must leave room for every margin, max_i y_i (f(x_i) + b) <= 1.
+An unregularised intercept changes that: the dual then asks for sum_i w_i y_i a_i = 0, which a = 1 satisfies
+only if both classes weigh the same; and b must leave room for every margin, max_i y_i (f(x_i) + b) <= 1.
 """
 
 import numpy as np

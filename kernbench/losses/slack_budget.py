@@ -1,7 +1,8 @@
 """From a regularised problem to the slack budget of the batch perceptron, and from a direction back to a solution.
 
-The batch perceptron moves a direction; how far to go along it, the intercept, and the budget of slack at which the
-slack-constrained problem has the minimiser of the regularised one are a few numbers that can be set exactly.
+The batch perceptron moves a direction; how far to go along it, the intercept, and the budget of slack at
+which the slack-constrained problem has the minimiser of the regularised one are a few numbers that can be set
+exactly.
 """
 
 import numpy as np

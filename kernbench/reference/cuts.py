@@ -2,8 +2,8 @@
 
     min_f  alpha/2 |f|^2 + max_k (<a_k, f> + b_k)  =  max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha).
 
-Their number is bounded: a cut that has had no part in the bound for a while is dropped; where all have one, two become
-their weighted sum with the others, which is a cut too and gives the same bound alone.
+Their number is bounded: a cut that has had no part in the bound for a while is dropped; where all have one,
+two become their weighted sum with the others, which is a cut too and gives the same bound alone.
 """
 
 import numpy as np
@@ -52,9 +52,9 @@ class Cuts:
     def maximise(self, alpha):
         """Find the multipliers and the sum of the cuts; return the lower bound.
 
-        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself: u'Qu
-        adds terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound where alpha
-        is small.
+        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself:
+        u'Qu adds terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound
+        where alpha is small.
         """
         self.multipliers = simplex_qp(self.products / alpha, self.offsets, self.multipliers)
         self._sum_up()

@@ -4,13 +4,15 @@ The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The 
 
     max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
 
-a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
-the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
-Three things differ, and divide the number of cuts by five to ten:
+a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and
+Sonnenburg 2009) the next point lies on the line from the best point so far to a minimiser of the model, by a
+line search on scores. Three things differ, and divide the number of cuts by five to ten:
 
-* the model is minimised with a quadratic term in the metric of what is at the margin, around the best point: a mean over
-  many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
-* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either side;
+* the model is minimised with a quadratic term in the metric of what is at the margin, around the best point:
+  a mean over many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the
+  gap the plain model has its turn;
+* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either
+  side;
 * a fit on a sample of the data comes first.
 """
 
@@ -94,7 +96,8 @@ class CuttingPlanes:
         """Cuts held now."""
         return self._cuts.n_cuts
 
-    # --- the iteration --------------------------------------------------------------------------------------------
+    # --- the iteration
+    # --------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
         """Take up to `n_iter` more cuts; return how many, fewer once the gap is closed or nothing moves any more."""
@@ -147,7 +150,8 @@ class CuttingPlanes:
         self.converged = self._is_within(self.tol)
 
     def _is_within(self, tol):
-        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is
+        # taken.
         gap = self.gap()
         return bool(gap == 0 or (gap <= tol * self.objective() and (self.n_cuts > 1 or self._coef.any())))
 
@@ -164,8 +168,8 @@ class CuttingPlanes:
             moved = -self._cuts.sum_scores / self.alpha - self._scores
         else:
             moved = self.design.scores(step)
-        # The derivative along the line, on the sample; at 0 it is known exactly, so that only its change is estimated.
-        # The cut of the best point is the risk's slope there.
+        # The derivative along the line, on the sample; at 0 it is known exactly, so that only its change is
+        # estimated. The cut of the best point is the risk's slope there.
         downhill = self._cuts.elements[self._cuts.kept]
         slope = self.design.inner(self.alpha * self._coef + downhill, step, moved)
         curvature = self.alpha * self.design.inner(step, step, moved)
@@ -188,7 +192,8 @@ class CuttingPlanes:
         u = simplex_qp(Q[:-1, :-1], A @ self._coef + self._cuts.offsets - Q[:-1, -1], np.zeros(self.n_cuts))
         return -self._metric.solve(u @ A + shrink)
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def check(self, tol):
         """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""

@@ -1,8 +1,8 @@
 """What the scores are made of, in plain NumPy: features, or a kernel.
 
-A design maps an element f of a Hilbert space H to its scores, f(x_1), …, f(x_n), and takes values g_i at the samples
-back to the element sum_i g_i k(x_i, .). An element is an array of coefficients: the d weights w where there are
-features (k the inner product), the n coefficients of the k(x_i, .) where there is a kernel.
+A design maps an element f of a Hilbert space H to its scores, f(x_1), …, f(x_n), and takes values g_i at the
+samples back to the element sum_i g_i k(x_i, .). An element is an array of coefficients: the d weights w where
+there are features (k the inner product), the n coefficients of the k(x_i, .) where there is a kernel.
 """
 
 import numpy as np

@@ -8,7 +8,8 @@ NARROW = 1e-6  # relative width of a bracket around a kink
 def line_search(derivative, slope):
     """Return a step t > 0 at which a convex function of t rises, but hardly.
 
-    The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in between.
+    The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in
+    between.
 
     Parameters
     ----------

@@ -17,8 +17,9 @@ def metric_rows(n_samples, n_coef, rng):
 class Metric:
     """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
-    The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of the h_i
-    of one class, it is what stands here. The Hessian of a mean over samples is alpha I + sum_i h_i x_i x_i'.
+    The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of
+    the h_i of one class, it is what stands here. The Hessian of a mean over samples is alpha I + sum_i h_i
+    x_i x_i'.
 
     Parameters
     ----------

@@ -9,8 +9,9 @@ import numpy as np
 class Risk:
     """Base of the risks.
 
-    They have ``design``, ``n``, ``alpha``, ``positive``, ``weights``, the risk ``at_zero`` scores and the classes that
-    the metric is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and ``take``.
+    They have ``design``, ``n``, ``alpha``, ``positive``, ``weights``, the risk ``at_zero`` scores and the
+    classes that the metric is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and
+    ``take``.
     """
 
     def same_risk(self, settings):

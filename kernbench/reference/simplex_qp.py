@@ -9,8 +9,9 @@ RIDGE = 1e-13  # relative; lets dependent cuts compete: one of them leaves
 def simplex_qp(Q, b, u):
     """Maximise b'u - u'Qu/2 over the simplex u >= 0, sum u = 1.
 
-    Wolfe's way to the nearest point of a polytope: the maximiser over the affine hull of the active corners is a linear
-    system; where it leaves the simplex a corner is dropped, otherwise the corner with the steepest ascent joins.
+    Wolfe's way to the nearest point of a polytope: the maximiser over the affine hull of the active corners
+    is a linear system; where it leaves the simplex a corner is dropped, otherwise the corner with the
+    steepest ascent joins.
 
     Parameters
     ----------

@@ -13,9 +13,10 @@ SOLVED = 1e-3  # relative distance to the best objective of a problem up to whic
 def overall_profile(experiments, groups):
     """The profile of fit times over the problems of all experiments at one scale.
 
-    A problem is a repeat on a data set of an experiment. Methods are the same where their labels are, and count
-    when they were run in two experiments or more, without a time budget; problems, when all these methods were
-    run on them. A method has solved a problem when its objective is within 10⁻³ of the best one there.
+    A problem is a repeat on a data set of an experiment. Methods are the same where their labels are, and
+    count when they were run in two experiments or more, without a time budget; problems, when all these
+    methods were run on them. A method has solved a problem when its objective is within 10⁻³ of the best one
+    there.
 
     Parameters
     ----------

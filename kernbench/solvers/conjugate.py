@@ -101,8 +101,8 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     fit_intercept : bool
     objective : float
     coefs : list of ndarray of shape (n,)
-        The iterate's, and those that the averaged subgradient stands for: near the optimum the second is feasible for
-        the dual problem as it is.
+        The iterate's, and those that the averaged subgradient stands for: near the optimum the second is
+        feasible for the dual problem as it is.
     """
     settings = {"alpha": alpha, "weights": weights, "fit_intercept": fit_intercept}
     bounds = [dual_bound(_Product(matvec), y, coef, **settings) for coef in coefs]

@@ -1,7 +1,7 @@
 """Random choices shared by compiled solvers and their references, so that both walk the same path.
 
-``Generator.random`` consumes one word per number, so drawing ten numbers at once or five and five gives the same
-sequence: how the iterations are split into chunks does not matter.
+``Generator.random`` consumes one word per number, so drawing ten numbers at once or five and five gives the
+same sequence: how the iterations are split into chunks does not matter.
 """
 
 import numpy as np
@@ -60,8 +60,9 @@ def indices_of(u, n, cumulative=None):
 class UniformStream:
     """Uniform numbers of one purpose, readable ahead of their use and found again by their position.
 
-    A solver that wants to know what it will draw (to fetch kernel rows in batches) needs streams that other draws do
-    not disturb; one that resumes needs to find its place. So a stream is its seed, its number and a position.
+    A solver that wants to know what it will draw (to fetch kernel rows in batches) needs streams that other
+    draws do not disturb; one that resumes needs to find its place. So a stream is its seed, its number and a
+    position.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ class FitResult:
     ----------
     solution : Solution
     status : str
-        ``"converged"``, ``"finished"`` (a method without a rule, such as the Perceptron, did the passes asked for),
-        ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
+        ``"converged"``, ``"finished"`` (a method without a rule, such as the Perceptron, did the passes asked
+        for), ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
     n_iter : int
         Iterations of this run.
     seconds : float
@@ -37,8 +37,8 @@ class FitResult:
     gap : float or None
         Certified bound on the distance of `objective` to the optimum.
     trace : dict of str to list
-        ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective`` (the dual objective, a bound from below, for
-        a dual method) and what the callback added.
+        ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective`` (the dual objective, a bound from
+        below, for a dual method) and what the callback added.
     """
 
     solution: Solution
@@ -105,8 +105,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
     max_seconds : float, optional
         Time budget for advancing and testing, in seconds.
     callback : callable, optional
-        Called as ``callback(solver)`` at every point of the trace, off the clock. A mapping it returns is added to
-        the trace; returning True stops the run.
+        Called as ``callback(solver)`` at every point of the trace, off the clock. A mapping it returns is
+        added to the trace; returning True stops the run.
     progress : bool or str, default=False
         Show a progress bar; a string is its title.
 

@@ -20,8 +20,8 @@ class SolverEntry:
     name : str
         What users type for ``solver=``.
     problem : str
-        ``"kernel-svm"``: a loss of the margin, kernel expansion. ``"linear-svm"``: the same on explicit features.
-        ``"roc-svm"``: hinge or squared hinge of pairs, on features or a kernel.
+        ``"kernel-svm"``: a loss of the margin, kernel expansion. ``"linear-svm"``: the same on explicit
+        features. ``"roc-svm"``: hinge or squared hinge of pairs, on features or a kernel.
     compiled, reference : str
         ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
     paper : str

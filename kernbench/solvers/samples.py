@@ -1,8 +1,8 @@
 """Where a sampling method gets its examples from.
 
-Such a method asks for two things: fresh examples that join its sample for good, and validation examples to judge a step
-by. A *source* hands out ids for both and the kernel values between ids; whether the ids are rows of an array or slots of
-a window on a stream (:mod:`kernbench.solvers.stream`) is its own affair.
+Such a method asks for two things: fresh examples that join its sample for good, and validation examples to
+judge a step by. A *source* hands out ids for both and the kernel values between ids; whether the ids are rows
+of an array or slots of a window on a stream (:mod:`kernbench.solvers.stream`) is its own affair.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from kernbench.solvers.draws import as_generator, draw_indices
 class RowSource:
     """The rows of a kernel matrix, drawn uniformly: fresh ones without replacement, validation with.
 
-    Rows of weight 0 are never drawn. As the draws ignore the weights, the sample problem weighs the losses; its
-    objective is right in expectation, and exact once every row is in the sample.
+    Rows of weight 0 are never drawn. As the draws ignore the weights, the sample problem weighs the losses;
+    its objective is right in expectation, and exact once every row is in the sample.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class RowSource:
         Ids run from 0 to size - 1; here the number of rows.
     y, weights : ndarray of shape (size,)
     share : float
-        Part of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over all rows.
+        Part of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over
+        all rows.
     n_left : float
         Rows that were not handed out yet; inf for a stream.
     dtype : dtype
@@ -68,7 +69,8 @@ class RowSource:
     def fresh(self, count, both_classes=False):
         """Return at most `count` ids that were not handed out before, in the order they were drawn.
 
-        With `both_classes` the last of them is exchanged, if need be, for a row of the class that did not come.
+        With `both_classes` the last of them is exchanged, if need be, for a row of the class that did not
+        come.
         """
         parts, missing = [np.empty(0, dtype=np.intp)], min(count, self.n_left)
         while missing > 0:

@@ -1,7 +1,8 @@
 """A window on a stream of examples: all that a sampling method keeps of it.
 
-Half of the slots are for the sample, which stays; the other half are a pool of recent examples that steps are judged
-by, in which new ones take the place of the oldest; when the stream ends, those of the pool join the sample too. Memory is bounded by the window, however long the stream.
+Half of the slots are for the sample, which stays; the other half are a pool of recent examples that steps are
+judged by, in which new ones take the place of the oldest; when the stream ends, those of the pool join the
+sample too. Memory is bounded by the window, however long the stream.
 """
 
 import numpy as np
@@ -17,8 +18,8 @@ class StreamWindow:
     ----------
     kernel : Kernel
     reader : object
-        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end;
-        ``reader.redraw(count)`` some drawn from all there are, or None where they cannot be read again.
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the
+        end; ``reader.redraw(count)`` some drawn from all there are, or None where they cannot be read again.
     room : int
         Largest sample, and size of the pool.
     n_features : int
@@ -83,8 +84,8 @@ class StreamWindow:
     def validation(self, count):
         """Return `count` ids for one look at a step.
 
-        Of rows drawn with replacement, where the stream is known as a whole; else of new examples or, at the end of the
-        stream, drawn from all in the window. Rows of weight 0 may make them fewer.
+        Of rows drawn with replacement, where the stream is known as a whole; else of new examples or, at the
+        end of the stream, drawn from all in the window. Rows of weight 0 may make them fewer.
         """
         start, again = self._oldest, self.reader.redraw(min(count, self.room))
         new = self.reader.take(count) if again is None else again

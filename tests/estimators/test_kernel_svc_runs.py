@@ -249,7 +249,8 @@ def test_verbose_shows_the_pairs_at_work(capsys):
 
 
 @quiet
-# Coefficients of conjugate subgradients may have the sign of the other class; then the next fit starts afresh.
+# Coefficients of conjugate subgradients may have the sign of the other class; then the next fit starts
+# afresh.
 @pytest.mark.parametrize("solver", [name for name in STOCHASTIC if name not in ("scs", "wolfe")])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_warm_start_is_one_long_run(solver, n_classes):

@@ -22,7 +22,8 @@ X, Y = load_iris(return_X_y=True)
 X = scale(X)
 
 
-# Not fit_intercept=False: one check weighs a class so that only an intercept can follow (scikit-learn's fails it too).
+# Not fit_intercept=False: one check weighs a class so that only an intercept can follow (scikit-learn's fails
+# it too).
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [

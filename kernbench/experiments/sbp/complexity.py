@@ -1,9 +1,10 @@
 """A cell: kernel evaluations needed against accuracy, beside the bounds of the paper's Table 1.
 
-The bounds are for an expected hinge loss of L(u) + eps, u being any competitor, and let the number of training
-rows grow as the accuracy asks for. So do we: each solver is run on more and more rows, and what counts for an
-eps is the least number of evaluations, over all numbers of rows, after which the hinge loss of the test rows is
-at most L(u) + eps. u is SMO's solution on more rows than any run has; all runs share its weight of the norm.
+The bounds are for an expected hinge loss of L(u) + eps, u being any competitor, and let the number of
+training rows grow as the accuracy asks for. So do we: each solver is run on more and more rows, and what
+counts for an eps is the least number of evaluations, over all numbers of rows, after which the hinge loss of
+the test rows is at most L(u) + eps. u is SMO's solution on more rows than any run has; all runs share its
+weight of the norm.
 """
 
 import numpy as np
@@ -37,8 +38,8 @@ MEASURED, BOUND = "measured", "bound"
 def measure(cell):
     """Find the evaluations each solver needs for smaller and smaller eps.
 
-    The cell's `params` are ``solvers``, ``gamma``, ``C`` (for the rows of the reference), ``sizes`` (numbers of
-    training rows) and ``epochs``.
+    The cell's `params` are ``solvers``, ``gamma``, ``C`` (for the rows of the reference), ``sizes`` (numbers
+    of training rows) and ``epochs``.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``slope`` and ``bound``, by solver: the power of 1/eps with which evaluations grow, measured
-        and of the bound at the same eps; ``beyond``, measured less bound; ``reference_loss``,
+        ``metrics``: ``slope`` and ``bound``, by solver: the power of 1/eps with which evaluations grow,
+        measured and of the bound at the same eps; ``beyond``, measured less bound; ``reference_loss``,
         ``reference_norm``. ``trace``: ``solver``, ``kind``, ``accuracy`` (1/eps) and ``evaluations``.
     """
     data = resolve(cell.loader)(**cell.arguments)

@@ -27,11 +27,11 @@ def measure(cell):
     dict
         ``metrics``, most of test errors at so many kernel evaluations, nothing being kept: ``test_error`` of
         the final model; ``curve_error``, the mean over `PASSES`, equally spaced in the logarithm;
-        ``early_error``, ``epoch_error``, after n²/8 and n²; ``rise``, of the final model above the least on the
-        way; ``settled_share``, the share of the run's evaluations after which the error stays within a point of
-        the last; ``computed``, of all its evaluations the share that was computed. ``trace``: ``passes``,
-        ``evaluations`` (n² times those) and ``test_error``; of the models on the way ``model_evaluations``,
-        ``model_computed``, ``model_error``.
+        ``early_error``, ``epoch_error``, after n²/8 and n²; ``rise``, of the final model above the least on
+        the way; ``settled_share``, the share of the run's evaluations after which the error stays within a
+        point of the last; ``computed``, of all its evaluations the share that was computed. ``trace``:
+        ``passes``, ``evaluations`` (n² times those) and ``test_error``; of the models on the way
+        ``model_evaluations``, ``model_computed``, ``model_error``.
     """
     data = resolve(cell.loader)(**cell.arguments)
     params, n = cell.params, len(data.y_train)

@@ -12,8 +12,8 @@ from kernbench.experiments.sbp.runs import gaussian
 def measure(cell):
     """Train a linear SVM to optimality on 1, 2, 4, ... pairs of features.
 
-    The cost of k pairs is taken to be k n inner products, those of the features of the training rows; training
-    costs nothing. The cell's `params` are ``gamma``, ``C``, ``pairs`` (the most) and ``tol``.
+    The cost of k pairs is taken to be k n inner products, those of the features of the training rows;
+    training costs nothing. The cell's `params` are ``gamma``, ``C``, ``pairs`` (the most) and ``tol``.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """A solver advanced a little at a time: its models, and the kernel evaluations they would cost without a cache.
 
-The paper counts every value k(x, z) that an iteration needs, as if none were kept: a row of n for a step of the
-batch perceptron, two for a pair of SMO's, and one value for each support vector where a step asks for f of one
-example, as those of Pegasos, SDCA, SGD and the Perceptron do. What our solvers compute is less, since rows are
-kept and asked for in batches; both are counted.
+The paper counts every value k(x, z) that an iteration needs, as if none were kept: a row of n for a step of
+the batch perceptron, two for a pair of SMO's, and one value for each support vector where a step asks for f
+of one example, as those of Pegasos, SDCA, SGD and the Perceptron do. What our solvers compute is less, since
+rows are kept and asked for in batches; both are counted.
 """
 
 from dataclasses import dataclass

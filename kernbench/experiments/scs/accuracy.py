@@ -76,7 +76,8 @@ METHODS = (
 
 COMPARED = tuple(method.name for method in METHODS if method.name != "scs-growing")
 ITERATIVE = tuple(name for name in COMPARED if name != "majority")
-# The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 still fits.
+# The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 still
+# fits.
 WITHOUT_WOLFE = tuple(name for name in COMPARED if not name.startswith("wolfe"))
 # Methods that touch every row many times are hopeless at millions.
 SAMPLING = ("scs", "scs-validated", "majority")

@@ -34,8 +34,8 @@ def measure(cell):
     -------
     dict
         ``metrics``: ``objective`` and ``excess`` (above a certified bound from below) at the end, ``n_iter``,
-        ``best``, the optimum itself. ``trace``: ``window`` (``"first"`` or ``"last"``), ``iteration`` (1 to 50, or
-        -49 to 0), ``objective``, ``excess``. ``seconds``: ``fit``, the steps alone.
+        ``best``, the optimum itself. ``trace``: ``window`` (``"first"`` or ``"last"``), ``iteration`` (1 to
+        50, or -49 to 0), ``objective``, ``excess``. ``seconds``: ``fit``, the steps alone.
     """
     data = resolve(cell.loader)(**cell.arguments)
     X, y = data.X_train, data.y_train

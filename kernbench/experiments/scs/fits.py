@@ -15,8 +15,8 @@ def measure(cell):
     """Fit and judge a classifier without intercept whose λ is given or chosen.
 
     The cell's `params` are those of the estimator and one of: ``lam``, the λ of the paper, C = 1/(λ n) here;
-    ``search``, keywords of `chosen_lambda`; neither, for an estimator without. ``passes`` stands for a ``max_iter`` of
-    so many times the number of rows.
+    ``search``, keywords of `chosen_lambda`; neither, for an estimator without. ``passes`` stands for a
+    ``max_iter`` of so many times the number of rows.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``accuracy`` on the test rows, ``lam``, ``objective`` over all training rows and ``excess``,
-        its distance to a certified bound from below (both for at most 20,000 rows), ``n_support``, ``n_iter``.
-        ``seconds``: ``fit``, ``predict`` and, with a search, ``search``.
+        ``metrics``: ``accuracy`` on the test rows, ``lam``, ``objective`` over all training rows and
+        ``excess``, its distance to a certified bound from below (both for at most 20,000 rows),
+        ``n_support``, ``n_iter``. ``seconds``: ``fit``, ``predict`` and, with a search, ``search``.
     """
     data = resolve(cell.loader)(**cell.arguments)
     params, seconds = dict(cell.params), {}

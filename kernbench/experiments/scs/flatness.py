@@ -27,8 +27,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``growth``, the median time of the fit to the most rows over that to the fewest; ``accuracy`` of
-        the former. ``seconds``: ``fit``, the former. ``trace``: ``n_rows``, ``seconds``, ``accuracy``.
+        ``metrics``: ``growth``, the median time of the fit to the most rows over that to the fewest;
+        ``accuracy`` of the former. ``seconds``: ``fit``, the former. ``trace``: ``n_rows``, ``seconds``,
+        ``accuracy``.
     """
     params = dict(cell.params)
     sizes, lam = params.pop("sizes"), params.pop("lam")

@@ -11,7 +11,8 @@ FITS, FIRST_AND_LAST, FLATNESS = (
 KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
 PAPER = "Zhang, Sen: The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines"
 
-# The paper's problem has no intercept. Its width is not given: here exp(-|x - z|²/p), p columns, standardised.
+# The paper's problem has no intercept. Its width is not given: here exp(-|x - z|²/p), p columns,
+# standardised.
 PROBLEM = {"kernel": "rbf", "gamma": "auto", "fit_intercept": False}
 
 METRICS = (

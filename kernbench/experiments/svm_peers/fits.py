@@ -51,9 +51,9 @@ def measure(cell):
     -------
     dict
         ``metrics``: ``test_error``, ``objective``, ``relative_gap`` (to the certified lower bound),
-        ``n_support``, ``n_iter``; ``seconds_to_gap``, ``seconds_to_percent`` and ``seconds_to_error``, until the
-        relative gap is at most 10⁻³, at most 1 %, and the test error within 0.2 points of the optimum's: from
-        the trace where there is one, else the time of the fit; None where it did not get there;
+        ``n_support``, ``n_iter``; ``seconds_to_gap``, ``seconds_to_percent`` and ``seconds_to_error``, until
+        the relative gap is at most 10⁻³, at most 1 %, and the test error within 0.2 points of the optimum's:
+        from the trace where there is one, else the time of the fit; None where it did not get there;
         ``evaluations_to_percent``, the same in kernel evaluations. ``seconds``: ``fit`` without tracing,
         ``predict``.
     """

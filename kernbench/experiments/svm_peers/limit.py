@@ -27,8 +27,8 @@ def measure(cell):
     Returns
     -------
     dict
-        ``seconds``: ``fit``, the limit. ``metrics``: ``n_support``, ``row_seconds`` and ``seconds_to_gap``, the
-        limit again.
+        ``seconds``: ``fit``, the limit. ``metrics``: ``n_support``, ``row_seconds`` and ``seconds_to_gap``,
+        the limit again.
     """
     data = resolve(cell.loader)(**cell.arguments)
     optimum = find_optimum(data, cell.params)

@@ -1,7 +1,8 @@
 """The Parzen classifier in plain NumPy: all hinges active, so every dual variable is 1.
 
-Stationarity of alpha/2 ||f||^2 + (1/n) sum_i w_i max(0, 1 - y_i f(x_i)) reads alpha f = (1/n) sum_i w_i a_i y_i k(x_i, .)
-with a_i = 1 where the margin is below 1. If f with all a_i = 1 has no margin above 1, it is the minimiser.
+Stationarity of alpha/2 ||f||^2 + (1/n) sum_i w_i max(0, 1 - y_i f(x_i)) reads alpha f = (1/n) sum_i w_i a_i
+y_i k(x_i, .) with a_i = 1 where the margin is below 1. If f with all a_i = 1 has no margin above 1, it is the
+minimiser.
 """
 
 import numpy as np

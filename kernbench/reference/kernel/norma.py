@@ -41,7 +41,8 @@ class NORMA(OnlineSolver):
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
         gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that holds the optimum (1/sqrt(lambda)
         for the hinge) and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)).
-        Never more than 1 / (2 lambda), and for the smooth losses never more than one over the largest curvature times r^2.
+        Never more than 1 / (2 lambda), and for the smooth losses never more than one over the largest
+        curvature times r^2.
     step : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional

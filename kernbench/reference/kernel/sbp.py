@@ -46,16 +46,18 @@ class SBP:
     burn_in : int, default=0
         Steps left out of the average; the paper's T0.
     average_power : float, optional
-        The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu` (the
-        paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is small).
+        The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu`
+        (the paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is
+        small).
     fetch_rows : int
         Of no effect here: rows come one by one.
     random_state : None, int, RandomState or Generator
-        Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each basin.
+        Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each
+        basin.
     initial : Solution, optional
         Where to start. With the state of an SBP run (``dual``, ``responses``, ``average``,
-        ``average_responses``, ``scalars``, ``streams``) that run goes on; otherwise ``coef`` gives the first direction,
-        and ``n_iter`` the step sizes.
+        ``average_responses``, ``scalars``, ``streams``) that run goes on; otherwise ``coef`` gives the first
+        direction, and ``n_iter`` the step sizes.
 
     Attributes
     ----------
@@ -184,8 +186,8 @@ class SBP:
     def _choose(self, level):
         """Draw an example from p*: the class by a fair coin (two basins), then by weight among those under water.
 
-        Examples of the class are proposed at random, by weight; the first that stands under water is taken. The ones
-        at the water's edge may be covered in part: they are taken with the probability of that part.
+        Examples of the class are proposed at random, by weight; the first that stands under water is taken.
+        The ones at the water's edge may be covered in part: they are taken with the probability of that part.
         """
         coins, *proposals = self._streams
         members, edge, stream = self._problem.weights > 0, level.positive, proposals[0]

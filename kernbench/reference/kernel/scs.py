@@ -1,9 +1,9 @@
 """Stochastic conjugate subgradients on a growing sample.
 
-Zhang and Sen, "The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines", with the repairs
-that make the printed listing work: the first direction is minus the subgradient, the decrease constant of the line
-search is the smaller one, steps are judged by the ratio of actual and predicted decrease. `SCS.printed` brings the
-misprints back, for a test that shows what they do.
+Zhang and Sen, "The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines", with the
+repairs that make the printed listing work: the first direction is minus the subgradient, the decrease
+constant of the line search is the smaller one, steps are judged by the ratio of actual and predicted
+decrease. `SCS.printed` brings the misprints back, for a test that shows what they do.
 """
 
 import numpy as np
@@ -27,8 +27,9 @@ from kernbench.solvers.samples import as_source
 class SCS:
     """Stochastic conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
-    Every iteration turns the last direction towards the subgradient on the sample (the shortest vector between the
-    two), searches along it, lets the sample grow, and keeps the step if examples it was not made from confirm it.
+    Every iteration turns the last direction towards the subgradient on the sample (the shortest vector
+    between the two), searches along it, lets the sample grow, and keeps the step if examples it was not made
+    from confirm it.
 
     Parameters
     ----------
@@ -43,17 +44,18 @@ class SCS:
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        Go on from an SCS solution exactly, or from other coefficients: then the sample starts with those that are not
-        zero, or with all rows if there are no more than `sample_cap`.
+        Go on from an SCS solution exactly, or from other coefficients: then the sample starts with those that
+        are not zero, or with all rows if there are no more than `sample_cap`.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or the paper's, of coefficients.
     line_search : {"exact", "bracket"}, default="exact"
-        The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
+        The minimiser along the direction, or the paper's search for a point with enough decrease and a flat
+        slope.
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
-        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows than
-        `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
+        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows
+        than `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -200,7 +202,8 @@ class SCS:
     def _labels(self):
         return self._source.y[self.sample], self._source.weights[self.sample]
 
-    # --- what it found ------------------------------------------------------------------------------------------
+    # --- what it found
+    # ------------------------------------------------------------------------------------------
 
     def sample_objective(self):
         """The objective with the loss averaged over the sample."""

@@ -1,19 +1,21 @@
 """Stochastic dual coordinate ascent, with kernel rows: one coordinate a step, or two where there is an intercept.
 
-Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 14 (2013). With f = 1/(alpha n) sum_i w_i y_i a_i k(x_i, .) and
-psi the loss's dual (`losses.margin`), the dual
+Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 14 (2013). With f = 1/(alpha n) sum_i w_i y_i a_i
+k(x_i, .) and psi the loss's dual (`losses.margin`), the dual
 
     maximise  D(a) = (1/n) sum_i w_i psi(a_i) - alpha/2 ||f||^2
 
-is climbed by setting one a_i at a time to its best value, which costs one row of the kernel matrix if a_i changes.
+is climbed by setting one a_i at a time to its best value, which costs one row of the kernel matrix if a_i
+changes.
 
-With an intercept D comes with the constraint sum_i w_i y_i a_i = 0, which no single coordinate can keep. So pairs move:
-a batch of examples is drawn, and each of them in turn exchanges signed mass w_i y_i a_i with the one of the batch that
-promises the largest gain. Each such step maximises D over a segment of the feasible set, so D only grows; random
-permutations put every two examples into one batch with positive probability in every epoch, and a feasible point from
-which no pair can climb is optimal (the conditions of optimality compare two examples at a time: y_i psi'(a_i) - f(x_i)
-of one that can grow with that of one that can shrink). So the iterates approach the optimum that SMO finds. And since
-they are feasible, D is a lower bound of the optimum at any time, and the gap costs no kernel value.
+With an intercept D comes with the constraint sum_i w_i y_i a_i = 0, which no single coordinate can keep. So
+pairs move: a batch of examples is drawn, and each of them in turn exchanges signed mass w_i y_i a_i with the
+one of the batch that promises the largest gain. Each such step maximises D over a segment of the feasible
+set, so D only grows; random permutations put every two examples into one batch with positive probability in
+every epoch, and a feasible point from which no pair can climb is optimal (the conditions of optimality
+compare two examples at a time: y_i psi'(a_i) - f(x_i) of one that can grow with that of one that can shrink).
+So the iterates approach the optimum that SMO finds. And since they are feasible, D is a lower bound of the
+optimum at any time, and the gap costs no kernel value.
 """
 
 import numpy as np
@@ -49,13 +51,13 @@ class SDCA:
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        With the state of an SDCA run of the same problem that run goes on; otherwise ``coef`` is a warm start, clipped
-        to the domain.
+        With the state of an SDCA run of the same problem that run goes on; otherwise ``coef`` is a warm
+        start, clipped to the domain.
     order : {"permutation", "uniform"}, default="permutation"
         Whether an epoch visits every example once, in random order, or as many drawn with replacement.
     shrinking : bool, default=True
-        Visit only examples that are not settled: at a bound, and pushed against it, when the epoch begins. Their
-        responses are kept up, so nobody is left out for longer than an epoch.
+        Visit only examples that are not settled: at a bound, and pushed against it, when the epoch begins.
+        Their responses are kept up, so nobody is left out for longer than an epoch.
 
     Raises
     ------

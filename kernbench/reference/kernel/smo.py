@@ -5,16 +5,17 @@ With beta_i = y_i a_i the dual is
     maximise  D(beta) = sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,
                                                                     sum beta = 0 (with a bias),
 
-and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the ridge
-R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is optimal when no
-coordinate that can grow has a larger e than one that can shrink. A step takes a violating pair (i, j), chosen by
-second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j down as far as D grows. Without a
-bias single coordinates move.
+and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the
+ridge R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is
+optimal when no coordinate that can grow has a larger e than one that can shrink. A step takes a violating
+pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j
+down as far as D grows. Without a bias single coordinates move.
 
-Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is small,
-then the gradient of all is updated with the kernel rows of those that moved. A small problem is one set. Shrinking:
-coordinates at a bound that no violator pulls away from it are not considered until the others are done. (Here that
-saves nothing: the gradient is kept for all. The compiled twin leaves them out of its arrays.)
+Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is
+small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
+set. Shrinking: coordinates at a bound that no violator pulls away from it are not considered until the others
+are done. (Here that saves nothing: the gradient is kept for all. The compiled twin leaves them out of its
+arrays.)
 """
 
 import numpy as np

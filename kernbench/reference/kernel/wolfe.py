@@ -1,6 +1,7 @@
 """Wolfe's method of conjugate subgradients on all rows (SCS sheet, section 2.4).
 
-P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable functions", Math. Prog. Study 3 (1975).
+P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable functions", Math. Prog. Study 3
+(1975).
 """
 
 import numpy as np
@@ -16,8 +17,9 @@ from kernbench.solvers.conjugate import certified_gap, check_wolfe, smallest_nor
 class Wolfe:
     """Conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
-    The direction is minus the shortest vector in the convex hull of the last direction (with its sign changed) and the
-    newest subgradients; when it is short, it starts afresh from the subgradient, and ends if that is short too.
+    The direction is minus the shortest vector in the convex hull of the last direction (with its sign
+    changed) and the newest subgradients; when it is short, it starts afresh from the subgradient, and ends if
+    that is short too.
 
     Parameters
     ----------
@@ -32,10 +34,11 @@ class Wolfe:
     random_state : None, int, RandomState or Generator
         Not used: nothing is drawn.
     initial : Solution, optional
-        Go on from a solution of this method, or from other coefficients. Of a bundle, only the direction is kept.
+        Go on from a solution of this method, or from other coefficients. Of a bundle, only the direction is
+        kept.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
-        Inner product of directions: that of the kernel's space, or that of coefficients, which asks for a product with
-        the whole kernel matrix in each iteration.
+        Inner product of directions: that of the kernel's space, or that of coefficients, which asks for a
+        product with the whole kernel matrix in each iteration.
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or a point with enough decrease and a flat slope.
     bundle_size : int, default=2
@@ -129,7 +132,8 @@ class Wolfe:
         q = self._coef @ u, d @ u, d @ v
         return Line(problem.y, problem.weights, problem.alpha, 1.0, problem.fit_intercept, u, v, q)
 
-    # --- what it found ------------------------------------------------------------------------------------------
+    # --- what it found
+    # ------------------------------------------------------------------------------------------
 
     def check(self, tol):
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it."""

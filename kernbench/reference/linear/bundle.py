@@ -39,8 +39,8 @@ class PointwiseRisk(Risk):
     def density(self, scores):
         """Return w_i l''(m_i) / n, shape (n,).
 
-        The hinge's is that of a hinge smoothed over a band around the margin; where scores have no spread, at f = 0, the
-        squared loss stands in.
+        The hinge's is that of a hinge smoothed over a band around the margin; where scores have no spread, at
+        f = 0, the squared loss stands in.
         """
         margins, width = self.y * scores, WIDTH * np.std(scores)
         if self.loss is LogLoss:
@@ -88,8 +88,8 @@ class Bundle(CuttingPlanes):
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not depend on
-        alpha); any other coefficients are where to start.
+        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not
+        depend on alpha); any other coefficients are where to start.
     """
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,

@@ -1,8 +1,8 @@
 """Pegasos on explicit features: stochastic subgradient descent with steps 1/(lambda t).
 
-Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011). A step on example i shrinks w by 1 - 1/t and adds
--l'(m_i) y_i x_i / (lambda t). Both together have a closed form: w_t = g_t / (lambda t), where g_t is the plain sum of the
--l' y x so far. So a step costs what its row costs, and nothing is ever shrunk.
+Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011). A step on example i shrinks w by 1 - 1/t and
+adds -l'(m_i) y_i x_i / (lambda t). Both together have a closed form: w_t = g_t / (lambda t), where g_t is the
+plain sum of the -l' y x so far. So a step costs what its row costs, and nothing is ever shrunk.
 """
 
 from numbers import Integral
@@ -23,8 +23,8 @@ SMALLEST_SCALE = 1e-6
 class Pegasos:
     """Pegasos for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
 
-    With W = sum_i w_i and lambda = alpha n / W the objective is W/n times lambda/2 ||w||^2 + sum_i (w_i/W) l_i; so
-    example i is drawn with probability w_i/W.
+    With W = sum_i w_i and lambda = alpha n / W the objective is W/n times lambda/2 ||w||^2 + sum_i (w_i/W)
+    l_i; so example i is drawn with probability w_i/W.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ class Pegasos:
     weights : array-like of shape (n,), optional
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
-        throw w farther away than it was.
+        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step
+        would throw w farther away than it was.
     random_state : None, int, RandomState or Generator
         Asked for one seed; one uniform number per example then.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on exactly;
-        any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data, whichever is
-        more.
+        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on
+        exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the
+        data, whichever is more.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
-        Project on a ball that holds the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2 l(0)/lambda for
-        the others.
+        Project on a ball that holds the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2
+        l(0)/lambda for the others.
     average : bool, default=True
         `solution` is the average of the iterates, each with weight t + t0; False gives the last one.
 
@@ -82,7 +82,8 @@ class Pegasos:
 
         self.n_iter = self.n_inner_products = 0
         self.converged, self.first_check = False, -(-problem.n // batch_size)
-        # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 but for projections.
+        # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 but for
+        # projections.
         self._start, self._g = np.zeros(design.n_coef), np.zeros(design.n_coef)
         self._counts = np.zeros(problem.n)
         self._scale, self._squared_norm = 1.0, 0.0  # the latter of g
@@ -135,7 +136,8 @@ class Pegasos:
                 self._begun /= self._scale
                 self._passed, self._squared_norm, self._scale = 0.0, limit, 1.0
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def _signed(self):
         """The signed coefficients of the x_i in `solution`, beside a share of `start`."""

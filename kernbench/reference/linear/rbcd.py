@@ -1,11 +1,12 @@
 """Random block coordinate descent for smooth losses.
 
-Nesterov, SIAM J. Optim. 22 (2012). A step draws a block I of coordinates and does, with the exact gradient there,
+Nesterov, SIAM J. Optim. 22 (2012). A step draws a block I of coordinates and does, with the exact gradient
+there,
 
     w_I -= (1/L_I) ((1/n) X_I' (w l'(m) y) + alpha w_I),        L_I = l'' lmax(X_I' diag(w) X_I) / n + alpha.
 
-The scores X w are kept up to date, so a step costs two products with the columns of the block. The objective falls at
-every step, and its distance to the optimum like (1 - alpha / sum_I L_I)^t in the mean, or better.
+The scores X w are kept up to date, so a step costs two products with the columns of the block. The objective
+falls at every step, and its distance to the optimum like (1 - alpha / sum_I L_I)^t in the mean, or better.
 """
 
 from numbers import Integral
@@ -41,10 +42,11 @@ class RBCD:
     random_state : None, int, RandomState or Generator
         Asked for one seed; one uniform number per step then.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a warm start.
+        Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a
+        warm start.
     n_blocks : int, optional
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most. By default
-        eight features make a block.
+        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most. By
+        default eight features make a block.
 
     Attributes
     ----------
@@ -104,7 +106,8 @@ class RBCD:
         if self.n_iter % (RECOMPUTED * self._n_blocks) == 0:
             self._scores = problem.design.scores(self._w)
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def objective(self):
         """Return the objective at w, by a pass over the data."""

@@ -37,8 +37,8 @@ class SBMD:
     random_state : None, int, RandomState or Generator
         Asked for one seed; two uniform numbers per step then.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
-        ``coef`` is a warm start, as if reached by ``n_iter`` steps.
+        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any
+        other ``coef`` is a warm start, as if reached by ``n_iter`` steps.
     n_blocks : int, default=8
         Blocks of neighbouring features, of nearly equal size; as many as there are features at the most.
     largest_step : float, optional
@@ -119,7 +119,8 @@ class SBMD:
         """The sum of the weights of the iterates so far: 1 + ... + t, without those before a warm start."""
         return 0.5 * self.n_iter * (self.n_iter + 1.0) - self._begun
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def _coef(self):
         passed = self._weight()

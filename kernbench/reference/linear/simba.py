@@ -4,12 +4,13 @@ Hazan, Koren, Srebro, NIPS 2011. With z_i = y_i x_i / max |x| the problem
 
     max over |w| <= 1 and slack xi, sum_i w_i xi_i <= V,  of  min_i (<w, z_i> + xi_i)
 
-is a game against a distribution p over the examples. Against p, w takes steps along examples drawn from it and the slack
-goes to those with the largest p. Against w, p does multiplicative updates, with the heights <w, z_i> of all examples
-estimated from a single feature, drawn in proportion to its square in w: O(n + d) for a step.
+is a game against a distribution p over the examples. Against p, w takes steps along examples drawn from it
+and the slack goes to those with the largest p. Against w, p does multiplicative updates, with the heights <w,
+z_i> of all examples estimated from a single feature, drawn in proportion to its square in w: O(n + d) for a
+step.
 
-The step sizes depend on the number T of steps. So a game is played for T steps, then one begins for 2 T, and so on; what
-is reported is the average of the longer of the last two.
+The step sizes depend on the number T of steps. So a game is played for T steps, then one begins for 2 T, and
+so on; what is reported is the average of the longer of the last two.
 """
 
 from numbers import Integral
@@ -32,10 +33,10 @@ SMALLEST = 1e-150  # of the largest q_i: what is lost to underflow could never c
 class SIMBA:
     """SIMBA with a given slack budget `nu`, or one tuned to `alpha`; hinge loss.
 
-    With `nu` it solves the slack-constrained problem: ||w|| <= 1, slack nu per unit of weight, the smallest margin as
-    large as possible. With `alpha` it solves alpha/2 ||w||^2 + (1/n) sum_i w_i hinge(y_i <w, x_i>): its minimiser u
-    solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the best multiple of the
-    average is computed exactly, and the budget is set to the slack that it takes.
+    With `nu` it solves the slack-constrained problem: ||w|| <= 1, slack nu per unit of weight, the smallest
+    margin as large as possible. With `alpha` it solves alpha/2 ||w||^2 + (1/n) sum_i w_i hinge(y_i <w, x_i>):
+    its minimiser u solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the
+    best multiple of the average is computed exactly, and the budget is set to the slack that it takes.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ class SIMBA:
     random_state : None, int, RandomState or Generator
         Asked for one seed; two uniform numbers per step then.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly. Other coefficients give the first
-        budget, and are the solution until the first game is over: a game itself begins at w = 0.
+        Where to start. A run of this class with the same settings goes on exactly. Other coefficients give
+        the first budget, and are the solution until the first game is over: a game itself begins at w = 0.
     horizon : int, default=4096
         Steps of the first game.
 
@@ -98,7 +99,8 @@ class SIMBA:
         self._counts = np.zeros(n)  # u = sum_i counts_i z_i / sqrt(2 T)
         # The sum of the w so far is sum_i (passed counts_i - lags_i) z_i.
         self._lags, self._passed = np.zeros(n), 0.0
-        # What the game before came to: its average, the multiples of the y_i x_i in it, how many steps they took.
+        # What the game before came to: its average, the multiples of the y_i x_i in it, how many steps they
+        # took.
         self._last, self._last_dual, self._last_length = np.zeros(d), np.zeros(n), 0
         self._stream = UniformStream(seed_of(random_state, initial), 0, width=2)
         if initial is not None:
@@ -109,7 +111,8 @@ class SIMBA:
         """d-dimensional inner products so far."""
         return self._touched // self.problem.design.n_coef
 
-    # --- the game -------------------------------------------------------------------------------------------------
+    # --- the game
+    # -------------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
         """Do `n_iter` steps; return `n_iter`."""
@@ -157,7 +160,8 @@ class SIMBA:
         self._step_in_game += 1
         self.n_iter += 1
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def _average(self):
         """The average of this game so far, and the multiples of the y_i x_i in it."""

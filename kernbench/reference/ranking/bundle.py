@@ -29,8 +29,8 @@ class Bundle(CuttingPlanes):
     random_state : None, int, RandomState or Generator
         For the pairs, and for the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not depend on
-        alpha); any other coefficients are where to start.
+        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not
+        depend on alpha); any other coefficients are where to start.
     """
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,

@@ -71,7 +71,8 @@ class _Descent:
     def _scores_after(self, slopes):
         return self.design.scores(self.iterate)
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def check(self, tol):
         """Set `converged`: the best objective fell by less than tol * max(1, objective) over the last 20 iterations,
@@ -143,8 +144,8 @@ class Gradient(_Descent):
         The pair (i, j) weighs w_i w_j. All equal by default.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     n_pairs : int, optional
-        Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of them); by
-        default over all pairs.
+        Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of
+        them); by default over all pairs.
     balanced : bool, default=False
         Draw the pairs so that each sample of a class comes up equally often.
     learning_rate : float, default=0.01
@@ -179,8 +180,8 @@ class Gradient(_Descent):
 class Adamax(_Descent):
     """Subgradient descent with Adamax, the method of the paper's experiments.
 
-    With g the derivatives with respect to the coefficients: m <- beta_1 m + (1 - beta_1) g, u <- max(beta_2 u, |g|),
-    and the coefficients move by -learning_rate / (1 - beta_1^t) m/u. Where u is 0 they stay.
+    With g the derivatives with respect to the coefficients: m <- beta_1 m + (1 - beta_1) g, u <- max(beta_2
+    u, |g|), and the coefficients move by -learning_rate / (1 - beta_1^t) m/u. Where u is 0 they stay.
 
     Parameters
     ----------
@@ -194,8 +195,8 @@ class Adamax(_Descent):
         The pair (i, j) weighs w_i w_j. All equal by default.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     n_pairs : int, optional
-        Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of them); by
-        default over all pairs.
+        Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of
+        them); by default over all pairs.
     balanced : bool, default=False
         Draw the pairs so that each sample of a class comes up equally often.
     learning_rate : float, default=0.002

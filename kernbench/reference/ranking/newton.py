@@ -19,8 +19,8 @@ SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
 class Newton:
     """Newton's method for alpha/2 ||f||^2 + the mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))^2.
 
-    The Newton equation is solved by conjugate gradients in the Hilbert space of the design, preconditioned, for
-    few features, with the Hessian in which the two members of a pair are taken as independent.
+    The Newton equation is solved by conjugate gradients in the Hilbert space of the design, preconditioned,
+    for few features, with the Hessian in which the two members of a pair are taken as independent.
 
     Parameters
     ----------
@@ -89,7 +89,8 @@ class Newton:
         """Products with the data, or with the kernel matrix, so far."""
         return self.design.n_passes
 
-    # --- the iteration --------------------------------------------------------------------------------------------
+    # --- the iteration
+    # --------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
         """Take up to `n_iter` steps; return how many, fewer once the gap is closed or nothing moves any more."""
@@ -115,7 +116,8 @@ class Newton:
             self._scores = self.design.scores(self._coef)
         self._objective, self._g = self._value_at(self._coef, self._scores)
         self._differentiate()
-        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is
+        # taken.
         self.converged = self.converged and bool(self._coef.any() or self.gap() == 0)
 
     def _value_at(self, coef, scores):
@@ -181,7 +183,8 @@ class Newton:
         z = residual if self._metric is None else self._metric.solve(residual)
         return z, self.design.scores(z)
 
-    # --- what it found --------------------------------------------------------------------------------------------
+    # --- what it found
+    # --------------------------------------------------------------------------------------------
 
     def check(self, tol):
         """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""

@@ -11,9 +11,9 @@ from kernbench.solvers.base import Solution
 class ClosedForm:
     """f = 1/(alpha n) sum_i w_i y_i k(x_i, .), the minimiser if no margin y_i f(x_i) exceeds 1.
 
-    One iteration is the product of the kernel matrix with w y, tile by tile; the matrix is never stored. Where the
-    condition fails the solution is what it is, its gap says how far from the optimum, and `converged` stays False
-    unless that gap is within the tolerance.
+    One iteration is the product of the kernel matrix with w y, tile by tile; the matrix is never stored.
+    Where the condition fails the solution is what it is, its gap says how far from the optimum, and
+    `converged` stays False unless that gap is within the tolerance.
 
     Parameters
     ----------

@@ -2,13 +2,13 @@
 
     maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,  sum beta = 0 (with a bias)
 
-and the gradient e = y - (K + R) beta. For the hinge R = 0 and |beta_i| <= w_i / (alpha n). The squared hinge has the
-dual value a - a^2/4 at a_i = alpha n |beta_i| / w_i >= 0: no upper bound, and
+and the gradient e = y - (K + R) beta. For the hinge R = 0 and |beta_i| <= w_i / (alpha n). The squared hinge
+has the dual value a - a^2/4 at a_i = alpha n |beta_i| / w_i >= 0: no upper bound, and
 
     1/(alpha n) sum_i w_i a_i^2 / 4 = 1/2 sum_i R_ii beta_i^2,     R_ii = alpha n / (2 w_i).
 
-beta is optimal when no coordinate that can grow has a larger e than one that can shrink (without a bias: when e is
-0 wherever the box lets beta go along it).
+beta is optimal when no coordinate that can grow has a larger e than one that can shrink (without a bias: when
+e is 0 wherever the box lets beta go along it).
 """
 
 from dataclasses import dataclass, fields

@@ -10,8 +10,8 @@ from kernbench.solvers._metric import LARGEST, solve_in_the_metric
 def squared_loss_solution(design, y, *, alpha, weights=None):
     """Minimise alpha/2 |w|^2 + the mean over pairs of (1 - w'(x_i - x_j))^2.
 
-    With m and M the first and second moment of the differences, (alpha I + 2 M) w = 2 m. A start for the solvers of the
-    hinge losses, or an answer of its own.
+    With m and M the first and second moment of the differences, (alpha I + 2 M) w = 2 m. A start for the
+    solvers of the hinge losses, or an answer of its own.
 
     Parameters
     ----------
