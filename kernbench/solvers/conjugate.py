@@ -12,6 +12,7 @@ GEOMETRIES = ("rkhs", "euclidean")
 SEARCHES = ("exact", "bracket")
 VALIDATIONS = ("redraw", "holdout")
 HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
+EPS = 1e-3  # length of the direction that ends a run without a certificate
 RECOMPUTED = 50  # iterations after which responses are added up anew: recurrences gather rounding errors
 
 
@@ -41,7 +42,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     check_choice("geometry", geometry, GEOMETRIES)
     check_choice("line_search", line_search, SEARCHES)
     check_choice("validation", validation, VALIDATIONS)
-    check_search(eps, c1, c2)
+    check_search(0.0 if eps is None else eps, c1, c2)
     if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
         raise ValueError(
             f"the radii must be 0 < delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"

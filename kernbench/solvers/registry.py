@@ -143,7 +143,7 @@ SOLVERS = (
         reference="kernbench.reference.kernel.scs:SCS",
         paper="Zhang and Sen, The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines",
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n; memory for 3 s^2 values",
-        stopping="length of the direction at the smallest radius, or certified gap / objective on the sample",
+        stopping="certified gap / objective; for more rows than the sample holds, that of the sample",
         default_epochs=0,
         default_iterations=1000,
     ),

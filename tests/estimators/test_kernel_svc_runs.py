@@ -72,10 +72,10 @@ def test_a_method_without_a_rule_finishes_quietly_and_does_not_claim_to_have_con
 @pytest.mark.parametrize("solver", [name for name in LASTING if name != "smo"])
 def test_default_limit_is_the_registrys(solver):
     X, y = two_classes(100)
-    epochs = registry.get(solver).default_epochs
+    limit = registry.get(solver).iteration_limit(100)
     with pytest.warns(ConvergenceWarning, match=r"default limit of \d+ iterations \(max_iter=-1\)"):
         model = KernelSVC(C=1e6, solver=solver, tol=1e-12, random_state=0).fit(X, y)
-    assert model.n_iter_.tolist() == [epochs * 100]
+    assert model.n_iter_.tolist() == [limit]
 
 
 def test_time_budget_is_shared_by_the_pairs(monkeypatch):
@@ -249,7 +249,8 @@ def test_verbose_shows_the_pairs_at_work(capsys):
 
 
 @quiet
-@pytest.mark.parametrize("solver", STOCHASTIC)
+# Coefficients of conjugate subgradients may have the sign of the other class; then the next fit starts afresh.
+@pytest.mark.parametrize("solver", [name for name in STOCHASTIC if name not in ("scs", "wolfe")])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_warm_start_is_one_long_run(solver, n_classes):
     X, y = make_classification(150, 6, n_informative=4, n_classes=n_classes, random_state=0)

@@ -78,3 +78,15 @@ def test_twin_is_in_lockstep(case, form, ranking, linear):
 )  # fmt: skip
 def test_twin_is_in_lockstep_on_any_problem(case, n, d, seed, C, form, weighted, ranking, linear):
     assert_lockstep(case, ranking(n, seed, d=d, form=form, weighted=weighted), linear, C=C, rounds=4, length=17)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_splitting_a_run_of_sdca_changes_nothing(loss, ranking, linear):
+    """Also where a part ends when rows have been shrunk and none stepped over."""
+    entry = next(entry for entry in LINEAR_SOLVERS if entry.name == "sdca")
+    problem = ranking(60, 0, d=3)
+    whole, parts = (linear(entry, "compiled", problem, C=30.0, loss=loss, tol=1e-12) for _ in range(2))
+    whole.advance(3000)
+    for _ in range(3000):
+        parts.advance(1)
+    np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)

@@ -89,6 +89,14 @@ def test_reference_runs(alpha, geometry, n_iter, excess, line_search, sheet):
     assert solver.gap() >= solver.objective() - sheet[2][alpha] - 1e-6
 
 
+def test_a_short_direction_at_the_smallest_radius_ends_the_run(sheet):
+    solver = on(sheet, alpha=1.0, eps=1e-3)
+    assert solver.advance(300) == solver.n_iter < 300
+    assert solver.converged and solver.radius == 1e-3 and solver.advance(5) == 0
+    assert solver.objective() - sheet[2][1.0] < 1e-5
+    assert not on(sheet, alpha=1.0).advance(300) < 300  # its gap is certified: a tolerance of that is the rule
+
+
 def test_wolfe_ends_after_one_step_where_the_closed_form_holds(sheet):
     for options in ({}, {"line_search": "bracket"}, {"bundle_size": 5}):
         solver = on(sheet, Wolfe, alpha=1.0, **options)

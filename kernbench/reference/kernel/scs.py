@@ -12,7 +12,15 @@ from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import require_state
 from kernbench.reference.kernel.line_search import Line, active_part, bracket_search, exact_search
 from kernbench.solvers.base import Solution
-from kernbench.solvers.conjugate import HELD_OUT, certified_gap, check_scs, largest, scattered, smallest_norm
+from kernbench.solvers.conjugate import (
+    EPS,
+    HELD_OUT,
+    certified_gap,
+    check_scs,
+    largest,
+    scattered,
+    smallest_norm,
+)
 from kernbench.solvers.samples import as_source
 
 
@@ -43,8 +51,9 @@ class SCS:
         The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
-    eps : float, default=1e-3
-        Length of the direction below which, at the smallest radius, the run ends.
+    eps : float, default=None
+        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows than
+        `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -68,7 +77,7 @@ class SCS:
     printed = frozenset()  # "direction" and "acceptance": as the paper prints them
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
-                 initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=1e-3, delta_min=1e-3,
+                 initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=None, delta_min=1e-3,
                  delta_0=0.5, delta_max=8.0, eta1=0.1, eta2=1e-3, gamma=2.0, n=8, c1=0.25, c2=0.4, s0=50, growth=50,
                  sample_cap=2000):  # fmt: skip
         margin_loss(loss, offered=("hinge",))
@@ -79,9 +88,10 @@ class SCS:
                                  random_state=random_state)  # fmt: skip
         self._alpha, self._fit_intercept = float(alpha), bool(fit_intercept)
         self._geometry, self._line_search, self._validation = geometry, line_search, validation
-        self._eps, self._delta_min, self._delta_max = eps, delta_min, delta_max
+        self._delta_min, self._delta_max = delta_min, delta_max
         self._eta1, self._eta2, self._gamma, self._n, self._c1, self._c2 = eta1, eta2, gamma, n, c1, c2
         self._growth, self._cap = growth, sample_cap
+        self._eps = (0.0 if self._is_small() else EPS) if eps is None else eps
         self.n_iter, self.n_accepted, self.converged = 0, 0, False
         self._coef, self._direction, self._part, self.radius = np.empty(0), None, np.empty(0), float(delta_0)
         self._length, self._growing = np.inf, growth > 0

@@ -83,7 +83,7 @@ class SDCA:
         self.n_iter, self.n_inner_products, self.converged = 0, problem.n, False  # the norms are inner products
         self._known = None  # (n_iter, objective, gap) of the last pass
         self._order = self._used.copy()
-        self._position, self._doubt = 0, 1.0
+        self._position, self._doubt = -1, 1.0
         self._bound, self._bound_due = 0.0, 0
         self._largest, self._smallest, self._residual = -np.inf, np.inf, 0.0
         self._restart()
@@ -99,7 +99,7 @@ class SDCA:
         """Look at `n_iter` more rows; return at how many, fewer once converged."""
         done = 0
         while done < n_iter and not self.converged:
-            if self._position == 0:
+            if self._position < 0:  # not begun; at 0 rows may have been looked at and shrunk
                 self._begin_epoch()
             done += self._walk(n_iter - done)
             if self._position == self._active:
@@ -107,6 +107,7 @@ class SDCA:
         return done
 
     def _begin_epoch(self):
+        self._position = 0
         if self._uniform:
             self._order = self._used[draw_indices(self._rng, len(self._used), len(self._used))]
         else:
@@ -150,7 +151,7 @@ class SDCA:
 
     def _end_epoch(self):
         """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
-        self._position = 0
+        self._position = -1
         estimate = self._residual / self.problem.n
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
         still = self._largest <= STILL and self._smallest >= -STILL

@@ -24,7 +24,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.conjugate import (
-    HELD_OUT, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm,
+    EPS, HELD_OUT, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm,
 )
 from kernbench.solvers.kernel._sample_matrix import products
 from kernbench.solvers.samples import as_source
@@ -59,8 +59,9 @@ cdef class SCS:
         The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
-    eps : float, default=1e-3
-        Length of the direction below which, at the smallest radius, the run ends.
+    eps : float, default=None
+        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows than
+        `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -101,7 +102,7 @@ cdef class SCS:
     first_check = 20
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
-                 initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=1e-3, delta_min=1e-3,
+                 initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=None, delta_min=1e-3,
                  delta_0=0.5, delta_max=8.0, eta1=0.1, eta2=1e-3, gamma=2.0, n=8, c1=0.25, c2=0.4, s0=50, growth=50,
                  sample_cap=2000):
         margin_loss(loss, offered=("hinge",))
@@ -112,10 +113,11 @@ cdef class SCS:
                                 random_state=random_state)
         self.alpha, self.fit_intercept, self.share = alpha, fit_intercept, self.source.share
         self.rkhs, self.exact = geometry == "rkhs", line_search == "exact"
-        self.eps, self.delta_min, self.delta_max = eps, delta_min, delta_max
+        self.delta_min, self.delta_max = delta_min, delta_max
         self.eta1, self.eta2, self.gamma, self.n, self.c1, self.c2 = eta1, eta2, gamma, n, c1, c2
         self.growth, self.radius, self.length = growth, delta_0, INFINITY
         self.cap = min(sample_cap, self.source.size)
+        self.eps = (0.0 if self._is_small() else EPS) if eps is None else eps
         self.held_out = np.empty(0, dtype=np.intp)
         state = None
         if initial is not None:

@@ -108,7 +108,7 @@ cdef class SDCA:
         self._lay_out()
         self.coef = np.zeros(design.n_coef)
         self._set_order(self.used.astype(np.int64))
-        self.doubt = 1.0
+        self.doubt, self.epoch.position = 1.0, -1
         self.epoch.largest, self.epoch.smallest = -INFINITY, INFINITY
         self._restart()
         if initial is not None:
@@ -145,7 +145,7 @@ cdef class SDCA:
         """Look at `n_iter` more rows; return at how many, fewer once converged."""
         cdef Py_ssize_t done = 0, walked, wanted = n_iter
         while done < wanted and not self.converged:
-            if self.epoch.position == 0:
+            if self.epoch.position < 0:  # not begun; at 0 rows may have been looked at and shrunk
                 self._begin_epoch()
             with nogil:
                 walked = self._walk(wanted - done)
@@ -160,6 +160,7 @@ cdef class SDCA:
         self.order_array = self.order = order
 
     cdef _begin_epoch(self):
+        self.epoch.position = 0
         if self.uniform:
             self._set_order(self.used[draw_indices(self.rng, self.n_used, self.n_used)].astype(np.int64, copy=False))
         else:
@@ -184,7 +185,7 @@ cdef class SDCA:
         cdef double estimate = self.alpha * self.epoch.residual
         cdef double tol = self.tol if self.n_iter >= self.min_iter else 0.0
         cdef bint whole = self.epoch.active == self.n_used, still
-        self.epoch.position = 0
+        self.epoch.position = -1
         still = self.epoch.largest <= STILL and self.epoch.smallest >= -STILL
         if self.n_iter >= self.bound_due:  # the bound only grows; it need not be fresh after a short epoch
             self.bound, self.bound_due = self.dual_objective(), self.n_iter + self.n_used // 4
