@@ -5,6 +5,12 @@ import click
 from kernbench.cli.console import print_table
 
 WHAT = ("solvers", "kernels", "datasets", "experiments")
+# What the solvers of each problem are for, in the words that users type.
+PROBLEMS = {
+    "kernel-svm": "KernelSVC(solver=…): a loss of the margin, with a kernel",
+    "linear-svm": "LinearSVC(solver=…): the same on explicit features",
+    "roc-svm": "ROCSVC(solver=…): a loss of pairs, on features or with a kernel",
+}
 
 
 @click.command("list")
@@ -29,8 +35,14 @@ def command(what):
 def _solvers():
     from kernbench.solvers.registry import SOLVERS
 
-    rows = [(entry.name, entry.problem, entry.complexity, entry.stopping, entry.paper) for entry in SOLVERS]
-    print_table("Solvers", ("name", "problem", "cost", "tol is compared with", "paper"), rows)
+    headings = ("name", "loss", "cost", "tol is compared with", "paper")
+    for problem in dict.fromkeys(entry.problem for entry in SOLVERS):
+        rows = [
+            (entry.name, ", ".join(entry.losses), entry.complexity, entry.stopping, entry.paper)
+            for entry in SOLVERS
+            if entry.problem == problem
+        ]
+        print_table(f"Solvers of {problem}: {PROBLEMS[problem]}", headings, rows)
 
 
 def _kernels():

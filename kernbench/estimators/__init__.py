@@ -7,8 +7,9 @@
       _training_data.py     are y and the weights? Which kernel is it?
       _svc_training.py      the fit, along one C or many
         multiclass.py         two-class problems out of many classes, and back
-        _fitting.py           the runs of all of them, within one time budget
-          _binary.py            one of them: kernel rows, solver, callbacks
+        _fitting.py           one of them for one C, on kernel rows
+          _many_runs.py         the runs of all of them, within one time budget
+          _binary.py            kernel rows, solver, callbacks
           _warm_start.py        where it starts
       _expansion.py         prediction from support vectors
       _slack_budget.py      which C and which slack budget a fitted model is the optimum of
@@ -17,8 +18,7 @@
     linear_svc.py         LinearSVC, the public class
       _linear_parameters.py are the parameters sensible? Which loss is it?
       _linear_rows.py       the rows with their constant column
-      _linear_start.py      where it starts
-      _linear_fitting.py    each class against the rest, on one thread or several
+      _linear_fitting.py    each class against the rest for one C; the rest is _many_runs.py and _warm_start.py
       _linear_scores.py     prediction; is a loaded model whole?
     roc_svc.py            ROCSVC, the public class
       _roc_parameters.py    are the parameters sensible?

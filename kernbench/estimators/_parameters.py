@@ -33,11 +33,8 @@ def check_kernel_svc(model):
     check_name("decision_function_shape", model.decision_function_shape, SHAPES)
     if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
         raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
-    if model.n_jobs is not None and (not is_integer(model.n_jobs) or model.n_jobs == 0):
-        raise ValueError(
-            f"n_jobs must be a number of threads, -1 for all cores, or None, got {model.n_jobs!r}"
-        )
-    _check_class_weight(model.class_weight)
+    check_n_jobs(model.n_jobs)
+    check_class_weight(model.class_weight)
     return entry
 
 
@@ -59,9 +56,10 @@ def check_margin_loss(loss, entry):
 
 
 def check_run(model):
-    """Check the parameters of any fit: tolerance, limits, memory, precision, options, callbacks."""
+    """Check the parameters of any fit: tolerance, limits, precision, options, callbacks; memory if it has a cache."""
     check_positive("tol", model.tol)
-    check_positive("cache_size", model.cache_size, unit=" of megabytes")
+    if hasattr(model, "cache_size"):
+        check_positive("cache_size", model.cache_size, unit=" of megabytes")
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
@@ -91,7 +89,14 @@ def check_kernel(model):
             )
 
 
-def _check_class_weight(class_weight):
+def check_n_jobs(n_jobs):
+    """Refuse what is no number of threads."""
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be a number of threads, -1 for all cores, or None, got {n_jobs!r}")
+
+
+def check_class_weight(class_weight):
+    """Refuse what gives classes no weights."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
     if not isinstance(class_weight, dict):

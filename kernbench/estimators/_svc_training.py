@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.estimators._fitting import Task, fit_pairs
+from kernbench.estimators._fitting import PairRuns, Task
 from kernbench.estimators._outcome import set_outcome, warn_unless_converged
 from kernbench.estimators._parameters import check_kernel_svc, precision
 from kernbench.estimators._training_data import check_training_data, kernel_of, wide_enough
@@ -19,28 +19,29 @@ class TrainingMixin:
         X, codes, sample_weight, weights = check_training_data(self, X, y, sample_weight)
         pairs = pairs_of(codes, len(self.classes_), weights, self.multi_class)
         start = getattr(self, "_continuation", None) if self.warm_start else None
-        if start is None or not start.matches(self.solver, self.classes_, len(pairs)):
+        settings = (self.solver,)
+        if start is None or not start.matches(settings, self.classes_, len(pairs)):
             draws_kernel = isinstance(self.gamma, str) and self.gamma == "median"
             start = cold_start(
-                self.solver, self.classes_, self.random_state, len(pairs), draws_kernel=draws_kernel
+                settings, self.classes_, self.random_state, len(pairs), draws_kernel=draws_kernel
             )
         self.dtype_ = precision(self.dtype, len(codes))
         self.kernel_ = kernel_of(self, X, sample_weight, start.kernel_seed)
         if self.dtype == "auto":
             self.dtype_ = wide_enough(self.dtype_, self.kernel_, X)
-        data = f"{digest(X)} {self.dtype_} {self.loss}" if self.warm_start else ""
+        data = (self.kernel_, digest(X), self.dtype_, self.loss) if self.warm_start else ()
 
         def snapshot(pair, solver):
             return self._snapshot(X, codes, pair, solver)
 
-        task = Task(X, pairs, weights, Cs, start, data)
-        results, interrupted = fit_pairs(self, entry, task, snapshot)
+        runs = PairRuns(self, entry, Task(X, pairs, weights, Cs, start, data), snapshot)
+        results = runs.run()
         for model, own in zip(models, results, strict=True):
             model._share(self, self.classes_, self.class_weight_)
             model._set_expansion(X, codes, pairs, [result.solution for result in own])
             set_outcome(model, own)
-            model._continuation = start.after(own, self.kernel_, data) if self.warm_start else None
-        if interrupted:
+            model._continuation = start.after(own, data) if self.warm_start else None
+        if runs.interrupted:
             raise KeyboardInterrupt
         for model, own in zip(models, results, strict=True):
             warn_unless_converged(model, own, stacklevel=4)

@@ -8,62 +8,61 @@ from scipy import sparse
 
 from kernbench._random import generator_of
 from kernbench.estimators._outcome import NOT_STARTED
-from kernbench.kernels.functions import Kernel
 from kernbench.solvers.base import Solution
 
 
-@dataclass
+@dataclass(frozen=True)
 class Continuation:
     """The state of a fit between two calls.
 
     Attributes
     ----------
-    solver : str
+    settings : tuple
+        Of the model: what solutions and generators belong to.
     classes : ndarray
-    kernel : Kernel
-    data : str
-        Digest of the examples the solutions belong to.
+    data : tuple
+        What the state of solvers belongs to: digests of the examples, the kernel.
     solutions : list of Solution or None
-        One for each pair of classes; None where it was not begun.
+        One for each two-class problem; None where it was not begun.
     generators : list of Generator
-        One for each pair, so that the split of the iterations over calls does not matter.
+        One for each problem, so that the split of the iterations over calls does not matter.
     kernel_seed : int
         For ``gamma="median"``, which has to mean the same number in every call.
     """
 
-    solver: str
+    settings: tuple
     classes: np.ndarray
-    kernel: Kernel | None
-    data: str
+    data: tuple
     solutions: list
     generators: list
     kernel_seed: int
 
-    def matches(self, solver, classes, n_pairs):
-        """Whether a fit of `classes` with `solver`, as `n_pairs` two-class problems, can go on from here."""
+    def matches(self, settings, classes, n_problems):
+        """Whether a fit of `classes`, as `n_problems` two-class problems, can go on from here."""
         return (
-            self.solver == solver and np.array_equal(self.classes, classes) and len(self.solutions) == n_pairs
+            self.settings == settings
+            and np.array_equal(self.classes, classes)
+            and len(self.solutions) == n_problems
         )
 
-    def initial(self, k, y, kernel, data):
-        """Return where the fit of pair `k` with labels `y` starts, or None for a cold start.
+    def initial(self, k, fits, data):
+        """Return where the fit of problem `k` starts, or None for a cold start.
 
-        The coefficients serve as long as they fit the labels: one for each, of its sign. What a solver keeps
-        beside them (responses, averages) holds for the same examples and kernel only, and is left out
-        otherwise.
+        Coefficients serve as long as ``fits(coef)``. What a solver keeps beside them (responses, averages)
+        holds for the same `data` only, and is left out otherwise.
         """
         solution = self.solutions[k]
-        if solution is None or solution.coef.shape != y.shape or np.any(solution.coef * y < 0):
+        if solution is None or not fits(solution.coef):
             return None
-        return solution if (kernel, data) == (self.kernel, self.data) else replace(solution, state={})
+        return solution if data == self.data else replace(solution, state={})
 
-    def after(self, results, kernel, data):
-        """Return the continuation of the fit that ended with `results`; pairs not begun stay as they were."""
+    def after(self, results, data):
+        """Return the continuation of the fit that ended with `results`; problems not begun stay as they were."""
         solutions = [
             old if result.status == NOT_STARTED else result.solution
             for old, result in zip(self.solutions, results, strict=True)
         ]
-        return replace(self, kernel=kernel, data=data, solutions=solutions)
+        return replace(self, data=data, solutions=solutions)
 
 
 def carried(solution, C, next_C, weights):
@@ -80,6 +79,16 @@ def carried(solution, C, next_C, weights):
     return Solution(solution.coef * (next_C / C if grows else 1.0), solution.intercept)
 
 
+def carried_weights(solution):
+    """Return where the fit for the next C of a path on explicit features starts.
+
+    At the weights and, where there are any, the dual variables. It is a new run from there: step sizes and
+    averages belong to the old C.
+    """
+    kept = {name: solution.state[name] for name in ("a", "settings") if name in solution.state}
+    return Solution(solution.coef, state=kept if "a" in kept else {})
+
+
 def digest(X):
     """Return a digest of X: equal data, equal digest."""
     hasher = blake2b(digest_size=16)
@@ -89,22 +98,22 @@ def digest(X):
     return hasher.hexdigest()
 
 
-def cold_start(solver, classes, random_state, n_pairs, *, draws_kernel=False):
+def cold_start(settings, classes, random_state, n_problems, *, draws_kernel=False):
     """Return the `Continuation` of no fit at all: fresh generators, no solutions.
 
     Parameters
     ----------
-    solver : str
+    settings : tuple
     classes : ndarray
     random_state : None, int, RandomState or Generator
-    n_pairs : int
+    n_problems : int
     draws_kernel : bool, default=False
         Whether a seed is needed for the kernel.
     """
     rng = generator_of(random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
-    if n_pairs == 1:
+    if n_problems == 1:
         generators = [rng]  # the very stream that a solver of kernbench.solvers would draw from
     else:
-        generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_pairs)]
-    return Continuation(solver, classes, None, "", [None] * n_pairs, generators, kernel_seed)
+        generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]
+    return Continuation(settings, classes, (), [None] * n_problems, generators, kernel_seed)

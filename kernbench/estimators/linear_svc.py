@@ -3,14 +3,14 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from kernbench.estimators._linear_fitting import LinearFit, LinearTask
+from kernbench.estimators._linear_fitting import LinearRuns, LinearTask
 from kernbench.estimators._linear_parameters import check_linear_svc
 from kernbench.estimators._linear_rows import with_constant
 from kernbench.estimators._linear_scores import LinearScoresMixin
-from kernbench.estimators._linear_start import cold_start, data_digest
 from kernbench.estimators._outcome import set_outcome, warn_unless_converged
 from kernbench.estimators._parameters import alpha_grid
 from kernbench.estimators._training_data import check_training_data
+from kernbench.estimators._warm_start import cold_start, digest
 from kernbench.kernels.checks import check_range
 from kernbench.kernels.functions import Linear
 from kernbench.saving import model_file
@@ -235,7 +235,7 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         -----
         ``max_seconds`` is the budget of all of them; the model itself stays as it was.
         """
-        Cs = _C_grid(Cs)
+        Cs = alpha_grid(Cs, "Cs")
         models = [type(self)(**{**self.get_params(deep=False), "C": float(C)}) for C in Cs]
         order = np.argsort(Cs, kind="stable")
         first = models[order[0]]
@@ -251,29 +251,29 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         positives = [1] if n_classes == 2 else list(range(n_classes))
         settings = (self.solver, loss, bool(self.fit_intercept))
-        start = getattr(self, "_start", None) if self.warm_start else None
-        if start is None or not start.matches(settings, self.classes_):
+        start = getattr(self, "_continuation", None) if self.warm_start else None
+        if start is None or not start.matches(settings, self.classes_, len(positives)):
             start = cold_start(settings, self.classes_, self.random_state, len(positives))
         rows = with_constant(X, self.intercept_scaling if self.fit_intercept else None, np.dtype(dtype))
-        data = data_digest(rows, codes, weights) if self.warm_start else ""
+        parts = [part for part in (rows, codes, weights) if part is not None]
+        data = tuple(digest(part) for part in parts) if self.warm_start else ()
 
         def snapshot(positive, solver):
             return self._snapshot(positive, solver, loss, dtype)
 
         task = LinearTask(rows, codes, positives, weights, Cs, loss, start, data)
-        fit = LinearFit(self, entry, task, snapshot)
-        fit.run()
-        for c, model in enumerate(models):
-            results = [of_class[c] for of_class in fit.results]
+        runs = LinearRuns(self, entry, task, snapshot)
+        results = runs.run()
+        for model, own, n_inner_products in zip(models, results, runs.n_inner_products, strict=True):
             model._share(self, self.classes_, self.class_weight_, loss, dtype)
-            model._set_weights([result.solution for result in results])
-            set_outcome(model, results)
-            model.n_inner_products_ = int(fit.n_inner_products[:, c].sum())
-            model._start = start.after(results, data) if self.warm_start else None
-        if fit.interrupted:
+            model._set_weights([result.solution for result in own])
+            set_outcome(model, own)
+            model.n_inner_products_ = int(n_inner_products.sum())
+            model._continuation = start.after(own, data) if self.warm_start else None
+        if runs.interrupted:
             raise KeyboardInterrupt
-        for c, model in enumerate(models):
-            warn_unless_converged(model, [of_class[c] for of_class in fit.results], stacklevel=4)
+        for model, own in zip(models, results, strict=True):
+            warn_unless_converged(model, own, stacklevel=4)
 
     def _share(self, other, classes, class_weight, loss, dtype):
         """Take over what a model knows of the training rows."""
@@ -308,10 +308,3 @@ class LinearSVC(LinearScoresMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _C_grid(Cs):
-    try:
-        return alpha_grid(Cs)
-    except ValueError:
-        raise ValueError(f"Cs must be a list of positive numbers, got {Cs!r}") from None

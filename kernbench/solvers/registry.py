@@ -300,9 +300,13 @@ def get(name, problem=None):
     Raises
     ------
     ValueError
-        If there is none; the message says the nearest name.
+        If there is none; the message says the nearest name, or the problem that a solver of this name solves.
     """
     for entry in SOLVERS:
         if entry.name == name and problem in (None, entry.problem):
             return entry
-    raise ValueError(unknown_name("solver", name, names(problem)))
+    sentence = unknown_name("solver", name, names(problem))
+    elsewhere = [entry.problem for entry in SOLVERS if entry.name == name]
+    if elsewhere:
+        sentence += f" ({name!r} is a solver of {' and '.join(elsewhere)}.)"
+    raise ValueError(sentence)
