@@ -22,7 +22,7 @@ class Continuation:
     classes : ndarray
     kernel : Kernel
     data : str
-        Digest of the examples the solutions belong to.
+        Digest of the examples, labels included, the solutions belong to.
     solutions : list of Solution or None
         One for each pair of classes; None where it was not begun.
     generators : list of Generator
@@ -48,14 +48,16 @@ class Continuation:
     def initial(self, k, y, kernel, data):
         """Return where the fit of pair `k` with labels `y` starts, or None for a cold start.
 
-        The coefficients serve as long as they fit the labels: one for each, of its sign. What a solver keeps
-        beside them (responses, averages) holds for the same examples and kernel only, and is left out
-        otherwise.
+        The coefficients serve as long as they fit the labels: one for each, of its sign. (On the same examples they
+        fit as they are: those of conjugate subgradients may have either sign.) What a solver keeps beside them
+        (responses, averages) holds for the same examples and kernel only, and is left out otherwise.
         """
-        solution = self.solutions[k]
-        if solution is None or solution.coef.shape != y.shape or np.any(solution.coef * y < 0):
+        solution, same_examples = self.solutions[k], data == self.data
+        if solution is None or solution.coef.shape != y.shape:
             return None
-        return solution if (kernel, data) == (self.kernel, self.data) else replace(solution, state={})
+        if not same_examples and np.any(solution.coef * y < 0):
+            return None
+        return solution if same_examples and kernel == self.kernel else replace(solution, state={})
 
     def after(self, results, kernel, data):
         """Return the continuation of the fit that ended with `results`; pairs not begun stay as they were."""
