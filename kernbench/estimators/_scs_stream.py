@@ -1,4 +1,4 @@
-"""`KernelSVC(solver="scs")` on a stream: stochastic conjugate subgradients need a sample, not the whole of the data.
+"""`KernelSVC(solver="scs")` on a stream: conjugate subgradients that need a sample, not the whole of the data.
 
 What is kept is a window (:class:`kernbench.solvers.window.StreamWindow`): the sample the model is made from,
 and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not
@@ -105,9 +105,9 @@ def fit_chunks(model, chunks, classes=None):
         raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
     check_classification_targets(y)
     _two_classes(labels)
-    for name in ("feature_names_in_",):
-        vars(model).pop(name, None)
     model.n_features_in_ = X.shape[1]
+    if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
+        del model.feature_names_in_
     _configure(model, reader, labels)
     stream.window = _window(model, reader, X, stream.rng)
     _, result = _run(model, entry, stream, iteration_limit(model, entry, 0))
@@ -117,10 +117,16 @@ def fit_chunks(model, chunks, classes=None):
 
 
 def _two_classes(labels):
-    if len(labels) != 2:
+    names = np.asarray(labels).tolist()
+    if len(names) < 2:
         raise ValueError(
-            f"a stream needs exactly two classes, got {np.asarray(labels).tolist()[:5]}: pass classes=[negative, "
-            "positive] if the first examples are of one class only"
+            f"a stream needs exactly two classes, got {names}: pass classes=[negative, positive] if the first examples "
+            "are of one class only"
+        )
+    if len(names) > 2:
+        raise ValueError(
+            f"a stream needs exactly two classes, got {names[:5]}{' and more' * (len(names) > 5)}: use fit, or a model "
+            "for each class against the rest (sklearn.multiclass.OneVsRestClassifier has a partial_fit, too)"
         )
     return labels
 

@@ -10,6 +10,12 @@ from kernbench.estimators._warm_start import cold_start, digest
 from kernbench.estimators.multiclass import Pair, pairs_of
 
 
+def _digests(X, codes, weights):
+    """Digests of the rows, and of the labels of those that take part."""
+    taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
+    return digest(X), digest(taking_part)
+
+
 class TrainingMixin:
     """One fit for one C or several."""
 
@@ -29,7 +35,9 @@ class TrainingMixin:
         self.kernel_ = kernel_of(self, X, sample_weight, start.kernel_seed)
         if self.dtype == "auto":
             self.dtype_ = wide_enough(self.dtype_, self.kernel_, X)
-        data = (self.kernel_, digest(X), self.dtype_, self.loss) if self.warm_start else ()
+        data = ()
+        if self.warm_start:
+            data = (self.kernel_, *_digests(X, codes, weights), self.dtype_, self.loss)
 
         def snapshot(pair, solver):
             return self._snapshot(X, codes, pair, solver)

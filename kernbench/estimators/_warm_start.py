@@ -21,7 +21,7 @@ class Continuation:
         Of the model: what solutions and generators belong to.
     classes : ndarray
     data : tuple
-        What the state of solvers belongs to: digests of the examples, the kernel.
+        What the state of solvers belongs to: digests of the examples, labels included, and the kernel.
     solutions : list of Solution or None
         One for each two-class problem; None where it was not begun.
     generators : list of Generator
@@ -48,13 +48,13 @@ class Continuation:
     def initial(self, k, fits, data):
         """Return where the fit of problem `k` starts, or None for a cold start.
 
-        Coefficients serve as long as ``fits(coef)``. What a solver keeps beside them (responses, averages)
-        holds for the same `data` only, and is left out otherwise.
+        On the same `data` it starts from the solution as it is. Else coefficients serve as long as ``fits(coef)``, and
+        what a solver keeps beside them (responses, averages) is left out.
         """
         solution = self.solutions[k]
-        if solution is None or not fits(solution.coef):
-            return None
-        return solution if data == self.data else replace(solution, state={})
+        if solution is None or data == self.data:
+            return solution
+        return replace(solution, state={}) if fits(solution.coef) else None
 
     def after(self, results, data):
         """Return the continuation of the fit that ended with `results`; problems not begun stay as they were."""

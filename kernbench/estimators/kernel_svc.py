@@ -99,7 +99,7 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         get k(x, x) = 1 wrong by a hundredth.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
-        coefficients fit the labels; else start afresh. C, tol, limits, even the kernel may change in between.
+        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol, limits, even the kernel may change in between.
         Random generators go on, so that two fits of a and b iterations equal one of a + b (``pegasos``: if a
         is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
@@ -118,7 +118,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
         More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the
-        place of C. `slack_budget` turns one into the other.
+        place of C (`slack_budget` turns one into the other); or ``{"sample_cap": 5000}`` for ``scs``: the most
+        rows its model is made of.
 
     Attributes
     ----------
@@ -149,13 +150,17 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         Whether ``tol`` was reached, for every problem.
     status_ : str, or list of str with more than two classes
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"interrupted"``, ``"not started"``.
+        ``"stalled"``, ``"interrupted"``, ``"not started"``; ``"finished"`` where a method without a stopping
+        rule has done its passes (``perceptron``).
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes
-        The objective above, n being the number of examples with positive weight in the problem.
+        The objective above, n being the number of examples with positive weight in the problem. ``scs`` with
+        more rows than its ``sample_cap`` (2,000, see `solver_options`): the losses are averaged over its sample
+        only, so it is an estimate, and a flattering one, for the model is made for that sample.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
-        Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none.
+        Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none, as
+        ``scs`` with more rows than its ``sample_cap``. (Its stopping rule then is the gap on the sample.)
     n_kernel_evaluations_ : int
         Values k(x, z) computed in ``fit``, without those found in the cache.
     trace_ : dict of lists, or list of dicts with more than two classes
@@ -358,7 +363,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             The first batch fixes the kernel's width, so let it be a large one.
         y : array-like of shape (n_samples,)
-            Labels of two classes; a batch may lack one.
+            Labels of two classes; a batch may lack one. For more classes, wrap the model in
+            ``sklearn.multiclass.OneVsRestClassifier``.
         classes : array-like of shape (2,), default=None
             The two labels; needed in the first call unless both are in `y`.
         sample_weight : array-like of shape (n_samples,), default=None

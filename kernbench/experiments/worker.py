@@ -13,6 +13,7 @@ import shutil
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -67,7 +68,8 @@ def outcome(cell, threads):
     """
     try:
         for address in (cell.loader, cell.estimator, cell.evaluate):
-            resolve(address)
+            with suppress(ImportError, AttributeError):  # if it is needed, the measurement will say it
+                resolve(address)
         measure = resolve(cell.measure)
         with threadpool_limits(threads):
             before = resident_memory()

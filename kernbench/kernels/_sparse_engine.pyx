@@ -5,7 +5,8 @@ entries are zero. Kernels of the inner product are mapped along the queries; the
 
 * Rows of very many features: a panel holds only the features that its queries store, and each tile's entries are
   sifted for them before the sweep; memory and time then do not grow with the number of features.
-* A handful of queries: each is spread out alone, for inner products one by one, where a panel would be mostly empty.
+* A handful of queries, for which a panel would be mostly empty: panels of 8, each finished row by row; where even these
+  would be wide, each query is spread out alone, for inner products one by one.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -16,7 +17,10 @@ from kernbench.kernels._maps cimport finish_row_double, finish_row_float, map_ro
 from kernbench.kernels._near cimport gemm_scale, has_bessel, map_bessel, mend_sparse_row, needs_mending
 from kernbench.kernels._operand cimport Operand
 from kernbench.kernels._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
-from kernbench.kernels._tiles cimport KB_PANEL, csr_dots_double, csr_dots_float, untangle_double, untangle_float
+from kernbench.kernels._tiles cimport (
+    KB_NARROW, KB_PANEL, csr_dots_double, csr_dots_float, csr_dots_narrow_double, csr_dots_narrow_float,
+    untangle_double, untangle_float,
+)
 
 import numpy as np
 
@@ -29,7 +33,8 @@ cdef enum:
     STRETCH = 512               # columns per tile
     PANEL_BYTES = 16777216      # dense copies of the queries, at most (but at least one panel of 64)
     WIDE_BYTES = 2097152        # a panel of 64 larger than this holds only the features that its queries store
-    FEW = 4                     # so many queries are cheaper one by one
+    FEW = 4                     # so many queries are cheaper one by one than in a wide panel
+    FEW_NARROW = 32             # so many queries are cheaper in narrow panels
 
 
 cdef class SparseEngine(Engine):
@@ -64,7 +69,10 @@ cdef class SparseEngine(Engine):
         return 2 * STEP * KB_PANEL * self.item + (STEP + 1) * sizeof(int64_t) + (sifted if self.wide else 0)
 
     cdef bint _one_by_one(self, Py_ssize_t m) noexcept nogil:
-        return m <= FEW and not self.pairwise
+        return self.wide and m <= FEW and not self.pairwise
+
+    cdef bint _narrow(self, Py_ssize_t m) noexcept nogil:
+        return not self.wide and m <= FEW_NARROW and not self.pairwise
 
     cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil:
         cdef:
@@ -73,6 +81,8 @@ cdef class SparseEngine(Engine):
             Panel *panel
         if self._one_by_one(m):
             body_bytes = m * d * self.item
+        elif self._narrow(m):
+            body_bytes = (m + KB_NARROW - 1) // KB_NARROW * KB_NARROW * d * self.item
         elif self.wide:
             for q in range(m):
                 n_stored += self.X.starts[queries[q] + 1] - self.X.starts[queries[q]]
@@ -100,6 +110,11 @@ cdef class SparseEngine(Engine):
                 _few[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset)
             else:
                 _few[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset)
+        elif self._narrow(m):
+            if self.single:
+                _narrow_tile[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset)
+            else:
+                _narrow_tile[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset)
         elif self.single:
             _tile[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset)
         else:
@@ -131,6 +146,11 @@ cdef void _gather(SparseEngine self, Panel *panel, Py_ssize_t m, real *body) noe
             for k in range(self.X.starts[i], self.X.starts[i + 1]):
                 body[q * d + self.X.columns[k]] = values[k]
             continue
+        if self._narrow(m):
+            slot = body + q // KB_NARROW * KB_NARROW * d + q % KB_NARROW
+            for k in range(self.X.starts[i], self.X.starts[i + 1]):
+                slot[<Py_ssize_t> self.X.columns[k] * KB_NARROW] = values[k]
+            continue
         slot = body + (q // KB_PANEL) * d * length + q % KB_PANEL
         for k in range(self.X.starts[i], self.X.starts[i + 1]):
             column = self.X.columns[k]
@@ -148,33 +168,64 @@ cdef void _few(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, 
                real **rows, Py_ssize_t offset) noexcept nogil:
     """One inner product after the other, then the map along the columns."""
     cdef:
-        Py_ssize_t q, r, first
+        Py_ssize_t q, r
         int64_t k
         const real *values = <const real *> self.Z.values
         const real *x
-        const real *z_terms = <const real *> self.Z.terms + start
-        real *terms = <real *> panel.terms
-        real *out
         real total
     for q in range(m):
-        x, out = <real *> panel.body + q * self.X.n_features, rows[q] + offset
+        x = <real *> panel.body + q * self.X.n_features
         for r in range(count):
             total = 0
             for k in range(self.Z.starts[start + r], self.Z.starts[start + r + 1]):
                 total += values[k] * x[self.Z.columns[k]]
             products[r] = <real> self.scale * total
+        _finish[real](self, panel, q, start, count, products, rows[q] + offset)
+
+
+cdef void _narrow_tile(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count,
+                       real *products, real **rows, Py_ssize_t offset) noexcept nogil:
+    """Inner products with KB_NARROW queries at a time, then row by row the map along the columns."""
+    cdef:
+        Py_ssize_t group, q, r, first
+        const real *body
+        real *together = products + STRETCH
+    for group in range((m + KB_NARROW - 1) // KB_NARROW):
+        first = group * KB_NARROW
+        body = <const real *> panel.body + first * self.X.n_features
         if real is float:
-            map_row_float(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+            csr_dots_narrow_float(<const float *> self.Z.values, self.Z.columns, self.Z.starts + start, count, body,
+                                  <float> self.scale, together)
         else:
-            map_row_double(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
-        if self.bessel:
-            map_bessel[real](self.constants[0], count, out)
-        if self.mends:
+            csr_dots_narrow_double(<const double *> self.Z.values, self.Z.columns, self.Z.starts + start, count, body,
+                                   self.scale, together)
+        for q in range(first, min(m, first + KB_NARROW)):
             for r in range(count):
-                k = self.Z.starts[start + r]
-                mend_sparse_row[real](self.form, self.constants[0], <const real *> self.X.values, self.X.columns,
-                                      self.X.starts, panel.queries + q, 1, values + k, self.Z.columns + k,
-                                      self.Z.starts[start + r + 1] - k, products + r, z_terms[r], terms + q, out + r)
+                products[r] = together[r * KB_NARROW + q - first]
+            _finish[real](self, panel, q, start, count, products, rows[q] + offset)
+
+
+cdef void _finish(SparseEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py_ssize_t count, real *products,
+                  real *out) noexcept nogil:
+    """The values of query q at `count` columns, of its scaled inner products with them."""
+    cdef:
+        Py_ssize_t r
+        int64_t k
+        const real *values = <const real *> self.Z.values
+        const real *z_terms = <const real *> self.Z.terms + start
+        real *terms = <real *> panel.terms
+    if real is float:
+        map_row_float(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+    else:
+        map_row_double(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+    if self.bessel:
+        map_bessel[real](self.constants[0], count, out)
+    if self.mends:
+        for r in range(count):
+            k = self.Z.starts[start + r]
+            mend_sparse_row[real](self.form, self.constants[0], <const real *> self.X.values, self.X.columns,
+                                  self.X.starts, panel.queries + q, 1, values + k, self.Z.columns + k,
+                                  self.Z.starts[start + r + 1] - k, products + r, z_terms[r], terms + q, out + r)
 
 
 cdef struct Entries:

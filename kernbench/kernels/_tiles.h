@@ -11,6 +11,8 @@
 
 /* Queries that one sparse panel holds side by side: eight AVX2 registers of floats. */
 #define KB_PANEL 64
+/* ... and of a narrow panel, for batches that would leave most of a panel empty: one register of floats. */
+#define KB_NARROW 8
 
 #define KB_BODY "_tiles_body.h"
 #include "_both_precisions.h"

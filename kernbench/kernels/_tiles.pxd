@@ -4,11 +4,16 @@ from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "_tiles.h" nogil:
     enum: KB_PANEL
+    enum: KB_NARROW
 
     void csr_dots_float(const float *values, const int32_t *columns, const int64_t *starts, ptrdiff_t n_rows,
                         const float *panel, float scale, float *out)
     void csr_dots_double(const double *values, const int32_t *columns, const int64_t *starts, ptrdiff_t n_rows,
                          const double *panel, double scale, double *out)
+    void csr_dots_narrow_float(const float *values, const int32_t *columns, const int64_t *starts, ptrdiff_t n_rows,
+                               const float *panel, float scale, float *out)
+    void csr_dots_narrow_double(const double *values, const int32_t *columns, const int64_t *starts, ptrdiff_t n_rows,
+                                const double *panel, double scale, double *out)
     void untangle_float(const float *tile, ptrdiff_t n_rows, ptrdiff_t n_queries, float **rows, ptrdiff_t offset)
     void untangle_double(const double *tile, ptrdiff_t n_rows, ptrdiff_t n_queries, double **rows, ptrdiff_t offset)
     void add_row_float(float u, const float *a, float v, ptrdiff_t n, float *out)

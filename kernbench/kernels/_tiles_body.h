@@ -56,6 +56,45 @@ static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_
 }
 #endif
 
+/* The same past a panel of KB_NARROW queries. Two chains of sums: with one, each entry would wait for the one before. */
+#ifdef KB_VECTORS
+KB_CLONES KB_UNUSED static void KB_NAME(csr_dots_narrow)(const KB_T *KB_RESTRICT values,
+                                        const int32_t *KB_RESTRICT columns, const int64_t *KB_RESTRICT starts,
+                                        ptrdiff_t n_rows, const KB_T *KB_RESTRICT panel, KB_T scale,
+                                        KB_T *KB_RESTRICT out)
+{
+    enum { WIDTH = 32 / sizeof(KB_T) };
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        for (int part = 0; part < KB_NARROW; part += WIDTH) {
+            KB_NAME(kb_lanes) s0 = {0}, s1 = {0};
+            int64_t k = starts[r];
+            for (; k + 1 < starts[r + 1]; k += 2) {
+                s0 += values[k] * *(const KB_NAME(kb_lanes) *)(panel + (ptrdiff_t)columns[k] * KB_NARROW + part);
+                s1 += values[k + 1] *
+                      *(const KB_NAME(kb_lanes) *)(panel + (ptrdiff_t)columns[k + 1] * KB_NARROW + part);
+            }
+            if (k < starts[r + 1])
+                s0 += values[k] * *(const KB_NAME(kb_lanes) *)(panel + (ptrdiff_t)columns[k] * KB_NARROW + part);
+            *(KB_NAME(kb_lanes) *)(out + r * KB_NARROW + part) = scale * (s0 + s1);
+        }
+    }
+}
+#else
+static void KB_NAME(csr_dots_narrow)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
+                                     const int64_t *KB_RESTRICT starts, ptrdiff_t n_rows,
+                                     const KB_T *KB_RESTRICT panel, KB_T scale, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        KB_T *KB_RESTRICT o = out + r * KB_NARROW;
+        for (int q = 0; q < KB_NARROW; q++)
+            o[q] = 0;
+        for (int64_t k = starts[r]; k < starts[r + 1]; k++)
+            for (int q = 0; q < KB_NARROW; q++)
+                o[q] += scale * values[k] * panel[(ptrdiff_t)columns[k] * KB_NARROW + q];
+    }
+}
+#endif
+
 /* rows[q][r] = tile[r][q] for the first n_queries queries: the tile is small enough to stay in the first-level cache. */
 KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
                                         KB_T **rows, ptrdiff_t offset)

@@ -13,7 +13,7 @@ from kernbench.experiments import registry, runner
 from kernbench.experiments.progress import RunSummary
 from kernbench.experiments.store import Store
 
-FAST = ("--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
+FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
 
 
 @pytest.fixture

@@ -249,9 +249,7 @@ def test_verbose_shows_the_pairs_at_work(capsys):
 
 
 @quiet
-# Coefficients of conjugate subgradients may have the sign of the other class; then the next fit starts
-# afresh.
-@pytest.mark.parametrize("solver", [name for name in STOCHASTIC if name not in ("scs", "wolfe")])
+@pytest.mark.parametrize("solver", STOCHASTIC)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_warm_start_is_one_long_run(solver, n_classes):
     X, y = make_classification(150, 6, n_informative=4, n_classes=n_classes, random_state=0)
@@ -301,6 +299,22 @@ def test_warm_start_on_other_data_solves_the_new_problem(solver):
     quadratic = a @ (f[model.support_] - model.intercept_[0])
     expected = quadratic / (2 * len(y)) + np.maximum(0, 1 - (2 * y - 1) * f).mean()
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+@quiet
+@pytest.mark.parametrize("solver", ["pegasos", "scs", "wolfe"])
+def test_warm_start_with_other_rows_left_out_solves_the_new_problem(solver):
+    """As many take part as before, but others: what was kept for the old ones belongs to other rows now."""
+    X, y = two_classes()
+    model = KernelSVC(solver=solver, warm_start=True, max_iter=512, gamma=0.1, random_state=0)
+    for left_out in (slice(20), slice(20, 40)):
+        weights = np.ones(len(y))
+        weights[left_out] = 0.0
+        model.fit(X, y, weights)
+    f = model.decision_function(X)
+    quadratic = model.dual_coef_[0] @ (f[model.support_] - model.intercept_[0])
+    expected = (quadratic / 2 + weights @ np.maximum(0, 1 - (2 * y - 1) * f)) / (len(y) - 20)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6) and model.objective_ < 0.7
 
 
 @quiet

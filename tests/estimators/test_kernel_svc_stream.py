@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.multiclass import OneVsRestClassifier
 
 from kernbench import KernelSVC
 from kernbench.estimators._scs_chunks import Chunk, Reader, Shuffled
@@ -198,12 +199,30 @@ def test_a_failed_batch_changes_nothing():
         ([], "empty"),
         (iter(()), "empty"),
         ([(X_NEW[:30], ["no"] * 30)], "two classes"),
-        ([(X_NEW[:30], np.arange(30) % 3)], "two classes"),
+        ([(X_NEW[:30], np.arange(30) % 3)], "exactly two classes, got \\[0, 1, 2\\]: .*OneVsRestClassifier"),
     ],
 )
 def test_streams_that_cannot_be_learnt_from(chunks, sentence):
     with pytest.raises(ValueError, match=sentence):
         svc().fit_chunks(chunks)
+
+
+def test_more_than_two_classes_stream_one_against_the_rest():
+    X, y = X_NEW, np.digitize(X_NEW[:, 0], [-0.5, 0.5])
+    with pytest.raises(ValueError, match="exactly two classes"):
+        svc().partial_fit(X, y)
+    with pytest.raises(ValueError, match="exactly two classes"):
+        svc().partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    model = OneVsRestClassifier(svc())
+    for rows in (slice(0, 500), slice(500, 1000)):
+        model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert model.score(X, y) > 0.7
+
+
+def test_names_of_columns_are_forgotten_with_a_new_stream():
+    model = svc(max_iter=5)
+    model.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    assert not hasattr(model.fit_chunks([draw(150, 0)]), "feature_names_in_")
 
 
 def test_what_cannot_stream_says_so():

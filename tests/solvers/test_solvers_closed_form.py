@@ -74,6 +74,24 @@ def test_at_alpha_one_a_gaussian_kernel_leads_everybody_here(name, tol):
     np.testing.assert_allclose(other.solution().coef, exact.solution().coef, atol=1e-6 / len(y))
 
 
+@pytest.mark.parametrize("n_iter", [20, 100])
+def test_pegasos_comes_nearer_by_the_law(n_iter):
+    """While all hinges are active f_T is a mean of T draws of y k(x, .), so E F(f_T) - F* = (1 - ||f*||^2) / (2 T)."""
+    X, y = problem(n=60)
+    rows, K = KernelRows(X, Gaussian(1.0), dtype=np.float64), Gaussian(1.0)(X, X)
+    square, excess = y @ K @ y / len(y) ** 2, []
+    for seed in range(400):
+        solver = registry.get("pegasos").load()(
+            rows, y, alpha=1.0, fit_intercept=False, random_state=seed, rescale=False
+        )
+        solver.advance(n_iter)
+        coef = solver.solution().coef
+        f = K @ coef
+        excess.append(0.5 * coef @ f + np.maximum(0.0, 1.0 - y * f).mean() - (1.0 - 0.5 * square))
+    error = np.std(excess, ddof=1) / np.sqrt(len(excess))
+    assert abs(np.mean(excess) - (1.0 - square) / (2 * n_iter)) < 3 * error
+
+
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @either_twin
 def test_the_threshold_is_sharp(twin, fit_intercept):

@@ -3,12 +3,14 @@
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
+from kernbench._names import unknown_name
 from kernbench.datasets.delimited import read_csv
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.real.origins import UCI_PAGES, uci_file
 from kernbench.datasets.real.parts import read_numbers, signs, split_by_fraction, standardised
 
 GOOD_WINE = 7  # the least quality that is called good
+WINES = {"both": ("red", "white"), "red": ("red",), "white": ("white",)}  # files by colour
 OCCUPANCY_COLUMNS = range(2, 19)  # all but date and time
 
 
@@ -49,7 +51,7 @@ def heart_failure(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
     return standardised(split_by_fraction(X, signs(y == 1), test_fraction, split_seed), standardise)
 
 
-def wine_quality(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
+def wine_quality(paths, *, colour="both", standardise=True, test_fraction=0.3, split_seed=0):
     """Wine of quality 7 or more (+1) against the rest, red and white together; dense, float64.
 
     The colour is no column. Many wines were entered more than once, so test rows have twins in the training
@@ -58,6 +60,8 @@ def wine_quality(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
     Parameters
     ----------
     paths : dict
+    colour : {"both", "red", "white"}, default="both"
+        The 1,599 red wines (13.6 % of them +1), the 4,898 white ones (21.6 %), or all.
     standardise : bool, default=True
         Bring every column to mean 0 and variance 1 over the training part.
     test_fraction : float, default=0.3
@@ -65,7 +69,9 @@ def wine_quality(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
     split_seed : int, default=0
         Draws the test part.
     """
-    tables = [read_csv(paths[f"winequality-{colour}.csv"], label="quality") for colour in ("red", "white")]
+    if colour not in WINES:
+        raise ValueError(unknown_name("colour", colour, WINES))
+    tables = [read_csv(paths[f"winequality-{one}.csv"], label="quality") for one in WINES[colour]]
     X, quality = (np.concatenate(column) for column in zip(*tables, strict=True))
     parts = split_by_fraction(X, signs(quality >= GOOD_WINE), test_fraction, split_seed)
     return standardised(parts, standardise)

@@ -1,5 +1,7 @@
 """``scs-accuracy``: Table 1 of Zhang and Sen, ten data sets, at the paper's λ = 1 and at a validated λ."""
 
+from dataclasses import replace
+
 from kernbench.experiments.base import (
     Axis,
     Bound,
@@ -21,6 +23,7 @@ from kernbench.experiments.scs.parts import (
     METRICS,
     PAPER,
     PROBLEM,
+    RED_WINES,
     SMALL,
     method,
     real,
@@ -32,6 +35,7 @@ TABLE = {
     "heart-failure": ((0.833, 1.48), (0.833, 0.75), (0.833, 6.12)),
     "breast-cancer": ((0.97, 2.28), (0.95, 1.14), (0.97, 4.92)),
     "wine-quality": ((0.87, 4.19), (0.855, 3.93), (0.86, 12.49)),
+    "wine-quality-red": ((0.87, 4.19), (0.855, 3.93), (0.86, 12.49)),  # the same row, read the other way
     "avila": ((0.726, 32.97), (0.714, 5.60), (0.718, 38.26)),
     "magic": (None, (0.735, 25.99), (0.74, 33.25)),
     "occupancy": (None, (0.974, 56.54), (0.976, 39.88)),
@@ -40,6 +44,7 @@ TABLE = {
     "skin": (None, (0.93, 176.45), (0.97, 19.68)),
     "hepmass-stand-in": (None, (0.83, 3762.89), (0.87, 42.69)),
 }
+SETS = ("breast-cancer", "magic-stand-in", *(name for name in TABLE if name != "breast-cancer"))  # not "growing"
 REAL = tuple(name for name in TABLE if not name.endswith("stand-in"))
 TRIED = [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
 ONE = {"lam": 1.0}
@@ -68,7 +73,8 @@ METHODS = (
         "scs-growing",
         "SCS, λ = 0.01, more and more rows",
         KERNEL_SVC,
-        {**PROBLEM, "solver": "scs", "max_iter": 100, "tol": 1e-9, "lam": 1e-2},
+        # A stream has no number of rows for a C to belong to, so λ itself is given.
+        {**PROBLEM, "solver": "scs", "max_iter": 100, "tol": 1e-9, "solver_options": {"alpha": 1e-2, "eps": 0.0}},
         seed_param="random_state",
         measure=FLATNESS,
     ),
@@ -88,8 +94,8 @@ def _growing(sizes, **arguments):
         "growing",
         {"name": "clusters-large", "n_test": 5000, **arguments},
         {"sizes": sizes},
-        note="generated, 28 features, float32, a file mapped into memory; the first rows of it are fitted, three times "
-        "in turn",
+        note="generated, 28 features, float32, a file mapped into memory, of which only the rows that are drawn are "
+        "read; fits to more and more of its rows, three times in turn",
         methods=("scs-growing",),
         repeat_argument="seed",
     )
@@ -101,10 +107,11 @@ QUICK = Scale(
             "breast-cancer",
             {"name": "breast-cancer", "test_fraction": 1.0 - 500 / 569},
             note="500 rows train, as in the paper, the other 69 test. It comes with scikit-learn.",
+            methods=COMPARED,
             repeat_argument="split_seed",
         ),
         stand_in("magic-stand-in", 600, 10, 2000, "magic", ("scs", "scs-validated", "smo-validated", "closed-form")),
-        _growing([2000, 20_000]),
+        _growing([4000, 40_000]),
     ),
     repeats=1,
     time_limit=60.0,
@@ -113,7 +120,7 @@ QUICK = Scale(
 
 PAPER_SCALE = Scale(
     settings=(
-        *SMALL,
+        *(replace(setting, methods=COMPARED) for setting in (*SMALL, RED_WINES)),
         stand_in("swarm-stand-in", 20_000, 2400, 4000, "Swarm Behaviour", WITHOUT_WOLFE),
         stand_in("miniboone-stand-in", 120_000, 50, 10_000, "MiniBooNE", WITHOUT_WOLFE),
         real("skin", 200_000, 245_057, methods=WITHOUT_WOLFE, n_rows=245_057),
@@ -156,6 +163,12 @@ def _claims():
         0.005,
     )
     yield Bound("The time of a fit does not grow with the number of rows (20 %).", "scs-growing", "growth", 1.2)
+    yield Bound(
+        "A fit to the most rows allocates at most three matrices of its sample of 2,000, and 200 MB.",
+        "scs-growing",
+        "fit_memory",
+        3 * 8 * 2000**2 + 200 * 10**6,
+    )
 
 
 EXPERIMENT = Experiment(
@@ -169,13 +182,14 @@ EXPERIMENT = Experiment(
     paper_numbers=tuple(_paper_numbers()),
     measure=FITS,
     tables=(
-        CrossTable("accuracy", "Accuracy on the test rows", "accuracy", methods=COMPARED),
-        CrossTable("time", "Time of a fit, λ being chosen", "fit_seconds", methods=ITERATIVE),
+        CrossTable("accuracy", "Accuracy on the test rows", "accuracy", methods=COMPARED, datasets=SETS),
+        CrossTable("time", "Time of a fit, λ being chosen", "fit_seconds", methods=ITERATIVE, datasets=SETS),
         CrossTable(
             "excess",
             "Objective over all training rows, above the certified optimum",
             "excess",
             methods=ITERATIVE,
+            datasets=SETS,
             notes=(
                 "λ/2·‖f‖² + the mean hinge over all training rows, minus a bound from below that a tightly solved dual "
                 "gives. SCS minimises over a sample of at most 2,000 rows, so on more rows the sample itself costs "
@@ -187,8 +201,15 @@ EXPERIMENT = Experiment(
             "What was chosen, and what it took",
             ("lam", "n_iter", "n_support", "n_kernel_evaluations", "predict_seconds", "search_seconds", "peak_memory"),
             methods=ITERATIVE,
+            datasets=SETS,
         ),
-        MetricTable("growing", "More and more rows", ("growth", "accuracy", "peak_memory"), methods=("scs-growing",)),
+        MetricTable(
+            "growing",
+            "More and more rows",
+            ("fit_seconds", "growth", "accuracy", "fit_memory"),
+            methods=("scs-growing",),
+            datasets=("growing",),
+        ),
     ),
     figures=(
         Marks("accuracies", "Accuracy on the test rows", Axis("metrics.accuracy", "accuracy", "%", 100.0),
@@ -196,11 +217,13 @@ EXPERIMENT = Experiment(
         Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True), methods=ITERATIVE),
         Curves(
             "growing",
-            "Time of a fit of SCS as the rows grow in number, its sample being capped",
+            "SCS, λ = 0.01: time of a fit",
             Axis("trace.n_rows", "training rows", log=True),
             Axis("trace.seconds", "fit time", "s", log=True),
             methods=("scs-growing",),
-            heading="Time does not grow with the data",
+            y_range=(0.1, 30.0),
+            heading="Time and the number of rows",
+            note="The sample is capped at 2,000 rows, the run at 100 iterations.",
         ),
     ),
     threads=1,
@@ -210,6 +233,10 @@ EXPERIMENT = Experiment(
     "λ = 1 is a way to that formula; how accurate it is, is how accurate the formula is, and on unbalanced classes that "
     "leans to the larger one. So every method is run twice: at the paper's λ = 1, and at the λ in {1, 0.1, …, 0.0001} "
     "that is best on a quarter of (at most 4,000) training rows held out. The paper gives no kernel width (here "
-    "exp(-‖x - z‖²/p) of standardised columns), no split (here its number of training rows, the rest tests), no "
-    "rule for two classes, and no constants. No intercept, as in the paper. One thread.",
+    "exp(-‖x - z‖²/p) of p standardised columns), no split (here its number of training rows, the rest tests), no "
+    "rule for two classes, and no constants. Where SCS at a validated λ misses the paper's accuracy, look at the exact "
+    "solution beside it: if that misses it as well, the solver is not the reason. So it is on heart-failure (299 rows, "
+    "26 of them test: one row is 4 points; a kernel four times as wide comes nearer, but it would be chosen by "
+    "looking) and on all wines, where no classifier here comes near 86 %; among the red wines alone 86 % belong to "
+    "one class, so these are probably what the paper used. No intercept, as in the paper. One thread.",
 )

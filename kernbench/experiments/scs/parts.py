@@ -29,11 +29,12 @@ METRICS = (
         "n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01
     ),
     Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
+    Metric("fit_memory", "memory a fit allocates", "lower", ("metrics", "fit_memory"), "MB", 2.0**-20, 0.1),
     Metric("growth", "time at the most rows over time at the fewest", "lower", ("metrics", "growth"), tolerance=0.2),
 )
 
 
-def real(name, n_train, n_total, note="", *, methods=None, **arguments):
+def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **arguments):
     """A real set, split anew in each repeat so that `n_train` rows train, the paper's number.
 
     Parameters
@@ -41,6 +42,8 @@ def real(name, n_train, n_total, note="", *, methods=None, **arguments):
     name : str
     n_train, n_total : int
     note : str
+    dataset : str, optional
+        What the set itself is called, if not `name`.
     methods : tuple of str, optional
         Those that are run on it; all by default.
     **arguments
@@ -48,7 +51,7 @@ def real(name, n_train, n_total, note="", *, methods=None, **arguments):
     """
     return Setting(
         name,
-        {"name": name, "test_fraction": 1.0 - n_train / n_total, **arguments},
+        {"name": dataset or name, "test_fraction": 1.0 - n_train / n_total, **arguments},
         note=f"{n_train:,} rows train, as in the paper, the other {n_total - n_train:,} test. {note}".strip(),
         methods=methods,
         repeat_argument="split_seed",
@@ -63,11 +66,26 @@ AVILA = Setting(
     repeat_argument="seed",
 )
 
+# What the paper more likely used.
+RED_WINES = real(
+    "wine-quality-red",
+    680,
+    1599,
+    "The same, of the red wines alone: 86 % of them are below 7, which is also the paper's accuracy.",
+    dataset="wine-quality",
+    colour="red",
+)
+
 # Those of the paper's figures, the smaller ones of its table.
 SMALL = (
     real("heart-failure", 273, 299),
     real("breast-cancer", 500, 569),
-    real("wine-quality", 680, 6497, "+1 is a quality of 7 or more, red and white; the paper does not say which."),
+    real(
+        "wine-quality",
+        680,
+        6497,
+        "+1 is a quality of 7 or more; red and white together. The paper does not say which wines, nor what is good.",
+    ),
     AVILA,
     real("magic", 5000, 19_020),
     real("occupancy", 7500, 10_129, "+1 is somebody in the room."),
