@@ -2,7 +2,9 @@
 
 import gzip
 
+from kernbench.cli.listing import PROBLEMS
 from kernbench.experiments import registry
+from kernbench.solvers import registry as registry_of_solvers
 from kernbench.solvers.registry import SOLVERS
 
 
@@ -16,6 +18,19 @@ def test_list_names_everything(kernbench):
 def test_list_of_one_kind_leaves_the_others_out(kernbench):
     listed = kernbench("list", "solvers").stdout
     assert "pegasos" in listed and "checkerboard" not in listed
+
+
+def test_solvers_are_listed_by_the_estimator_that_takes_them(kernbench):
+    """The names of some are those of others, for another problem."""
+    tables = kernbench("list", "solvers").stdout.split("Solvers of ")[1:]
+    assert [table.partition(":")[0] for table in tables] == list(PROBLEMS) == list(names_by_problem())
+    for table, names in zip(tables, names_by_problem().values(), strict=True):
+        listed = [line.split()[0] for line in table.splitlines()[2:] if line[:1].strip()]
+        assert listed == names
+
+
+def names_by_problem():
+    return {entry.problem: registry_of_solvers.names(entry.problem) for entry in SOLVERS}
 
 
 def test_data_alone_is_the_list(kernbench):
