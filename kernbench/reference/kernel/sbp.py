@@ -74,7 +74,7 @@ class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
-                 average_power=None, fetch_rows=1, random_state=None, initial=None):  # fmt: skip
+                 average_power=None, fetch_rows=64, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         margin_loss(loss, offered=("hinge",))
