@@ -49,7 +49,7 @@ class SBP:
         The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu`
         (the paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is
         small).
-    fetch_rows : int
+    fetch_rows : int, default=64
         Of no effect here: rows come one by one.
     random_state : None, int, RandomState or Generator
         Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each
