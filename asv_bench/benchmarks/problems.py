@@ -116,10 +116,10 @@ class HingeProblem:
         return float(np.mean(np.where(values > 0, 1, -1) != self.y_test))
 
 
-def hinge_problem():
+def hinge_problem(C=1.0):
     """The problem of the solvers: a curved boundary in 6 dimensions, 3% of the labels flipped."""
     X, y = _curved(N_TRAIN + N_TEST, n_features=6, seed=1)
-    return HingeProblem(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+    return HingeProblem(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:], C=C)
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,8 @@ class Reader:
                 break
             X, y, weights = (np.concatenate(pair) for pair in zip((X, y, weights), more, strict=True))
             known = np.union1d(known, y)
-        self._waiting = [(X, y, weights)]
+        order = self._rng.permutation(len(y))  # chunk after chunk so far, and they may be a class each
+        self._waiting = [(X[order], y[order], weights[order])]
         return X, y, known
 
     def take(self, count):

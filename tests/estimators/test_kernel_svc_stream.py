@@ -79,6 +79,14 @@ def test_chunks_of_an_array_are_the_array():
     np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
 
 
+@pytest.mark.parametrize("form", [list, iter])
+def test_chunks_may_be_of_one_class_each(form):
+    X, y = draw(300, 3)
+    chunks = [(X[y == label], y[y == label]) for label in ("no", "yes")]
+    model = svc(cap=300).fit_chunks(form(chunks))
+    assert model.score(X_NEW, Y_NEW) > svc(cap=300).fit_chunks([(X, y)]).score(X_NEW, Y_NEW) - 0.03
+
+
 def test_a_memory_map_is_read_where_it_is_drawn_only(tmp_path):
     X, y = draw(20_000, 4)
     np.save(tmp_path / "X.npy", X)
