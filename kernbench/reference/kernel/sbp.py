@@ -49,7 +49,7 @@ class SBP:
         The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu`
         (the paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is
         small).
-    fetch_rows : int, default=64
+    fetch_rows : int, default=16
         Of no effect here: rows come one by one.
     random_state : None, int, RandomState or Generator
         Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each
@@ -74,7 +74,7 @@ class SBP:
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
-                 average_power=None, fetch_rows=64, random_state=None, initial=None):  # fmt: skip
+                 average_power=None, fetch_rows=16, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
         margin_loss(loss, offered=("hinge",))

@@ -16,10 +16,11 @@ cdef class Walk:
     cdef double[::1] local, room                            # of a draw: its response, how far it is from making a step
     cdef double[::1] steps, later                           # of a row: the step, and its share in a sum
     cdef double slack
+    cdef Py_ssize_t n_missing, refused                      # rows to compute; the first draw whose row was too many
 
     cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil
     cdef void want(self, Py_ssize_t k, double room) noexcept nogil
-    cdef void _take(self, Py_ssize_t k) noexcept nogil
+    cdef bint _take(self, Py_ssize_t k) noexcept nogil
     cdef int fetch(self) except -1 nogil
     cdef bint has(self, Py_ssize_t k) noexcept nogil
     cdef void add(self, Py_ssize_t k, double step, double passed) noexcept nogil

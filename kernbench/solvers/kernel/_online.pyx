@@ -1,7 +1,7 @@
 """What the online methods of the kernel SVM share: a walk along drawn examples, and how a direction is reported.
 
 All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
-responses. A row by itself costs up to thirty times its share of a batch. So a `Walk` looks at the next draws together:
+responses. A row by itself costs five to ten times its share of a batch. So a `Walk` looks at the next draws together:
 
     open      the responses of the next draws are copied side by side
     want      the solver says how far each of them is from making a step, as f is now
@@ -22,12 +22,13 @@ from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import MarginProblem
 from kernbench.solvers.draws import as_generator, cumulative_weights
 
-# Of the slack within which rows are fetched along. A fetch costs as much as two (few features) to thirty rows more in
-# it, so a walk cut short outweighs ten rows that were not needed: 1.5 * 0.96^10 = 1.
-cdef double WIDER = 1.5, NARROWER = 0.96, NARROWEST = 1e-3
+# Of the slack within which rows are fetched along. A fetch costs as much as four (sparse) to eight rows more in it, so a
+# walk cut short outweighs four rows that were not needed: 1.5 * 0.9^4 = 1.
+cdef double WIDER = 1.5, NARROWER = 0.90, NARROWEST = 1e-3
 cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not come
 
 cdef enum:
+    MOST = 32       # rows computed together: later steps see f as it is then, and fewer of them turn out needless
     FIRST = 32      # draws that the first walk looks at, each later one twice as many: the first steps move f most
 
 
@@ -48,7 +49,7 @@ cdef class Walk:
         """Begin with the first of the `length` draws; return how many of them this walk looks at."""
         cdef Py_ssize_t k
         self.length = min(length, self.ahead)
-        self.drawn, self.n_wanted = drawn, 0
+        self.drawn, self.n_wanted, self.n_missing, self.refused = drawn, 0, 0, self.length
         for k in range(self.length):
             self.local[k] = responses[drawn[k]]
             self.place[k] = -1
@@ -57,29 +58,31 @@ cdef class Walk:
     cdef void want(self, Py_ssize_t k, double room) noexcept nogil:
         """Draw k would make a step now (`room` <= 0), or as soon as f changes by `room` there."""
         self.room[k] = room
-        if room <= 0.0:
-            self._take(k)
+        if room <= 0.0 and k < self.refused and not self._take(k):
+            self.refused = k
 
-    cdef void _take(self, Py_ssize_t k) noexcept nogil:
-        if self.n_wanted < self.rows.capacity:
-            self.place[k] = self.n_wanted
-            self.wanted[self.n_wanted] = self.drawn[k]
-            self.steps[self.n_wanted] = self.later[self.n_wanted] = 0.0
-            self.n_wanted += 1
+    cdef bint _take(self, Py_ssize_t k) noexcept nogil:
+        """Whether there is room for the row of draw k."""
+        cdef bint missing = not self.rows.holds(self.drawn[k])
+        if self.n_wanted == self.rows.capacity or self.n_missing + missing > MOST:
+            return False
+        self.n_missing += missing
+        self.place[k] = self.n_wanted
+        self.wanted[self.n_wanted] = self.drawn[k]
+        self.steps[self.n_wanted] = self.later[self.n_wanted] = 0.0
+        self.n_wanted += 1
+        return True
 
     cdef int fetch(self) except -1 nogil:
         """Get the rows of all that would make a step, those at hand and, if any is to be computed, those near."""
-        cdef Py_ssize_t k, q
-        cdef bint computes = False
-        for q in range(self.n_wanted):
-            if not self.rows.holds(self.wanted[q]):
-                computes = True
-                break
+        cdef Py_ssize_t k
+        cdef bint computes = self.n_missing > 0, missing
         for k in range(self.length):
-            if self.place[k] < 0 and (computes and self.room[k] <= self.slack or self.rows.holds(self.drawn[k])):
-                self._take(k)
-                if computes and self.place[k] >= 0 and not self.rows.holds(self.drawn[k]):
-                    self.later[self.place[k]] = AT_RISK
+            missing = not self.rows.holds(self.drawn[k])
+            if self.place[k] >= 0 or missing and not (computes and k < self.refused and self.room[k] <= self.slack):
+                continue
+            if self._take(k) and missing:
+                self.later[self.place[k]] = AT_RISK
         if self.n_wanted:
             self.rows.fetch(&self.wanted[0], self.n_wanted, <void **> &self.slots[0])
         return 0
@@ -117,7 +120,7 @@ cdef class Walk:
             self.steps[n_used], self.later[n_used] = self.steps[q], self.later[q]
             self.wanted[n_used], self.slots[n_used] = self.wanted[q], self.slots[q]
             n_used += 1
-        if n_done < self.length:
+        if n_done < self.length and self.room[n_done] > 0.0:  # nobody foresaw that step
             self.slack *= WIDER
         self.slack = max(self.slack, NARROWEST)
         self.ahead = min(BATCH, 2 * self.ahead)

@@ -77,6 +77,7 @@ cdef class SIMBA:
     cdef bint tuned
     cdef long long touched, horizon, step_in_game, last_length, next_budget
     cdef double radius, volume, squared_norm, passed
+    cdef double edge, reach   # the q at the edge of the slack; the share of it within which the next is sought
     cdef const double[::1] y, weights
     cdef double[::1] u, q, counts, lags, last, last_dual
     cdef double[::1] v, column, values, masses   # working memory
@@ -105,6 +106,7 @@ cdef class SIMBA:
         self.q, self.counts, self.lags, self.last_dual = (np.zeros(n) for _ in range(4))
         self.v, self.column, self.values, self.masses = np.empty(n), np.zeros(max(n, d)), np.empty(n), np.empty(n)
         self._even_out()
+        self.edge, self.reach = 1.0, 0.1
         self.stream = UniformStream(seed_of(random_state, initial), 0, width=2)
         if initial is not None:
             self._start_from(initial)
@@ -217,43 +219,37 @@ cdef class SIMBA:
                 room -= MOST_SLACK * self.weights[i]
 
     cdef double _edge(self, double mass) noexcept nogil:
-        """The q of the example with which the largest q_i together first weigh at least `mass`; -1 if none does."""
+        """The q of the example with which the largest q_i together first weigh at least `mass`; -1 if none does.
+
+        It moves little in a step: only those within `reach` of the last one are searched, or all if it is not there.
+        """
         cdef:
-            Py_ssize_t i, low, equal, high, n = self.q.shape[0]
+            Py_ssize_t i, count = 0, n = self.q.shape[0]
+            const double *q = &self.q[0]
+            const double *weights = &self.weights[0]
             double *values = &self.values[0]
             double *masses = &self.masses[0]
-            double pivot, of_larger, of_equal, a, b, c
+            double low = self.edge * (1.0 - self.reach), high = self.edge * (1.0 + self.reach)
+            double above = 0.0, inside = 0.0
+            bint near
         if mass <= 0.0:
             return 2.0             # q_i <= 1: nobody
+        # No branches: on which side an example is cannot be foreseen.
         for i in range(n):
-            values[i], masses[i] = self.q[i], self.weights[i]
-        while n > 0:
-            a, b, c = values[0], values[n // 2], values[n - 1]
-            pivot = max(min(a, b), min(max(a, b), c))
-            low, equal, high, of_larger, of_equal = 0, 0, n, 0.0, 0.0
-            while equal < high:    # larger ones to the front, smaller ones to the back
-                a, b = values[equal], masses[equal]
-                if a > pivot:
-                    of_larger += b
-                    values[equal], masses[equal] = values[low], masses[low]
-                    values[low], masses[low] = a, b
-                    low += 1
-                    equal += 1
-                elif a < pivot:
-                    high -= 1
-                    values[equal], masses[equal] = values[high], masses[high]
-                    values[high], masses[high] = a, b
-                else:
-                    of_equal += b
-                    equal += 1
-            if of_larger >= mass:
-                n = low
-            elif of_larger + of_equal >= mass:
-                return pivot
-            else:
-                mass -= of_larger + of_equal
-                values, masses, n = values + high, masses + high, n - high
-        return -1.0
+            near = (q[i] >= low) & (q[i] <= high)
+            above += weights[i] * (q[i] > high)
+            inside += weights[i] * near
+            values[count], masses[count] = q[i], weights[i]
+            count += near
+        if above < mass <= above + inside:
+            self.reach *= 0.8 if count > n // 16 else 1.0
+            self.edge = _select(values, masses, count, mass - above)
+        else:
+            self.reach = min(2.0 * self.reach, 0.5)
+            for i in range(n):
+                values[i], masses[i] = q[i], weights[i]
+            self.edge = _select(values, masses, n, mass)
+        return self.edge
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
@@ -340,6 +336,40 @@ cdef class SIMBA:
             self.last, self.last_length = coef / norm, self.horizon
             if self.tuned:
                 self._retune()
+
+
+cdef double _select(double *values, double *masses, Py_ssize_t n, double mass) noexcept nogil:
+    """The value with which the largest values together first weigh at least `mass`; -1 if none does."""
+    cdef:
+        Py_ssize_t low, equal, high
+        double pivot, of_larger, of_equal, a, b, c
+    while n > 0:
+        a, b, c = values[0], values[n // 2], values[n - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        low, equal, high, of_larger, of_equal = 0, 0, n, 0.0, 0.0
+        while equal < high:    # larger ones to the front, smaller ones to the back
+            a, b = values[equal], masses[equal]
+            if a > pivot:
+                of_larger += b
+                values[equal], masses[equal] = values[low], masses[low]
+                values[low], masses[low] = a, b
+                low += 1
+                equal += 1
+            elif a < pivot:
+                high -= 1
+                values[equal], masses[equal] = values[high], masses[high]
+                values[high], masses[high] = a, b
+            else:
+                of_equal += b
+                equal += 1
+        if of_larger >= mass:
+            n = low
+        elif of_larger + of_equal >= mass:
+            return pivot
+        else:
+            mass -= of_larger + of_equal
+            values, masses, n = values + high, masses + high, n - high
+    return -1.0
 
 
 cdef Py_ssize_t _draw(const double *masses, Py_ssize_t n, double u) noexcept nogil:
