@@ -176,6 +176,38 @@ def test_indefinite_kernels_end(overlapping):
     assert result.status in ("converged", "max_iter", "stalled")
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+def test_squared_hinge_without_an_optimum_stalls(overlapping, classic_rows, fit_intercept):
+    """With an indefinite kernel its dual has no maximum: the run ends before coefficients overflow."""
+    X, y = overlapping
+    K = np.tanh(0.5 * X @ X.T - 1.0)
+    solver = SMO(double_rows(K, Precomputed()), y, alpha=1e-2, loss="squared_hinge", classic_rows=classic_rows,
+                 working_set_size=64, fit_intercept=fit_intercept)  # fmt: skip
+    result = driver.run(solver, tol=1e-3)
+    assert result.status == "stalled" and not solver.check(1e-3)
+    assert np.all(np.isfinite(result.solution.coef)) and np.isfinite(result.objective)
+    assert solver.dual_objective() <= 2.0  # twice the objective at f = 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+def test_steps_without_progress_end(overlapping, classic_rows, dtype):
+    """Rows that contradict each other allow steps for ever: such a run stalls, without a limit."""
+    X, y = overlapping
+    noise = np.random.default_rng(0)
+
+    def contradictory(A, B):
+        return Gaussian(2.0)(A, B) + 0.3 * noise.standard_normal((len(A), len(B)))
+
+    rows = KernelRows(X, Callable(contradictory), dtype=dtype)
+    solver = SMO(rows, y, alpha=1e-9, classic_rows=classic_rows, working_set_size=64, shrinking=False)
+    result = driver.run(solver, tol=1e-3, max_iter=2_000_000)
+    assert result.status == "stalled" and not result.converged
+    assert solver.advance(1000) == 0
+    assert np.all(np.isfinite(result.solution.coef))
+
+
 def squared_hinge_oracle(K, y, alpha, weights, fit_intercept):
     """The least objective over coefficients and intercept, by a general solver of the primal problem."""
     n = len(y)

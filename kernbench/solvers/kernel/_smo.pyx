@@ -14,8 +14,10 @@ only that moved, in one batch of the kernel engine, float32 by default. The grad
   shrink with them. When the rest is solved, the gradient of the others is reconstructed, from the coefficients that
   changed since, and the conditions are tested on all; whoever violates them comes back.
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`.
-* Where rounding leaves no step, the set is filled anew, then the gradient computed anew; if that does not help either,
-  `advance` returns 0, and the run ends as "stalled".
+* Where rounding leaves no step, the set is filled anew, then the gradient computed anew. Where steps are taken but
+  for ten rounds neither the dual objective nor the violation gets better by more than rounding, the gradient is
+  computed anew as well, and sets get smaller, down to pairs. If nothing helps, `advance` returns 0, and the run ends
+  as "stalled".
 """
 
 from cython.parallel cimport prange
@@ -41,6 +43,11 @@ WORKING_SET_SIZE = 1024
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
+PATIENCE = 10           # rounds that may pass without progress, if they are
+PATIENT_STEPS = 1000    # ... that many steps
+SMALLER = 4             # times smaller sets after that
+NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
+LESS = 0.9              # times the least violation so far is progress too
 BATCH_ROWS = 64         # a cache of fewer rows than this is no help: steps go past it
 
 cdef enum:
@@ -90,9 +97,14 @@ cdef class SMO:
     cdef object everyone                # State of all coordinates
     cdef object state                   # State of those in play
     cdef readonly object members        # the last working set, oldest first
-    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up step by step
+    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
     cdef readonly Py_ssize_t rounds
     cdef Py_ssize_t last_look, extra_steps
+    cdef double best_dual, least_violation, highest_dual
+    cdef Py_ssize_t idle_rounds, idle_steps  # since one of them became better
+    cdef double last_objective
+    cdef long long objective_at         # step at which it was computed
+    cdef bint stuck                     # no progress any more, whatever was tried
     cdef bint exact                     # the gradient was computed anew since the last step
     cdef Py_ssize_t n_kept              # members that the last set took over from the one before
 
@@ -122,7 +134,12 @@ cdef class SMO:
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
-        self.extra_steps = -1
+        self.extra_steps, self.objective_at = -1, -1
+        self.best_dual, self.least_violation = self.dual, np.inf
+        # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
+        # may have no maximum. By weak duality it should stay below the primal one at f = 0.
+        bounded = np.all(np.isfinite(state.upper)) and np.all(np.isfinite(state.lower))
+        self.highest_dual = np.inf if bounded else 2.0 * self.problem.objective(np.zeros(n), 0.0, 0.0) / alpha
 
     @property
     def n_kernel_evaluations(self):
@@ -133,7 +150,8 @@ cdef class SMO:
     def advance(self, n_iter):
         """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
         done = 0
-        while done < n_iter and not self.converged:
+        self.objective_at = -1
+        while done < n_iter and not self.converged and not self.stuck:
             steps = self._classic_round(n_iter - done) if self.classic else self._round()
             if steps == 0:
                 break
@@ -151,9 +169,17 @@ cdef class SMO:
         if self.extra_steps >= 0:
             goal, budget = min(self.tol, EXACT_GOAL), min(budget, self.extra_steps)
         steps = self._solve(goal, budget)
-        self.state.beta[:] = self.inner.beta[:n]
-        self.state.e[:] = self.inner.e[:n]
+        if self.stuck:
+            self.violation = np.inf
+            return 0
+        self._take_over(np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n])
         self.violation = self.inner.violation
+        if self.violation > self.tol and self._is_stuck(steps, PATIENCE * n):
+            if self.exact:
+                self.stuck = True
+                return steps
+            self._compute_gradient()
+            self.loaded, self.exact = False, True
         if self.extra_steps >= 0:
             self.extra_steps -= steps
             self.converged = self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0
@@ -165,12 +191,35 @@ cdef class SMO:
         return steps
 
     cdef Py_ssize_t _solve(self, double goal, Py_ssize_t budget) except -1:
+        """Steps inside the set. Where they lead beyond all bounds, 0, and the run ends before them."""
         cdef Py_ssize_t steps
         cdef double before = self.inner.dual_gain
+        self.inner.most_gain = before + self.highest_dual - self.dual
         with nogil:
             steps = self.inner.solve(goal, budget)
-        self.dual += self.inner.dual_gain - before
+        if not self.inner.dual_gain <= self.inner.most_gain:
+            self.stuck = True
+            return 0
         return steps
+
+    def _take_over(self, beta, e):
+        """Coefficients and gradient of the whole problem, and the dual objective that follows from them."""
+        self.state.beta[:], self.state.e[:] = beta, e
+        self.dual = self._dual_now()
+
+    cdef bint _is_stuck(self, Py_ssize_t steps, Py_ssize_t least_steps) except -1:
+        """Whether for `PATIENCE` rounds nothing became better by more than rounding; `steps` were taken in the last."""
+        self.idle_rounds += 1
+        self.idle_steps += steps
+        gained = self.dual > self.best_dual + NO_GAIN[bool(self.rows.single)] * abs(self.dual)
+        if gained or self.violation < LESS * self.least_violation:
+            self.best_dual = max(self.best_dual, self.dual)
+            self.least_violation = min(self.least_violation, self.violation)
+            self.idle_rounds, self.idle_steps, self.exact = 0, 0, False
+        if self.idle_rounds < PATIENCE or self.idle_steps < max(PATIENT_STEPS, least_steps):
+            return False
+        self.idle_rounds, self.idle_steps = 0, 0
+        return True
 
     cdef Py_ssize_t _round(self) except -1:
         """Choose a working set, solve it, update the gradient; test for the end first."""
@@ -188,12 +237,18 @@ cdef class SMO:
             steps = self._solve(goal, 100 * self.set_size)
             if steps:
                 break
-            if not self._freshen():
+            if self.stuck or not self._freshen():
                 return 0
         self.exact = False
         self._move()
         self.rounds += 1
-        if self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
+        if self._is_stuck(steps, 0):
+            if self.set_size == 2:
+                self.stuck = True
+                return steps
+            self.set_size = max(2, self.set_size // SMALLER // 2 * 2)
+            self._start_anew()
+        elif self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
             self.last_look = self.rounds
             self._shrink()
         return steps
@@ -216,15 +271,16 @@ cdef class SMO:
             return True
         if self.exact:
             return False
-        self._restore()
-        self._write_back()
+        self._start_anew()
+        return True
+
+    def _start_anew(self):
+        """All coordinates, their gradient computed from the coefficients, and no members kept."""
+        self._forget_dropped()
         self._compute_gradient()
-        self.dual = self._dual_now()
-        if self.active is not None:
-            self.state.e = self.everyone.e[self.active]
+        self.best_dual = self.dual = self._dual_now()
         self.members = np.empty(0, dtype=np.intp)
         self.exact = True
-        return True
 
     def _compute_gradient(self):
         """The gradient of all coordinates from their coefficients."""
@@ -243,14 +299,20 @@ cdef class SMO:
         changes = after - state.beta[members]
         moved = np.flatnonzero(changes)
         changes, moved = changes[moved], members[moved]
+        before = state.e[moved]
         state.beta[members] = after
         state.e[moved] -= state.ridge[moved] * changes
         height = self.rows.capacity
         if height < min(len(moved), BATCH_ROWS):
             state.e -= self.rows.step(moved, changes)
-            return
-        for first in range(0, len(moved), height):
-            self._add_rows(moved[first : first + height], -changes[first : first + height])
+        else:
+            for first in range(0, len(moved), height):
+                self._add_rows(moved[first : first + height], -changes[first : first + height])
+        # What the quadratic dual objective gained in truth, whatever the set's own kernel values promised.
+        if self.active is None:
+            self.dual = self._dual_now()
+        else:
+            self.dual += 0.5 * float(changes @ (before + state.e[moved]))
 
     cdef int _add_rows(self, const Py_ssize_t[::1] moved, const double[::1] steps) except -1:
         """e += K[:, moved] steps, through the cache."""
@@ -304,18 +366,24 @@ cdef class SMO:
         """Bring all coordinates back, with their gradient; then leave out again those that satisfy the conditions."""
         if self.active is None:
             return
-        self.everyone.e[:] = self._full_gradient(count=True)
-        self.rows.release()
         was_active = np.zeros(self.problem.n, dtype=bool)
         was_active[self.active] = True
-        self.members = self.active[self.members]
-        self.active, self.dropped, self.state = None, [], self.everyone
+        members = self.active[self.members]
+        self.everyone.e[:] = self._full_gradient(count=True)
+        self._forget_dropped()
+        self.members = members
         self.violation, _, _ = self.state.violation(self.with_bias)
         if self.violation > self.tol:
             settled = self.state.settled(self.with_bias) & ~was_active
             if settled.sum() >= SHRINK_SHARE * len(settled):
                 settled[self.members] = False
                 self._leave_out(settled)
+
+    def _forget_dropped(self):
+        """All coordinates are in play again; the gradient of those that were not is for the caller to compute."""
+        self._write_back()
+        self.rows.release()
+        self.active, self.dropped, self.state = None, [], self.everyone
 
     def _full_gradient(self, count):
         """The gradient of all coordinates; of those left out from the coefficients that changed since, or from
@@ -356,9 +424,12 @@ cdef class SMO:
 
     def objective(self):
         """The primal objective; while coordinates are left out this costs their gradient."""
-        e, everyone = self._full_gradient(count=False), self.everyone
-        scores = self.problem.y - e - everyone.ridge * everyone.beta
-        return self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
+        if self.objective_at != self.n_iter:
+            e, everyone = self._full_gradient(count=False), self.everyone
+            scores = self.problem.y - e - everyone.ridge * everyone.beta
+            self.last_objective = self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
+            self.objective_at = self.n_iter
+        return self.last_objective
 
     def gap(self):
         """Primal minus dual objective, a certified bound on the distance to the optimum."""

@@ -6,6 +6,7 @@ from kernbench.kernels._rows cimport KernelRows
 cdef class WorkingSet:
     cdef readonly Py_ssize_t size            # coordinates in use
     cdef readonly double dual_gain           # what the steps so far added to the dual objective
+    cdef double most_gain                    # steps end when `dual_gain` is above
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole

@@ -56,7 +56,7 @@ cdef class WorkingSet:
         cdef Py_ssize_t k, size = members.shape[0]
         self.size = size
         self.padded = (size + KB_PAD - 1) // KB_PAD * KB_PAD
-        self.dual_gain = 0.0
+        self.dual_gain, self.most_gain = 0.0, INFINITY
         chosen, arrays = np.asarray(members), self.arrays
         arrays[:, size : self.padded] = 0.0
         for place, values in ((0, state.e), (3, state.diagonal), (4, state.beta), (5, state.lower), (6, state.upper),
@@ -125,7 +125,7 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         i = move_and_scan_float(e, row_i, row_j, 0.0, up, low, n, &top, &bottom)
     else:
         i = move_and_scan_double(e, row_i, row_j, 0.0, up, low, n, &top, &bottom)
-    while top - bottom > goal and steps < budget:
+    while top - bottom > goal and steps < budget and self.dual_gain <= self.most_gain:
         row_i = kernel[i]
         if real is float:
             j = best_partner_float(e, low, row_i, &self.diagonal[0], self.diagonal[i], top, n, &gain)
@@ -167,7 +167,7 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
         i = move_and_choose_float(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
     else:
         i = move_and_choose_double(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
-    while violation > goal and gain > 0.0 and steps < budget:
+    while violation > goal and gain > 0.0 and steps < budget and self.dual_gain <= self.most_gain:
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
         step = min(max(e[i] / curvature, self.low[i]), self.up[i])
