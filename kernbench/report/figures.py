@@ -29,9 +29,9 @@ def tick_plain(value, _=None):
 
 
 def tick_count(value, _=None):
-    """10⁶, 2·10⁶, 5·10⁶ …"""
-    mantissa, exponent = f"{value:.0e}".split("e")
-    power = text.power_of_ten(int(exponent))
+    """10⁶, 2·10⁶, 3.5·10⁶ …"""
+    mantissa, exponent = f"{value:.1e}".split("e")
+    power, mantissa = text.power_of_ten(int(exponent)), mantissa.removesuffix(".0")
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
 

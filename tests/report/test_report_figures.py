@@ -5,7 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from kernbench.report import figures
 from kernbench.report.aggregate import group_records
+from kernbench.report.charts import layout
 from kernbench.report.drawings import curve_rows, description, drawings
 from kernbench.report.figures import draw
 from kernbench.report.style import INK, KNOWN, looks
@@ -88,3 +90,11 @@ def test_an_error_of_zero_can_be_drawn(toy, records):
     rows = [records.one("libsvm", error=0.0, seconds=8.0), records.one("smo", error=0.0, seconds=1.0)]
     for drawing in drawn(toy, rows):
         ElementTree.fromstring(standalone(draw(drawing)))
+
+
+@pytest.mark.parametrize("label", [layout.tick, figures.tick_count])
+@pytest.mark.parametrize(
+    ("value", "words"), [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")]
+)
+def test_ticks_say_the_number_itself(label, value, words):
+    assert label(value) == words

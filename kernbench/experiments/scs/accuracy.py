@@ -212,9 +212,20 @@ EXPERIMENT = Experiment(
         ),
     ),
     figures=(
-        Marks("accuracies", "Accuracy on the test rows", Axis("metrics.accuracy", "accuracy", "%", 100.0),
-              methods=COMPARED),
-        Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True), methods=ITERATIVE),
+        *(
+            Marks(
+                f"{name}-{which}",
+                f"{title}, {label}",
+                axis,
+                methods=tuple(method for method in compared if method.endswith("-validated") == validated),
+                heading=heading,
+            )
+            for name, title, heading, axis, compared in (
+                ("accuracies", "Accuracy", "Accuracy", Axis("metrics.accuracy", "accuracy", "%", 100.0), COMPARED),
+                ("times", "Time of a fit", "Time", Axis("seconds.fit", "fit time", "s", log=True), ITERATIVE),
+            )
+            for which, label, validated in (("one", "λ = 1", False), ("validated", "λ validated", True))
+        ),
         Curves(
             "growing",
             "SCS, λ = 0.01: time of a fit",

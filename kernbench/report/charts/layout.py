@@ -62,8 +62,8 @@ def tick(value, _=None):
     """0.01, 0.1, 1, 10 … with an exponent only where the number would be long."""
     if value == 0 or LEAST <= abs(value) < MOST:
         return f"{value:g}".replace("-", "−")
-    mantissa, exponent = f"{value:.0e}".split("e")
-    power = text.power_of_ten(int(exponent))
+    mantissa, exponent = f"{value:.1e}".split("e")
+    power, mantissa = text.power_of_ten(int(exponent)), mantissa.removesuffix(".0")
     return power if mantissa == "1" else f"{mantissa}·{power}".replace("-", "−")
 
 
