@@ -177,7 +177,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
             status = "interrupted"
         # Ctrl-C from here on still leaves what was reached.
         try:
-            if trace.columns["n_iter"][-1:] != [solver.n_iter]:
+            # The last look at the rule may take evaluations but no step.
+            now = {"n_iter": solver.n_iter, "n_kernel_evaluations": solver.n_kernel_evaluations}
+            if any(trace.columns[name][-1:] != [value] for name, value in now.items()):
                 record()
         except KeyboardInterrupt:
             status = "interrupted"
