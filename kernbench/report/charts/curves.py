@@ -84,7 +84,7 @@ def picture(display, experiment, group, looks):
             )
             for panel, lines in panels.items()
         ]
-        page, file = layout.multiples(multiples, display.title)
+        page, file = layout.multiples(multiples, display.title, layout.size_for(chart.most_inside()))
         lead = f"↑ {layout.axis_words(display.y)}  → {layout.axis_words(display.x)}"
         words, shape = "", "panels"
     return Picture(name, caption, words, page, file, chart.csv(), display.heading, shape, lead)
@@ -169,6 +169,12 @@ class _Chart:
             layout.name_ends(
                 axes, [(name, line.x[-1], line.y[-1]) for name, line in zip(names, lines)], fonts
             )
+
+    def most_inside(self):
+        """The most names that a small panel holds which have no room at the ends of its lines."""
+        names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values())
+        rooms = (n for n in names if layout.room_for(n, layout.SMALL_FONTS, layout.SMALL[0]) > MOST_ROOM)
+        return max(map(len, rooms), default=0) if self.is_named else 0
 
     def _room(self, lines, fonts, width):
         """The share of a panel's width that names take beside their lines, those too long for it left out."""

@@ -20,6 +20,8 @@ from kernbench.report.svg import inline, standalone
 SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
 SMALL = (2.15, 1.95)
 COLUMNS = 4  # of small multiples in a file
+MOST_INSIDE = 3  # lines whose names find an empty place inside a panel
+LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
 LETTER = 0.58  # width of an average letter over its height
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
 
@@ -153,11 +155,15 @@ def apart(levels, gap):
 
 
 def name_inside(axes, handles, names, fonts):
-    """A small legend where the panel is emptiest."""
+    """A small legend where the panel is emptiest; below it, if there are too many lines for an empty place."""
+    place = {"loc": "best"}
+    if len(names) > MOST_INSIDE:
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "columnspacing": 1.0}
+        place["ncols"] = LEGEND_COLUMNS
     axes.legend(
         handles,
         names,
-        loc="best",
+        **place,
         frameon=False,
         fontsize=fonts.note,
         labelcolor=INK,
@@ -166,6 +172,12 @@ def name_inside(axes, handles, names, fonts):
         borderaxespad=0.1,
         labelspacing=0.25,
     )
+
+
+def size_for(n_names):
+    """Size in inches of a panel that names its lines inside, or below where they are many."""
+    rows = -(-n_names // LEGEND_COLUMNS) if n_names > MOST_INSIDE else 0
+    return SMALL[0], SMALL[1] + LEGEND_ROW * rows
 
 
 def width_of(axes):
