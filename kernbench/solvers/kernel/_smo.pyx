@@ -45,8 +45,10 @@ SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
 PATIENCE = 10           # rounds that may pass without progress, if they are
 PATIENT_STEPS = 1000    # ... that many steps
+RENEWALS = 2            # times that the whole problem's gradient is computed anew after that
 SMALLER = 4             # times smaller sets after that
 NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
+NO_PACE = 1e-16         # ... and share per step: a thousandth of it would take 10^13 steps
 LESS = 0.9              # times the least violation so far is progress too
 BATCH_ROWS = 64         # a cache of fewer rows than this is no help: steps go past it
 
@@ -99,7 +101,7 @@ cdef class SMO:
     cdef readonly object members        # the last working set, oldest first
     cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
     cdef readonly Py_ssize_t rounds
-    cdef Py_ssize_t last_look, extra_steps
+    cdef Py_ssize_t last_look, extra_steps, renewals
     cdef double best_dual, least_violation, highest_dual
     cdef Py_ssize_t idle_rounds, idle_steps  # since one of them became better
     cdef double last_objective
@@ -175,11 +177,12 @@ cdef class SMO:
         self._take_over(np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n])
         self.violation = self.inner.violation
         if self.violation > self.tol and self._is_stuck(steps, PATIENCE * n):
-            if self.exact:
+            if self.exact or self.renewals == RENEWALS:
                 self.stuck = True
                 return steps
             self._compute_gradient()
             self.loaded, self.exact = False, True
+            self.renewals += 1
         if self.extra_steps >= 0:
             self.extra_steps -= steps
             self.converged = self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0
@@ -211,7 +214,9 @@ cdef class SMO:
         """Whether for `PATIENCE` rounds nothing became better by more than rounding; `steps` were taken in the last."""
         self.idle_rounds += 1
         self.idle_steps += steps
-        gained = self.dual > self.best_dual + NO_GAIN[bool(self.rows.single)] * abs(self.dual)
+        # Rounds have any length, also by the clock: contradictory rows may allow gains for ever, ever so small a step.
+        rounding = max(NO_GAIN[bool(self.rows.single)], NO_PACE * self.idle_steps)
+        gained = self.dual > self.best_dual + rounding * abs(self.dual)
         if gained or self.violation < LESS * self.least_violation:
             self.best_dual = max(self.best_dual, self.dual)
             self.least_violation = min(self.least_violation, self.violation)
