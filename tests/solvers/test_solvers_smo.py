@@ -191,7 +191,7 @@ def test_squared_hinge_without_an_optimum_stalls(overlapping, classic_rows, fit_
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("classic_rows, chunk", [(0, 10_000), (5000, 1_000), (5000, 34_000)])
+@pytest.mark.parametrize("classic_rows, chunk", [(0, 10_000), (5000, 500), (5000, 34_000)])
 def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
     """Rows that contradict each other allow steps for ever: such a run stalls, however long its rounds."""
     X, y = overlapping
@@ -204,10 +204,31 @@ def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
     solver = SMO(rows, y, alpha=1e-9, classic_rows=classic_rows, working_set_size=64, shrinking=False)
     while solver.n_iter < 2_000_000 and solver.advance(chunk):
         pass
-    result = driver.run(solver, tol=1e-3, max_iter=2_000_000)
+    result = driver.run(solver, tol=1e-3, max_iter=1000)
     assert result.status == "stalled" and not result.converged
     assert solver.advance(1000) == 0
     assert np.all(np.isfinite(result.solution.coef))
+
+
+@pytest.mark.parametrize("classic_rows", [0, 5000])
+def test_how_many_steps_are_asked_for_does_not_matter(overlapping, classic_rows):
+    """The driver cuts a run by the clock: whatever it asks for, the steps are the same."""
+    X, y = overlapping
+
+    def coefficients(chunk):
+        rows = KernelRows(X, Gaussian(0.5), dtype=np.float32)
+        solver = SMO(rows, y, alpha=1e-6, classic_rows=classic_rows, working_set_size=64)
+        while solver.advance(chunk):
+            pass
+        assert solver.converged
+        return solver.n_iter, solver.solution().coef
+
+    steps, coef = coefficients(10**9)
+    assert steps > 1000
+    for chunk in (1, 777):
+        again, other = coefficients(chunk)
+        assert again == steps
+        np.testing.assert_array_equal(other, coef)
 
 
 def squared_hinge_oracle(K, y, alpha, weights, fit_intercept):

@@ -43,9 +43,10 @@ WORKING_SET_SIZE = 1024
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
-PATIENCE = 10           # rounds that may pass without progress, if they are
+PATIENCE = 10           # looks (one a round) that may pass without progress, if they are
 PATIENT_STEPS = 1000    # ... that many steps
-RENEWALS = 2            # times that the whole problem's gradient is computed anew after that
+CLASSIC_LOOK = 10       # steps per coordinate between two looks where the whole problem is one set
+RENEWALS = 2            # times that its gradient is computed anew for want of progress
 SMALLER = 4             # times smaller sets after that
 NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
 NO_PACE = 1e-16         # ... and share per step: a thousandth of it would take 10^13 steps
@@ -101,7 +102,7 @@ cdef class SMO:
     cdef readonly object members        # the last working set, oldest first
     cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
     cdef readonly Py_ssize_t rounds
-    cdef Py_ssize_t last_look, extra_steps, renewals
+    cdef Py_ssize_t last_look, extra_steps, until_look, renewals
     cdef double best_dual, least_violation, highest_dual
     cdef Py_ssize_t idle_rounds, idle_steps  # since one of them became better
     cdef double last_objective
@@ -136,7 +137,7 @@ cdef class SMO:
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
-        self.extra_steps, self.objective_at = -1, -1
+        self.extra_steps, self.objective_at, self.until_look = -1, -1, CLASSIC_LOOK * n
         self.best_dual, self.least_violation = self.dual, np.inf
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
         # may have no maximum. By weak duality it should stay below the primal one at f = 0.
@@ -170,19 +171,23 @@ cdef class SMO:
         goal = self.tol
         if self.extra_steps >= 0:
             goal, budget = min(self.tol, EXACT_GOAL), min(budget, self.extra_steps)
-        steps = self._solve(goal, budget)
+        # How many steps are asked for is decided by the clock; looks come after a number of steps of their own.
+        steps = self._solve(goal, min(budget, self.until_look))
         if self.stuck:
             self.violation = np.inf
             return 0
         self._take_over(np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n])
         self.violation = self.inner.violation
-        if self.violation > self.tol and self._is_stuck(steps, PATIENCE * n):
-            if self.exact or self.renewals == RENEWALS:
-                self.stuck = True
-                return steps
-            self._compute_gradient()
-            self.loaded, self.exact = False, True
-            self.renewals += 1
+        self.until_look -= steps
+        if self.until_look == 0:
+            self.until_look = CLASSIC_LOOK * n
+            if self.violation > self.tol and self._is_stuck(self.until_look):
+                if self.exact or self.renewals == RENEWALS:
+                    self.stuck = True
+                    return steps
+                self._compute_gradient()
+                self.loaded, self.exact = False, True
+                self.renewals += 1
         if self.extra_steps >= 0:
             self.extra_steps -= steps
             self.converged = self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0
@@ -210,18 +215,18 @@ cdef class SMO:
         self.state.beta[:], self.state.e[:] = beta, e
         self.dual = self._dual_now()
 
-    cdef bint _is_stuck(self, Py_ssize_t steps, Py_ssize_t least_steps) except -1:
-        """Whether for `PATIENCE` rounds nothing became better by more than rounding; `steps` were taken in the last."""
+    cdef bint _is_stuck(self, Py_ssize_t steps) except -1:
+        """Whether for `PATIENCE` looks nothing became better by more than rounding; `steps` were taken since the last."""
         self.idle_rounds += 1
         self.idle_steps += steps
-        # Rounds have any length, also by the clock: contradictory rows may allow gains for ever, ever so small a step.
+        # Rows that contradict each other may allow gains for ever, ever so small a step.
         rounding = max(NO_GAIN[bool(self.rows.single)], NO_PACE * self.idle_steps)
         gained = self.dual > self.best_dual + rounding * abs(self.dual)
         if gained or self.violation < LESS * self.least_violation:
             self.best_dual = max(self.best_dual, self.dual)
             self.least_violation = min(self.least_violation, self.violation)
             self.idle_rounds, self.idle_steps, self.exact = 0, 0, False
-        if self.idle_rounds < PATIENCE or self.idle_steps < max(PATIENT_STEPS, least_steps):
+        if self.idle_rounds < PATIENCE or self.idle_steps < PATIENT_STEPS:
             return False
         self.idle_rounds, self.idle_steps = 0, 0
         return True
@@ -247,7 +252,7 @@ cdef class SMO:
         self.exact = False
         self._move()
         self.rounds += 1
-        if self._is_stuck(steps, 0):
+        if self._is_stuck(steps):
             if self.set_size == 2:
                 self.stuck = True
                 return steps
