@@ -223,7 +223,7 @@ cdef class SCS:
                 g[i] = hs[i]
             h = &self.hh[0]
             memset(h, 0, columns * sizeof(double))
-            self.matrix.combine(g, s, h)
+            self.matrix.combine_all(g, h)
             gg, gd, dd = dot(g, g, s), dot(g, d, s), dot(d, d, s)
         if self.started:
             mu = smallest_norm(dd, gg, -gd)
@@ -330,6 +330,15 @@ cdef class SCS:
             self.u[column] = self.matrix.dot_row(j, self.held, &self.coef[0], old)
             self.v[column] = self.matrix.dot_row(j, self.held, &self.direction[0], old)
             self.z[column] = self.matrix.dot_row(j, self.held, &signed[0], old)
+        if self.watching_all and self.held and self.source.complete(self.sample):
+            self._drop_watched()
+
+    def _drop_watched(self):
+        """All rows are in the sample: their responses need not be kept twice."""
+        self.matrix.drop_held()
+        self.u, self.v, self.z = self.u[self.held :], self.v[self.held :], self.z[self.held :]
+        self.held, self.watched = 0, self.held_out
+        np.asarray(self.place)[self.sample] = np.arange(self.size)
 
     def _recompute(self):
         """Add up the responses anew."""
