@@ -176,8 +176,11 @@ cdef class SCS:
         self._turn()
         t = self._search()
         if self.growing:
-            self._append(self.source.fresh(min(self.growth, self.cap - self.size)))
-            self._aim()
+            if self.size < self.cap:
+                self._append(self.source.fresh(min(self.growth, self.cap - self.size)))
+                self._aim()
+            else:
+                self.growing = False
         self.line.look(0.0)
         predicted, at_zero = -self.line.value, self.line.intercept
         self.line.look(t)
