@@ -102,6 +102,10 @@ class RowSource:
         """Return ids of a validation sample for good: that share of the rows, at most `cap`, never to be handed out."""
         return self.fresh(min(cap, int(share * self.n_drawable)))
 
+    def drawable(self):
+        """Return the ids that `validation` draws from; None where they come and go."""
+        return np.arange(self.size) if self._used is None else self._used
+
     def complete(self, ids):
         """Whether these, each of them once, are all rows."""
         return len(ids) == self.n_drawable

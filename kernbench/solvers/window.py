@@ -99,6 +99,9 @@ class StreamWindow:
         """Fill the pool and return its ids, which then stay as they are."""
         raise ValueError("a stream brings new examples for validation: use validation='redraw'")
 
+    def drawable(self):
+        return None
+
     def complete(self, ids):
         return False
 

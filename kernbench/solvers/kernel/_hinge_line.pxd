@@ -12,6 +12,7 @@ cdef class HingeLine:
     cdef readonly double intercept, value, slope     # at the last t looked at
     cdef const double[::1] y, weights
     cdef double[::1] trial                           # responses there
+    cdef Py_ssize_t[::1] open                        # examples whose side is not decided yet in a search
     cdef Py_ssize_t n
     cdef double alpha, share
     cdef bint fit_intercept
@@ -29,6 +30,7 @@ cdef class HingeLine:
     cdef int active_part(self, double *active) except -1
     # The searches of the reference; high < 0: no limit; wolfe returns 0 when there is nothing to find.
     cpdef double exact(self, double high) except? -1.0
+    cdef double _halve_apart(self, double high) noexcept
     cpdef double bracket(self, double length, double radius, double n, double c1, double c2) except? -1.0
     cpdef double wolfe(self, double length, double c1, double c2) except? -1.0
     cdef double _fill(self, double excess, double kink) noexcept

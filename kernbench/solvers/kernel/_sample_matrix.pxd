@@ -10,5 +10,10 @@ cdef class SampleMatrix:
     cdef double *steps
     # out[0 : n_held + size] += sum over j < count of coef_j times row j; zeros cost nothing.
     cdef void combine(self, const double *coef, Py_ssize_t count, double *out) noexcept
+    # The same for all rows of the sample and few or no zeros; the sample's own columns are symmetric.
+    cdef void combine_all(self, const double *coef, double *out) noexcept
+    # Leave out the columns of the held-out examples from now on.
+    cdef void drop_held(self) noexcept
+    cdef void _add_symmetric(self, const double *coef, double *out) noexcept
     # out = inner product of row j, from column `start` on, with a.
     cdef double dot_row(self, Py_ssize_t j, Py_ssize_t start, const double *a, Py_ssize_t n) noexcept

@@ -1,6 +1,6 @@
 """The kernel matrix of a sample that grows: new rows and columns arrive in one block.
 
-Row j holds k(x_j, .) at the held-out examples, if there are any, and then at the sample; memory for the largest
+Row j holds k(x_j, .) at the held-out examples (or others to watch), if there are any, and then at the sample; memory for the largest
 sample is reserved at once, and untouched pages cost nothing.
 """
 
@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels._tiles cimport add_rows_double, add_rows_float, dot_row_double, dot_row_float
+from kernbench.solvers.kernel._symmetric cimport add_symmetric_double, add_symmetric_float
 
 import numpy as np
 
@@ -72,11 +73,11 @@ cdef class SampleMatrix:
     def matvec(self, a):
         """Return K(sample, sample) @ a, float64."""
         cdef const double[::1] coef = np.ascontiguousarray(a, dtype=np.float64)
-        cdef double[::1] out = np.zeros(self.n_held + self.size)
+        cdef double[::1] out = np.zeros(self.size)
         if coef.shape[0] != self.size:
             raise ValueError(f"a must have one entry for each of the {self.size} examples, got {coef.shape[0]}")
-        self.combine(&coef[0], self.size, &out[0])
-        return np.asarray(out)[self.n_held :]
+        self._add_symmetric(&coef[0], &out[0])
+        return np.asarray(out)
 
     cdef void combine(self, const double *coef, Py_ssize_t count, double *out) noexcept:
         cdef Py_ssize_t j, n_used = 0, width = self.n_held + self.size
@@ -89,6 +90,30 @@ cdef class SampleMatrix:
             add_rows_float(<float **> self.rows, self.steps, n_used, 0, width, out)
         else:
             add_rows_double(<double **> self.rows, self.steps, n_used, 0, width, out)
+
+    cdef void combine_all(self, const double *coef, double *out) noexcept:
+        cdef Py_ssize_t j
+        for j in range(self.size):
+            self.rows[j] = self.base + j * self.stride
+        if self.single:
+            add_rows_float(<float **> self.rows, coef, self.size, 0, self.n_held, out)
+        else:
+            add_rows_double(<double **> self.rows, coef, self.size, 0, self.n_held, out)
+        self._add_symmetric(coef, out + self.n_held)
+
+    cdef void _add_symmetric(self, const double *coef, double *out) noexcept:
+        """out[0 : size] += K(sample, sample) @ coef."""
+        cdef Py_ssize_t j
+        for j in range(self.size):
+            self.rows[j] = self.base + j * self.stride + self.n_held * self.item
+        if self.single:
+            add_symmetric_float(<float **> self.rows, 0, self.size, self.size, coef, out)
+        else:
+            add_symmetric_double(<double **> self.rows, 0, self.size, self.size, coef, out)
+
+    cdef void drop_held(self) noexcept:
+        self.base += self.n_held * self.item
+        self.n_held = 0
 
     cdef double dot_row(self, Py_ssize_t j, Py_ssize_t start, const double *a, Py_ssize_t n) noexcept:
         if self.single:

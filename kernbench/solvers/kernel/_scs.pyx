@@ -5,11 +5,12 @@ Nothing is multiplied out that is known already:
 * responses u of f and v of the direction follow f and the direction by recurrences;
 * Q(y w a) for the subgradient changes by the rows of the examples that crossed the margin since the last iteration;
 * new examples have coefficient 0, so only their own responses are computed;
-* of a validation sample, examples that are in the sample have known responses, and the kernel values of the others
+* where there are few rows, the responses of all are kept, so that a validation sample only has to be looked up;
+* where there are many, its examples that are in the sample have known responses, and the kernel values of the others
   are multiplied out tile by tile and never stored.
 
 In the kernel's geometry an iteration is O(s) work, a kernel row for each example that crossed the margin, and the
-validation sample; the coefficients' geometry asks for one product with the sample's matrix.
+validation sample where it is not known; the coefficients' geometry asks for one product with the sample's matrix.
 """
 
 from libc.math cimport INFINITY, fabs, sqrt
@@ -24,12 +25,14 @@ from kernbench.losses.margin import margin_loss
 from kernbench.losses.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.conjugate import (
-    EPS, HELD_OUT, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm,
+    EPS, HELD_OUT, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm, watches_all,
 )
 from kernbench.solvers.kernel._sample_matrix import products
 from kernbench.solvers.samples import as_source
 
 cdef long long RECOMPUTED_EVERY = RECOMPUTED
+cdef enum:
+    UNKNOWN = -1
 
 
 cdef class SCS:
@@ -77,7 +80,7 @@ cdef class SCS:
     s0, growth : int, default=50
         Size of the first sample, and examples that join in each iteration.
     sample_cap : int, default=2000
-        The sample grows no further. Memory is at most 3 sample_cap^2 kernel values, whatever n.
+        The sample grows no further. Memory is at most 3 sample_cap^2 numbers of 8 bytes and 100 MB, whatever n.
 
     References
     ----------
@@ -88,15 +91,18 @@ cdef class SCS:
     cdef readonly bint converged
     cdef readonly double radius
     cdef readonly object sample              # ids, in the order they came
-    cdef object source, place, held_out
+    cdef object source, held_out
+    cdef object watched                      # ids whose responses are kept though they need not be in the sample
     cdef SampleMatrix matrix
     cdef HingeLine line
     cdef Py_ssize_t size, held, cap, growth
-    cdef bint fit_intercept, rkhs, exact, started, growing
+    cdef bint fit_intercept, rkhs, exact, started, growing, watching_all
     cdef double alpha, share, eps, delta_min, delta_max, eta1, eta2, gamma, n, c1, c2, length
     cdef double[::1] y, weights                                  # of the sample
     cdef double[::1] coef, direction, part, active, applied, g   # one entry per example of the sample
-    cdef double[::1] u, v, z, h, hh                              # responses at [held-out | sample]
+    cdef double[::1] u, v, z, h, hh                              # responses at [watched | sample]
+    cdef int[::1] place                                          # column of an id among them, or UNKNOWN
+    cdef Py_ssize_t[::1] unknown                                 # ids of a validation sample, each once
 
     granularity = 1
     first_check = 20
@@ -134,10 +140,14 @@ cdef class SCS:
             self._start_from(initial, state)
 
     def _reserve(self):
-        self.held = len(self.held_out)
+        rows = None if len(self.held_out) else self.source.drawable()
+        self.watching_all = rows is not None and watches_all(len(rows), self.cap, self.source.dtype.itemsize)
+        self.watched = rows if self.watching_all else self.held_out
+        self.held = len(self.watched)
         self.matrix = SampleMatrix(self.cap, self.held, self.source.dtype)
         self.sample = np.empty(0, dtype=np.intp)
-        self.place = np.full(self.source.size, -1, dtype=np.int32)  # of an id in the sample
+        self.place = np.full(self.source.size, UNKNOWN, dtype=np.intc)
+        np.asarray(self.place)[self.watched] = np.arange(self.held)
         self.coef, self.direction, self.part = np.zeros(self.cap), np.zeros(self.cap), np.zeros(self.cap)
         self.active, self.applied, self.g = np.zeros(self.cap), np.zeros(self.cap), np.zeros(self.cap)
         columns = self.held + self.cap
@@ -166,8 +176,11 @@ cdef class SCS:
         self._turn()
         t = self._search()
         if self.growing:
-            self._append(self.source.fresh(min(self.growth, self.cap - self.size)))
-            self._aim()
+            if self.size < self.cap:
+                self._append(self.source.fresh(min(self.growth, self.cap - self.size)))
+                self._aim()
+            else:
+                self.growing = False
         self.line.look(0.0)
         predicted, at_zero = -self.line.value, self.line.intercept
         self.line.look(t)
@@ -213,7 +226,7 @@ cdef class SCS:
                 g[i] = hs[i]
             h = &self.hh[0]
             memset(h, 0, columns * sizeof(double))
-            self.matrix.combine(g, s, h)
+            self.matrix.combine_all(g, h)
             gg, gd, dd = dot(g, g, s), dot(g, d, s), dot(d, d, s)
         if self.started:
             mu = smallest_norm(dd, gg, -gd)
@@ -242,34 +255,59 @@ cdef class SCS:
     cdef double _judge(self, double t, double at_zero, double at_t) except? -1.0:
         """The change of the mean loss over a validation sample."""
         cdef:
-            Py_ssize_t i, n = self.held if self.held else self.size
-            const double[::1] y, w, u, v
-            double total = 0.0, margin
-        if self.held:
-            ids, u, v = self.held_out, self.u, self.v
-        else:
-            ids = self.source.validation(n)
-            n = len(ids)
-            places = self.place[ids]
-            inside = places >= 0
-            values = np.empty((2, n))
-            known = places[inside] + self.held
-            values[0, inside], values[1, inside] = np.asarray(self.u)[known], np.asarray(self.v)[known]
-            if len(known) < n:
-                outside = ~inside
-                used = np.flatnonzero((np.asarray(self.coef)[: self.size] != 0.0)
-                                      | (np.asarray(self.direction)[: self.size] != 0.0))
-                pair = np.column_stack([np.asarray(self.coef)[used], np.asarray(self.direction)[used]])
-                distinct, back = np.unique(ids[outside], return_inverse=True)
-                values[:, outside] = products(self.source, distinct, self.sample[used], pair).T[:, back]
-            u, v = values[0], values[1]
-        y, w = self.source.y[ids], self.source.weights[ids]
+            Py_ssize_t i, n_unknown = 0
+            const Py_ssize_t[::1] ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
+            const double[:, ::1] values = None
+        if self.watching_all:
+            return self._mean_change(ids, values, t, at_zero, at_t)
+        try:
+            n_unknown = self._list_unknown(ids)
+            if n_unknown:
+                values = self._responses_of(np.asarray(self.unknown)[:n_unknown])
+            return self._mean_change(ids, values, t, at_zero, at_t)
+        finally:
+            for i in range(n_unknown):
+                self.place[self.unknown[i]] = UNKNOWN
+
+    cdef Py_ssize_t _list_unknown(self, const Py_ssize_t[::1] ids) except -1:
+        """List the ids without responses, each once, give them places after the last column, and count them."""
+        cdef Py_ssize_t i, k, n = ids.shape[0], count = 0
+        if self.unknown is None or self.unknown.shape[0] < n:
+            self.unknown = np.empty(n, dtype=np.intp)
         for i in range(n):
-            margin = y[i] * (u[i] + at_zero)
-            total -= w[i] * (1.0 - margin) if margin < 1.0 else 0.0
-            margin = y[i] * (u[i] + t * v[i] + at_t)
-            total += w[i] * (1.0 - margin) if margin < 1.0 else 0.0
+            k = ids[i]
+            if self.place[k] == UNKNOWN:
+                self.unknown[count], self.place[k] = k, <int> (self.held + self.size + count)
+                count += 1
+        return count
+
+    cdef double _mean_change(self, const Py_ssize_t[::1] ids, const double[:, ::1] values, double t, double at_zero,
+                             double at_t) except? -1.0:
+        """The same, given f and the direction at the ids that have no column."""
+        cdef:
+            const double[::1] y = self.source.y, weights = self.source.weights
+            Py_ssize_t q, i, column, n = ids.shape[0], known = self.held + self.size
+            double total = 0.0, margin, a, b
+        for q in range(n):
+            i = ids[q]
+            column = self.place[i]
+            if column < known:
+                a, b = self.u[column], self.v[column]
+            else:
+                a, b = values[column - known, 0], values[column - known, 1]
+            margin = y[i] * (a + at_zero)
+            total -= weights[i] * (1.0 - margin) if margin < 1.0 else 0.0
+            margin = y[i] * (a + t * b + at_t)
+            total += weights[i] * (1.0 - margin) if margin < 1.0 else 0.0
         return self.share * total / n
+
+    def _responses_of(self, ids):
+        """Return f and the direction at ids, shape (n, 2), by their kernel values."""
+        pair = np.column_stack([np.asarray(self.coef)[: self.size], np.asarray(self.direction)[: self.size]])
+        used = pair.any(axis=1)
+        if used.all():
+            return products(self.source, ids, self.sample, pair)
+        return products(self.source, ids, self.sample[used], pair[used])
 
     def _append(self, ids):
         """Let fresh examples join the sample; their coefficients are zero, so no function changes."""
@@ -278,9 +316,14 @@ cdef class SCS:
         self.growing = self.growth > 0 and k > 0
         if k == 0:
             return
-        self.matrix.append(self.source.block(ids, np.concatenate([self.held_out, self.sample, ids])))
-        self.place[ids] = np.arange(old, old + k)
-        self.sample = np.concatenate([self.sample, ids])
+        joined = np.concatenate([self.sample, ids])
+        if self.watching_all:
+            block = self.source.block(ids, self.watched)
+            self.matrix.append(np.hstack([block, block[:, np.asarray(self.place)[joined]]]))
+        else:
+            self.matrix.append(self.source.block(ids, np.concatenate([self.watched, joined])))
+            np.asarray(self.place)[ids] = np.arange(self.held + old, self.held + old + k)
+        self.sample = joined
         self.size = old + k
         self.y, self.weights = self.source.y[self.sample], self.source.weights[self.sample]
         self.line = HingeLine(self.y, self.weights, self.alpha, self.share, self.fit_intercept)
@@ -290,6 +333,15 @@ cdef class SCS:
             self.u[column] = self.matrix.dot_row(j, self.held, &self.coef[0], old)
             self.v[column] = self.matrix.dot_row(j, self.held, &self.direction[0], old)
             self.z[column] = self.matrix.dot_row(j, self.held, &signed[0], old)
+        if self.watching_all and self.held and self.source.complete(self.sample):
+            self._drop_watched()
+
+    def _drop_watched(self):
+        """All rows are in the sample: their responses need not be kept twice."""
+        self.matrix.drop_held()
+        self.u, self.v, self.z = self.u[self.held :], self.v[self.held :], self.z[self.held :]
+        self.held, self.watched = 0, self.held_out
+        np.asarray(self.place)[self.sample] = np.arange(self.size)
 
     def _recompute(self):
         """Add up the responses anew."""

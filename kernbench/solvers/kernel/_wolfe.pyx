@@ -6,13 +6,12 @@ work and a row for each crossing. The geometry of coefficients asks for a produc
 """
 
 from libc.math cimport sqrt
-from libc.stdlib cimport free
 from libc.string cimport memset
 
-from kernbench.kernels._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel._hinge_line cimport HingeLine, dot, mix
+from kernbench.solvers.kernel._symmetric cimport add_symmetric_double, add_symmetric_float
 from kernbench.solvers._simplex_qp cimport SimplexQP
 
 import numpy as np
@@ -179,7 +178,7 @@ cdef class Wolfe:
         if not self.rkhs:
             self.g[slot, :] = self.h[slot, :]
             memset(h, 0, self.n * sizeof(double))
-            self._combine(g, h)
+            self._combine_all(g, h)
         if self.reset:
             for i in range(self.n):
                 self.direction[i], self.v[i], self.part[i] = -g[i], -h[i], self.active[i]
@@ -237,6 +236,22 @@ cdef class Wolfe:
                 else:
                     add_rows_double(<double **> pointers, steps, count, 0, self.n, out)
                 count = 0
+        return 0
+
+    cdef int _combine_all(self, const double *coef, double *out) except -1:
+        """The same for few or no zeros: of each row, the half beyond the diagonal is enough."""
+        cdef:
+            Py_ssize_t first, count, q, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
+            void *pointers[BATCH]
+        for first in range(0, self.n, room):
+            count = min(room, self.n - first)
+            for q in range(count):
+                self.wanted[q] = first + q
+            self.rows.fetch(&self.wanted[0], count, pointers)
+            if self.rows.single:
+                add_symmetric_float(<float **> pointers, first, count, self.n, coef, out)
+            else:
+                add_symmetric_double(<double **> pointers, first, count, self.n, coef, out)
         return 0
 
     def _recompute(self):
