@@ -108,7 +108,6 @@ def test_summary_of_a_curve():
     assert metrics["curve_error"] == pytest.approx((0.5 + 0.4 + 0.2 + 0.3) / 4)
     assert (metrics["early_error"], metrics["epoch_error"], metrics["test_error"]) == (None, 0.2, 0.3)
     assert metrics["rise"] == pytest.approx(0.1)
-    assert metrics["settled_share"] == 1.0  # 0.25 is five points off
 
 
 def test_a_curve_has_a_value_at_every_common_point():

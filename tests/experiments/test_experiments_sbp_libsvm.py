@@ -25,6 +25,7 @@ def test_registry_knows_it_and_refuses_others_with_the_nearest():
         ("adult-narrow", 10, 1),
         ("mnist-8-vs-rest", 25, 1 / 1000),
         ("covtype", 5000, 1e-4),
+        ("forest", 5000, 1e-4),
     ],
 )
 def test_parameters_are_those_of_table_2(dataset, variance, lam_n):
@@ -40,9 +41,16 @@ def test_numbers_are_those_of_the_paper():
     assert number("adult", "sbp-quarter", "fit_seconds") == 48.75
     assert number("mnist-8-vs-rest", "sbp-quarter", "test_error") == 0.0046
     assert number("mnist-8-vs-rest", "sbp-quarter", "fit_seconds") == 495.0
-    assert number("covtype", "libsvm", "test_error") == 0.018
-    assert number("covtype", "sbp-quarter", "fit_seconds") == 8.75 * 3600
+    assert number("forest", "libsvm", "test_error") == 0.018
+    assert number("forest", "sbp-quarter", "fit_seconds") == 8.75 * 3600
     assert number("adult-narrow", "libsvm", "test_error") is None
+
+
+def test_a_subset_has_no_numbers_of_the_paper_but_says_what_it_stands_for():
+    subset, whole = (EXPERIMENT.scale("paper").setting(name) for name in ("covtype", "forest"))
+    assert EXPERIMENT.paper_number("covtype", "libsvm", "test_error") is None
+    assert subset.stands_for == whole.name and subset.params == whole.params
+    assert {"n_train": 50_000, **whole.arguments} == subset.arguments
 
 
 def test_declared_data_sets_exist_and_quick_ones_need_no_file():

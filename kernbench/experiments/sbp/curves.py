@@ -28,8 +28,7 @@ def measure(cell):
         ``metrics``, most of test errors at so many kernel evaluations, nothing being kept: ``test_error`` of
         the final model; ``curve_error``, the mean over `PASSES`, equally spaced in the logarithm;
         ``early_error``, ``epoch_error``, after n²/8 and n²; ``rise``, of the final model above the least on
-        the way; ``settled_share``, the share of the run's evaluations after which the error stays within a
-        point of the last; ``computed``, of all its evaluations the share that was computed. ``trace``:
+        the way; ``computed``, of all its evaluations the share that was computed. ``trace``:
         ``passes``, ``evaluations`` (n² times those) and ``test_error``; of the models on the way
         ``model_evaluations``, ``model_computed``, ``model_error``.
     """
@@ -71,18 +70,15 @@ def summary(points, errors, on_grid, n):
     # Before the first model there is none, and a coin is as good.
     mean = (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid)
     early, epoch = runs.carried(points, errors, [n * n / 8, n * n])
-    spent = np.array([point.cost for point in points])
-    outside = np.flatnonzero(np.abs(np.array(errors) - errors[-1]) > 0.01)
-    settled = spent[outside[-1] + 1] if len(outside) else spent[0]
+    spent = points[-1].cost
     return {
         "test_error": errors[-1],
         "curve_error": mean,
         "early_error": early,
         "epoch_error": epoch,
         "rise": errors[-1] - min(errors),
-        "settled_share": settled / spent[-1],
-        "computed": points[-1].computed / spent[-1],
-        "evaluations": spent[-1],
+        "computed": points[-1].computed / spent,
+        "evaluations": spent,
         "n_iter": points[-1].n_iter,
         "n_support": points[-1].n_support,
     }

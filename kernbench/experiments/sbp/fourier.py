@@ -22,8 +22,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``test_error`` with the most pairs; ``curve_error`` and ``epoch_error`` as of
-        :mod:`~kernbench.experiments.sbp.curves`, with inner products for kernel evaluations. ``trace``:
+        ``metrics``: ``test_error`` with the most pairs; ``curve_error``, ``early_error``, ``epoch_error`` and
+        ``evaluations`` as of :mod:`~kernbench.experiments.sbp.curves`, with inner products for kernel
+        evaluations. ``trace``:
         ``pairs``, ``passes`` (inner products over n²), ``evaluations`` (inner products) and ``test_error``.
     """
     from kernbench.features import RandomFeatures
@@ -49,7 +50,9 @@ def measure(cell):
     metrics = {
         "test_error": errors[-1],
         "curve_error": (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid),
+        "early_error": _last(counts, errors, n / 8),
         "epoch_error": _last(counts, errors, n),
+        "evaluations": counts[-1] * n,
     }
     trace = {
         "pairs": counts,

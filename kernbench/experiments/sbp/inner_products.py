@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kernbench.experiments.base import Claim, Experiment, Method, Scale
-from kernbench.experiments.sbp.displays import COUNTING, error_curves, error_table
+from kernbench.experiments.sbp.displays import COUNTING, error_curves, run_tables
 from kernbench.experiments.sbp.parts import (
     ERRORS,
     FOURIER,
@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
             datasets=("reuters-money-fx", "mnist-8-vs-rest", "text-like", "checkerboard"),
         ),
     ),
-    tables=(error_table(tuple(method.name for method in SOLVERS)),),
+    tables=run_tables(tuple(method.name for method in SOLVERS)),
     figures=(error_curves("test-error", "Test error against inner products", "inner products / n²"),),
     threads=1,
     note=f"{COUNTING} An evaluation is one inner product of d columns, since norms are computed once. k pairs of "
