@@ -49,6 +49,7 @@ METHODS = (
         "scikit-learn-intelex, float32",
         "sklearnex.svm:SVC",
         input_dtype="float32",
+        dense_input=True,
         requires="sklearnex",
         package="scikit-learn-intelex",
     ),
@@ -111,8 +112,8 @@ PAPER = Scale(
             {"name": "covtype", "standardise": False},
             _gaussian(5000, 10_000.0),
             optional=True,
-            note="all rows, class 2 against the rest, raw features; Table 2: s² = 5000, λ = 1/(10000 n). Hours for "
-            "SMO, many for LIBSVM and for ten epochs of SBP: give --time-limit",
+            note="all rows, class 2 against the rest, raw features; Table 2: s² = 5000, λ = 1/(10000 n). "
+            "Hours for SMO, many for LIBSVM and for ten epochs of SBP: give --time-limit",
         ),
     ),
     repeats=3,
