@@ -131,8 +131,8 @@ EXPERIMENT = Experiment(
     claims=(
         *(
             Claim(
-                f"SBP's test error is below that of {rival.label} at equal kernel evaluations, on the average "
-                "over the curve.",
+                f"SBP's test error is below that of {rival.label} at equal kernel evaluations, on the "
+                "average over the curve.",
                 "sbp",
                 rival.name,
                 "curve_error",
@@ -142,7 +142,8 @@ EXPERIMENT = Experiment(
         ),
         *(
             Claim(
-                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}{words}.",
+                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}"
+                f"{words}.",
                 "sbp",
                 rival.name,
                 "epoch_error",
