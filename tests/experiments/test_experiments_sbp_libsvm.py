@@ -7,6 +7,7 @@ import pytest
 
 from kernbench.experiments import get, names, run
 from kernbench.experiments.measure import resolve
+from kernbench.experiments.sbp.libsvm import BUDGET, QUARTER
 from kernbench.experiments.store import Store
 
 EXPERIMENT = get("sbp-libsvm")
@@ -91,7 +92,8 @@ def test_it_runs_end_to_end(tmp_path):
         record["metrics"]["test_error"] < 0.2 for name, record in records.items() if "quarter" not in name
     )
 
-    budget = 0.24 * records["libsvm"]["seconds"]["fit"]
+    assert 0.8 * QUARTER < BUDGET < QUARTER  # a part is left for what the solver's clock leaves out
+    budget = BUDGET * records["libsvm"]["seconds"]["fit"]
     assert records["sbp-quarter"]["params"]["max_seconds"] == pytest.approx(budget)
     trace = records["smo-converged"]["trace"]
     assert len(trace["seconds"]) == len(trace["test_error"]) > 1

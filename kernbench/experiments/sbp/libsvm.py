@@ -7,8 +7,9 @@ variance s² of the Gaussian kernel and λ; LIBSVM's parameters are γ = 1/(2 s�
 from kernbench.experiments.base import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
 
 QUARTER = 0.25
-# Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter.
-BUDGET = 0.24
+# Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter. The
+# certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute or one.
+BUDGET = 0.22
 HOUR = 3600.0
 KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
 SKLEARN_SVC = "sklearn.svm:SVC"

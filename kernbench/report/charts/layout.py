@@ -158,7 +158,8 @@ def name_inside(axes, handles, names, fonts):
     """A small legend where the panel is emptiest; below it, if there are too many lines for an empty place."""
     place = {"loc": "best"}
     if len(names) > MOST_INSIDE:
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "columnspacing": 1.0}
+        below = -0.19 if axes.get_xlabel() else -0.12
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, below), "columnspacing": 1.0}
         place["ncols"] = LEGEND_COLUMNS
     axes.legend(
         handles,
