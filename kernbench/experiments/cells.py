@@ -30,7 +30,7 @@ class Cell:
         How to judge it.
     measure : str
         How to measure it: as in :class:`~kernbench.experiments.base.Experiment`.
-    traced, input_dtype
+    traced, input_dtype, dense_input
         As in :class:`~kernbench.experiments.base.Method`.
     warm_up_rows : int
         As in :class:`~kernbench.experiments.base.Experiment`.
@@ -53,6 +53,7 @@ class Cell:
     measure: str
     traced: bool = False
     input_dtype: str | None = None
+    dense_input: bool = False
     warm_up_rows: int = 0
     budget: dict | None = None
 
@@ -229,6 +230,7 @@ def _cell(experiment, scale, setting, method, repeat):
         measure=method.measure or experiment.measure,
         traced=method.traced,
         input_dtype=method.input_dtype,
+        dense_input=method.dense_input,
         warm_up_rows=experiment.warm_up_rows,
         budget=budget,
     )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+from scipy import sparse
 
 from kernbench.experiments.base.addresses import resolve
 from kernbench.experiments.evaluation import error_rate
@@ -132,6 +133,21 @@ def _trace(model, metrics, seconds):
     }
 
 
+def laid_out(cell, data):
+    """The data as the cell's method wants them: sparse ones dense, if it asks for that."""
+    if not cell.dense_input or not sparse.issparse(data.X_train):
+        return data
+    return replace(data, X_train=data.X_train.toarray(), X_test=data.X_test.toarray())
+
+
+def in_precision(cell, data):
+    """The data in the precision that the cell's method asks for, if it does."""
+    if cell.input_dtype is None:
+        return data
+    X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
+    return replace(data, X_train=X_train, X_test=X_test)
+
+
 def warm_up(cell, data):
     """Fit a few rows of each class off the clock: a process's first fit also loads libraries."""
     if cell.warm_up_rows == 0:
@@ -157,11 +173,7 @@ def measure(cell):
         As :func:`result` makes it. ``seconds["fit"]`` is wall time without the tracing, see `fit_seconds`;
         ``seconds["solver"]`` is where the solver's own clock ends, and with it the trace (None without one).
     """
-    data = resolve(cell.loader)(**cell.arguments)
-    if cell.input_dtype is not None:
-        X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
-        data = replace(data, X_train=X_train, X_test=X_test)
-
+    data = in_precision(cell, laid_out(cell, resolve(cell.loader)(**cell.arguments)))
     warm_up(cell, data)
     tracer = ErrorTracer(data)
     model = resolve(cell.estimator)(**cell.params, **({"callback": tracer} if cell.traced else {}))

@@ -134,7 +134,8 @@ def interval_sentence(experiment, group, dataset, claim=None):
     found = compare(*samples)
     if found is None:
         n_repeats = min(len(sample) for sample in samples)
-        return f"{text.plural(n_repeats, 'repeat')}: no interval (that takes at least {MIN_REPEATS})."
+        few = f"{text.plural(n_repeats, 'repeat')}: no interval (that takes at least {MIN_REPEATS})."
+        return few if n_repeats else ""
     low, high, difference = (signed(metric, value) for value in (found.low, found.high, found.difference))
     return (
         f"{method} minus {peer}, medians over repeats: {difference} "

@@ -108,7 +108,7 @@ def scaled(metric, value, error=None):
     """A value in the metric's unit, without naming it: two decimals for a percentage."""
     if value is None:
         return text.DASH
-    if metric.unit == "%":
+    if metric.unit in ("%", "points"):
         return text.percent(value, error)
     shown = text.significant(metric.factor * value)
     return shown if error is None else f"{shown} ± {text.significant(metric.factor * error, 2)}"

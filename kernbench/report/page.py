@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kernbench.report.sections import Section
 from kernbench.report.tables import Column, Table, markdown_text, words
+from kernbench.report.text import unbroken
 from kernbench.report.verdict import Verdict
 from kernbench.solvers.registry import SOLVERS
 
@@ -66,7 +67,9 @@ def _environment(escape):
 
 def render_html(page):
     """The page as one HTML document that needs nothing else."""
-    return _environment(True).get_template("index.html.j2").render(page=page).lstrip()
+    environment = _environment(True)
+    environment.filters["unbroken"] = unbroken
+    return environment.get_template("index.html.j2").render(page=page).lstrip()
 
 
 def render_markdown(page):

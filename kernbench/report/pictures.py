@@ -20,7 +20,7 @@ class Picture:
         What is drawn.
     heading : str
         Under which it stands in its section, with its neighbours of the same heading.
-    shape : {"", "wide", "panels"}
+    shape : {"", "wide", "panels", "panels large"}
         How it is laid out: beside others, over the whole width, or as small multiples that flow.
     lead : str
         Over small multiples: what their axes are.

@@ -115,6 +115,11 @@ def printable(name):
     return "".join(character if character.isprintable() else "\ufffd" for character in str(name))
 
 
+def unbroken(sentence):
+    """A sentence whose lines do not break between a number and its ``%`` or ``×``."""
+    return re.sub(r"(?<=\d) (?=[%×])", "\u00a0", sentence)
+
+
 def possessive(name):
     """``"LIBSVM's"``, ``"Pegasos'"``."""
     return f"{name}'" if name.endswith("s") else f"{name}'s"

@@ -104,11 +104,11 @@ def test_a_model_is_carried_on_and_never_back():
 
 def test_summary_of_a_curve():
     found = points([16.0, 64.0, 128.0, 512.0])  # of n = 8: n²/8 = 8, n² = 64
-    metrics = curves.summary(found, [0.4, 0.2, 0.25, 0.3], [None, 0.4, 0.2, 0.3], 8)
-    assert metrics["curve_error"] == pytest.approx((0.5 + 0.4 + 0.2 + 0.3) / 4)
+    on_grid = [None] + [0.2] * 20
+    metrics = curves.summary(found, [0.4, 0.2, 0.25, 0.3], on_grid, 8)
+    assert metrics["curve_error"] == pytest.approx((0.5 + 20 * 0.2) / 21) == curves.mean_error(on_grid)
     assert (metrics["early_error"], metrics["epoch_error"], metrics["test_error"]) == (None, 0.2, 0.3)
     assert metrics["rise"] == pytest.approx(0.1)
-    assert metrics["settled_share"] == 1.0  # 0.25 is five points off
 
 
 def test_a_curve_has_a_value_at_every_common_point():
@@ -129,7 +129,22 @@ def test_fourier_features_cost_their_inner_products():
     assert trace["pairs"] == [1, 2, 4, 8, 16, 32]
     assert trace["evaluations"] == [160 * k for k in trace["pairs"]]
     assert trace["test_error"][-1] < trace["test_error"][0]
-    assert record["metrics"]["epoch_error"] == trace["test_error"][-1]
+    metrics = record["metrics"]
+    assert metrics["matched_error"] == metrics["test_error"] == trace["test_error"][-1]
+    assert metrics["early_error"] == trace["test_error"][4]  # 16 pairs of 160 / 8 = 20
+    assert metrics["epoch_error"] is None  # 32 pairs do not reach 160
+
+
+def test_features_and_solvers_are_compared_as_far_as_features_go():
+    assert [curves.most_pairs(limit) for limit in (1, 2, 40, 64, 4096)] == [1, 2, 32, 64, 4096]
+    on_grid = [None] * 4 + list(np.linspace(0.4, 0.1, 17))
+    assert curves.mean_error(on_grid, curves.PASSES[5]) == pytest.approx((4 * 0.5 + sum(on_grid[4:6])) / 6)
+    assert curves.mean_error(on_grid, curves.PASSES[0] / 2) is None
+    record = curves.measure(cell(solver="sbp", epochs=2, pairs=40))
+    trace, metrics = record["trace"], record["metrics"]
+    assert metrics["shared_error"] == curves.mean_error(trace["test_error"], 32 / 160)
+    spent = [k for k, cost in enumerate(trace["model_evaluations"]) if cost <= 32 * 160]
+    assert metrics["matched_error"] == trace["model_error"][spent[-1]]
 
 
 @pytest.mark.parametrize(

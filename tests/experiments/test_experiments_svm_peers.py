@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.svm import SVC
 
 from kernbench.datasets import load
 from kernbench.experiments import get
 from kernbench.experiments.base import resolve
 from kernbench.experiments.evaluation import svm_objective
+from kernbench.experiments.measure import in_precision, laid_out
 from kernbench.experiments.svm_peers import fits, limit
 from kernbench.experiments.svm_peers.optimum import find_optimum
 
@@ -30,6 +32,7 @@ def cell(method, **changes):
         seed=0,
         traced=declared.traced,
         input_dtype=declared.input_dtype,
+        dense_input=declared.dense_input,
         warm_up_rows=20,
         **changes,
     )
@@ -63,6 +66,18 @@ def test_exact_solvers_reach_it_and_say_when(method):
         assert metrics["seconds_to_gap"] == record["seconds"]["fit"] == trace["seconds"][-1]
     else:
         assert metrics["seconds_to_gap"] <= trace["seconds"][-1]
+
+
+def test_sparse_data_become_dense_for_those_who_ask_and_nobody_else():
+    data = load("sparse-text", n_train=40, n_test=20)
+    kept, dense = (laid_out(SimpleNamespace(dense_input=ask), data) for ask in (False, True))
+    assert kept is data and sparse.issparse(data.X_train)
+    assert isinstance(dense.X_train, np.ndarray) and isinstance(dense.X_test, np.ndarray)
+    np.testing.assert_array_equal(dense.X_train, data.X_train.toarray())
+    single = in_precision(SimpleNamespace(input_dtype="float32"), dense)
+    assert single.X_train.dtype == single.X_test.dtype == np.float32
+    takers = {method.name for method in get("peers-svm").methods if method.dense_input}
+    assert takers == {"intelex-f32", "intelex-f64"}
 
 
 def test_a_model_without_dual_variables_has_no_objective():

@@ -101,6 +101,23 @@ def test_lines_are_medians_with_the_range_of_repeats(records):
     assert only.name == "b"
 
 
+def test_a_span_ends_the_axis_and_the_caption_says_so(toy, records):
+    rows = [records.one(trace={"x": [1, 2, 3], "y": [400.0, 2.0, 1.0]})]
+    whole = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y", log=True), panel="dataset")
+    part = replace(whole, y_span=3.0, large=True)
+    drawn = [pictures_of(replace(toy, figures=(d,)), grouped(rows), looks(["smo"]))[0] for d in (whole, part)]
+    assert [">100</text>" in picture.svg_file for picture in drawn] == [True, False]
+    assert [picture.shape for picture in drawn] == ["panels", "panels large"]
+    remark = "Lines leave the picture above 3 × the lowest value."
+    assert [remark in picture.caption for picture in drawn] == [False, True]
+    assert all("400.0" in picture.csv for picture in drawn)
+
+
+def test_a_span_and_a_range_contradict_each_other():
+    with pytest.raises(ValueError, match="y_range or y_span"):
+        Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))
+
+
 def test_cross_table_puts_the_papers_number_beside_ours(toy, records):
     paper = (PaperNumber("adult", "smo", "test_error", 0.15, 0.002), *toy.paper_numbers)
     experiment = replace(toy, paper_numbers=paper, tables=(CrossTable("t", "T", "test_error"),))
@@ -151,6 +168,11 @@ def test_names_at_the_ends_of_lines_keep_apart():
     levels = apart([0.5, 0.51, 0.52, 0.9], 0.1)
     assert (np.diff(levels) >= 0.1 - 1e-12).all() and levels[-1] == pytest.approx(0.9)
     assert apart([0.97, 0.98, 0.99], 0.1)[-1] <= 1.0
+
+
+def test_a_short_logarithmic_axis_has_even_ticks():
+    assert ticks(0.45, 1.25, True) == pytest.approx([0.6, 0.8, 1.0, 1.2])
+    assert ticks(0.4, 2.5, True) == pytest.approx([0.5, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("ends", [(0.013, 0.9), (0.9, 1.1), (30.0, 40.0), (0.0, 1e4)])

@@ -57,6 +57,9 @@ class Curves:
         A point (x, y) of that line; None puts it just below all points of a panel.
     y_range : tuple of float or None
         Ends of the vertical axis; a line may leave the picture there. None shows all of them.
+    y_span : float or None
+        Instead: the vertical axis ends at this many times the lowest value, so that the range in which the
+        lines differ is not pressed flat by one that is far off.
     shared_x, shared_y : bool
         The panels share the scale of `x`, of `y`.
     band : bool
@@ -65,6 +68,8 @@ class Curves:
         A mark at every point; False for curves that are dense.
     ordered : bool
         The lines are steps of one quantity, and get shades of one colour.
+    large : bool
+        Larger panels, three beside each other: for many lines that cross.
     note : str
         What the caption says besides.
     """
@@ -79,11 +84,13 @@ class Curves:
     slope_label: str = ""
     slope_through: tuple | None = None
     y_range: tuple | None = None
+    y_span: float | None = None
     shared_x: bool = True
     shared_y: bool = True
     band: bool = True
     marks: bool = True
     ordered: bool = False
+    large: bool = False
     methods: tuple | None = None
     datasets: tuple | None = None
     where: tuple = ()
@@ -93,6 +100,8 @@ class Curves:
     def __post_init__(self):
         if self.slope is not None and not (self.x.log and self.y.log):
             raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
+        if self.y_range is not None and self.y_span is not None:
+            raise ValueError(f"figure {self.name!r}: give y_range or y_span, not both")
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,8 @@ class Method:
         Parameter that takes the cell's seed; None for a deterministic method.
     input_dtype : str or None
         Cast the data to this dtype before the clock starts; None leaves it as loaded.
+    dense_input : bool
+        Make sparse data dense before the clock starts.
     depends_on : str or None
         Method whose fit time, on the same data and repeat, this one's budget is a fraction of.
     budget_fraction : float or None
@@ -137,6 +139,7 @@ class Method:
     traced: bool = False
     seed_param: str | None = None
     input_dtype: str | None = None
+    dense_input: bool = False
     depends_on: str | None = None
     budget_fraction: float | None = None
     budget_param: str = "max_seconds"

@@ -16,7 +16,8 @@ def measure(cell):
     """Follow a solver's test error.
 
     The cell's `params` are ``solver``, ``gamma`` (of the Gaussian), ``C``, ``epochs``, ``options`` of
-    the solver, and perhaps ``nu``, the slack budget of the batch perceptron. There is no intercept.
+    the solver, perhaps ``nu``, the slack budget of the batch perceptron, and perhaps ``pairs``, the most
+    Fourier features it is compared with. There is no intercept.
 
     Parameters
     ----------
@@ -28,8 +29,9 @@ def measure(cell):
         ``metrics``, most of test errors at so many kernel evaluations, nothing being kept: ``test_error`` of
         the final model; ``curve_error``, the mean over `PASSES`, equally spaced in the logarithm;
         ``early_error``, ``epoch_error``, after n²/8 and n²; ``rise``, of the final model above the least on
-        the way; ``settled_share``, the share of the run's evaluations after which the error stays within a
-        point of the last; ``computed``, of all its evaluations the share that was computed. ``trace``:
+        the way; ``computed``, of all its evaluations the share that was computed; with ``pairs``
+        ``shared_error``, the mean over those of `PASSES` that the features reach, and ``matched_error``,
+        after as many evaluations as the most features cost. ``trace``:
         ``passes``, ``evaluations`` (n² times those) and ``test_error``; of the models on the way
         ``model_evaluations``, ``model_computed``, ``model_error``.
     """
@@ -48,6 +50,11 @@ def measure(cell):
     errors = [error_rate(data.y_test, np.where(point.scores > 0, 1, -1)) for point in points]
     grid = [passes * n * n for passes in PASSES]
     on_grid = runs.carried(points, errors, grid)
+    metrics = summary(points, errors, on_grid, n)
+    if "pairs" in params:
+        most = most_pairs(params["pairs"])
+        metrics["shared_error"] = mean_error(on_grid, most / n)
+        (metrics["matched_error"],) = runs.carried(points, errors, [most * n])
     trace = {
         "passes": PASSES,
         "evaluations": grid,
@@ -58,31 +65,37 @@ def measure(cell):
     }
     return result(
         data,
-        summary(points, errors, on_grid, n),
+        metrics,
         seconds={"run": seconds},
         trace=trace,
         n_kernel_evaluations=points[-1].computed,
     )
 
 
+def mean_error(on_grid, end=PASSES[-1]):
+    """The mean over those of `PASSES` that are at most `end`; None where there are none."""
+    # Before the first model there is none, and a coin is as good.
+    reached = [0.5 if error is None else error for passes, error in zip(PASSES, on_grid) if passes <= end]
+    return sum(reached) / len(reached) if reached else None
+
+
+def most_pairs(limit):
+    """The largest number of pairs of Fourier features up to `limit`: they are doubled, beginning with one."""
+    return 1 << (int(limit).bit_length() - 1)
+
+
 def summary(points, errors, on_grid, n):
     """The metrics of :func:`measure` from the models' errors."""
-    known = [error for error in on_grid if error is not None]
-    # Before the first model there is none, and a coin is as good.
-    mean = (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid)
     early, epoch = runs.carried(points, errors, [n * n / 8, n * n])
-    spent = np.array([point.cost for point in points])
-    outside = np.flatnonzero(np.abs(np.array(errors) - errors[-1]) > 0.01)
-    settled = spent[outside[-1] + 1] if len(outside) else spent[0]
+    spent = points[-1].cost
     return {
         "test_error": errors[-1],
-        "curve_error": mean,
+        "curve_error": mean_error(on_grid),
         "early_error": early,
         "epoch_error": epoch,
         "rise": errors[-1] - min(errors),
-        "settled_share": settled / spent[-1],
-        "computed": points[-1].computed / spent[-1],
-        "evaluations": spent[-1],
+        "computed": points[-1].computed / spent,
+        "evaluations": spent,
         "n_iter": points[-1].n_iter,
         "n_support": points[-1].n_support,
     }

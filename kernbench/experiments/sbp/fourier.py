@@ -5,7 +5,7 @@ from time import perf_counter
 from kernbench.experiments.base import resolve
 from kernbench.experiments.evaluation import error_rate
 from kernbench.experiments.measure import result
-from kernbench.experiments.sbp.curves import PASSES
+from kernbench.experiments.sbp.curves import PASSES, mean_error, most_pairs
 from kernbench.experiments.sbp.runs import gaussian
 
 
@@ -22,8 +22,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``test_error`` with the most pairs; ``curve_error`` and ``epoch_error`` as of
-        :mod:`~kernbench.experiments.sbp.curves`, with inner products for kernel evaluations. ``trace``:
+        ``metrics``: ``test_error`` and ``matched_error``, with the most pairs; ``shared_error``,
+        ``early_error``, ``epoch_error`` and ``evaluations`` as of :mod:`~kernbench.experiments.sbp.curves`,
+        with inner products for kernel evaluations, None where the pairs do not reach so far. ``trace``:
         ``pairs``, ``passes`` (inner products over n²), ``evaluations`` (inner products) and ``test_error``.
     """
     from kernbench.features import RandomFeatures
@@ -45,11 +46,13 @@ def measure(cell):
         k *= 2
     seconds = perf_counter() - start
     on_grid = [_last(counts, errors, passes * n) for passes in PASSES]
-    known = [error for error in on_grid if error is not None]
     metrics = {
         "test_error": errors[-1],
-        "curve_error": (sum(known) + 0.5 * (len(on_grid) - len(known))) / len(on_grid),
+        "matched_error": errors[-1],
+        "shared_error": mean_error(on_grid, most_pairs(params["pairs"]) / n),
+        "early_error": _last(counts, errors, n / 8),
         "epoch_error": _last(counts, errors, n),
+        "evaluations": counts[-1] * n,
     }
     trace = {
         "pairs": counts,
@@ -61,5 +64,7 @@ def measure(cell):
 
 
 def _last(counts, errors, most):
-    """The error with the most pairs that `most` allows; None where it allows none."""
+    """The error with the most pairs that `most` allows; None where it allows none, or twice all there are."""
+    if most >= 2 * counts[-1]:
+        return None
     return next((error for k, error in zip(reversed(counts), reversed(errors)) if k <= most), None)

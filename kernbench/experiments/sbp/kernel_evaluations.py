@@ -15,7 +15,7 @@ from kernbench.experiments.base import (
     Setting,
 )
 from kernbench.experiments.sbp.complexity import LABELS
-from kernbench.experiments.sbp.displays import COUNTING, error_curves, error_table
+from kernbench.experiments.sbp.displays import COUNTING, error_curves, run_tables
 from kernbench.experiments.sbp.parts import (
     ADULTS,
     COMPLEXITY,
@@ -131,29 +131,31 @@ EXPERIMENT = Experiment(
     claims=(
         *(
             Claim(
-                f"SBP's test error is below {rival.label}'s at equal kernel evaluations, on the average over the "
-                "curve.",
+                f"SBP's test error is below that of {rival.label} at equal kernel evaluations, on the "
+                "average over the curve.",
                 "sbp",
                 rival.name,
                 "curve_error",
                 0.0,
-                datasets=ADULTS + DIGITS,
             )
             for rival in (PEGASOS, SDCA)
         ),
         *(
             Claim(
-                f"After n² kernel evaluations SBP's test error is no higher than {rival.label}'s{words}.",
+                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}"
+                f"{words}.",
                 "sbp",
                 rival.name,
                 "epoch_error",
                 margin,
-                datasets=ADULTS + DIGITS,
+                datasets=datasets,
             )
-            for rival, margin, words in (
-                (PEGASOS, 0.0, ""),
-                (SDCA, 0.0, ""),
-                (PERCEPTRON, 0.005, " by more than half a point"),
+            for rival, margin, words, datasets in (
+                (PEGASOS, 0.0, "", None),
+                (SDCA, 0.0, "", None),
+                (PERCEPTRON, 0.005, " by more than half a point", ADULTS),
+                # MNIST's errors are half a point themselves.
+                (PERCEPTRON, 0.001, " by more than a tenth of a point where errors are small", DIGITS),
             )
         ),
         Claim(
@@ -190,7 +192,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     tables=(
-        error_table(tuple(method.name for method in SOLVERS)),
+        *run_tables(tuple(method.name for method in SOLVERS)),
         MetricTable(
             "slopes",
             "Table 1: the power of 1/ε with which evaluations grow, measured and by the bound at the same ε",

@@ -7,8 +7,9 @@ variance s² of the Gaussian kernel and λ; LIBSVM's parameters are γ = 1/(2 s�
 from kernbench.experiments.base import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
 
 QUARTER = 0.25
-# Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter.
-BUDGET = 0.24
+# Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter. The
+# certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute or one.
+BUDGET = 0.22
 HOUR = 3600.0
 KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
 SKLEARN_SVC = "sklearn.svm:SVC"
@@ -49,6 +50,7 @@ METHODS = (
         "scikit-learn-intelex, float32",
         "sklearnex.svm:SVC",
         input_dtype="float32",
+        dense_input=True,
         requires="sklearnex",
         package="scikit-learn-intelex",
     ),
@@ -102,8 +104,17 @@ PAPER = Scale(
             {"name": "covtype", "n_train": 50_000, "standardise": False},
             _gaussian(5000, 10_000.0),
             optional=True,
+            stands_for="forest",
             note="SUBSET: 50,000 of the paper's 522,910 training rows, class 2 against the rest, raw "
-            "features with Table 2's s² = 5000 and λ = 1/(10000 n); the paper's numbers are for all rows",
+            "features with Table 2's s² = 5000 and C = 10,000, thus λ = 1/(10000 n)",
+        ),
+        Setting(
+            "forest",
+            {"name": "covtype", "standardise": False},
+            _gaussian(5000, 10_000.0),
+            optional=True,
+            note="all rows, class 2 against the rest, raw features; Table 2: s² = 5000, λ = 1/(10000 n). "
+            "Hours for SMO, many for LIBSVM and for ten epochs of SBP: give --time-limit",
         ),
     ),
     repeats=3,
@@ -153,7 +164,7 @@ EXPERIMENT = Experiment(
     paper_numbers=(
         *_paper_row("adult", 0.149, 195.0, 0.150),
         *_paper_row("mnist-8-vs-rest", 0.0044, 1980.0, 0.0046),
-        *_paper_row("covtype", 0.018, 35 * HOUR, 0.016),
+        *_paper_row("forest", 0.018, 35 * HOUR, 0.016),
     ),
     threads=1,
     warm_up_rows=64,

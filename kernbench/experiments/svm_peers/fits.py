@@ -1,11 +1,10 @@
 """A cell: fit on the clock, predict on the clock, judge by the objective and the optimum off the clock."""
 
-from dataclasses import replace
 from time import perf_counter
 
 from kernbench.experiments.base import resolve
 from kernbench.experiments.evaluation import error_rate, svm_objective
-from kernbench.experiments.measure import fit_seconds, result, warm_up
+from kernbench.experiments.measure import fit_seconds, in_precision, laid_out, result, warm_up
 from kernbench.experiments.memory import peak_memory
 from kernbench.experiments.svm_peers.optimum import find_optimum
 
@@ -57,11 +56,8 @@ def measure(cell):
         ``evaluations_to_percent``, the same in kernel evaluations. ``seconds``: ``fit`` without tracing,
         ``predict``.
     """
-    data = resolve(cell.loader)(**cell.arguments)
-    original = data
-    if cell.input_dtype is not None:
-        X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
-        data = replace(data, X_train=X_train, X_test=X_test)
+    original = laid_out(cell, resolve(cell.loader)(**cell.arguments))
+    data = in_precision(cell, original)
     warm_up(cell, data)
     tracer = Tracer(original)
     make = resolve(cell.estimator)

@@ -84,9 +84,10 @@ def picture(display, experiment, group, looks):
             )
             for panel, lines in panels.items()
         ]
-        page, file = layout.multiples(multiples, display.title, layout.size_for(chart.most_inside()))
+        size = layout.size_for(chart.most_inside(), chart.panel_size)
+        page, file = layout.multiples(multiples, display.title, size)
         lead = f"↑ {layout.axis_words(display.y)}  → {layout.axis_words(display.x)}"
-        words, shape = "", "panels"
+        words, shape = "", "panels large" if display.large else "panels"
     return Picture(name, caption, words, page, file, chart.csv(), display.heading, shape, lead)
 
 
@@ -102,6 +103,7 @@ class _Chart:
         else:
             self.looks = category_looks([line.name for line in lines] for lines in panels.values())
         self.every = [line for lines in panels.values() for line in lines]
+        self.panel_size = layout.MEDIUM if display.large else layout.SMALL
         self.y_limits = self._heights(self.every)
         self.x_limits = scales.limits([line.x for line in self.every], display.x.log)
 
@@ -110,7 +112,13 @@ class _Chart:
         heights = [end for line in lines for end in (line.low, line.high)]
         if self.display.slope is not None and self.display.slope_through is not None:
             heights.append(self._slope_line(lines)[1])
+        heights = [np.minimum(height, self._top(lines)) for height in heights]
         return self.display.y_range or scales.limits(heights, self.display.y.log)
+
+    def _top(self, lines):
+        """The height above which lines leave the picture."""
+        lowest = min(float(line.y.min()) for line in lines)
+        return np.inf if self.display.y_span is None or lowest <= 0 else self.display.y_span * lowest
 
     def panel_name(self, panel):
         """The heading of a panel."""
@@ -173,7 +181,7 @@ class _Chart:
     def most_inside(self):
         """The most names that a small panel holds which have no room at the ends of its lines."""
         names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values())
-        rooms = (n for n in names if layout.room_for(n, layout.SMALL_FONTS, layout.SMALL[0]) > MOST_ROOM)
+        rooms = (n for n in names if layout.room_for(n, layout.SMALL_FONTS, self.panel_size[0]) > MOST_ROOM)
         return max(map(len, rooms), default=0) if self.is_named else 0
 
     def _room(self, lines, fonts, width):
@@ -224,7 +232,8 @@ class _Chart:
         if self.display.x.log:
             named = len(x) <= MANY_TICKS and all(value == float(f"{value:.2g}") for value in x)
             few = x if named else scales.ticks(x[0], x[-1], True)
-            layout.set_ticks(axes.xaxis, few if alone else few[:: 2 if len(few) > 3 else 1])
+            roomy = alone or self.display.large
+            layout.set_ticks(axes.xaxis, few if roomy else few[:: 2 if len(few) > 3 else 1])
         else:
             whole = all(value.is_integer() for value in x)
             layout.set_ticks(axes.xaxis, scales.round_ticks(x[0], x[-1], 4 if alone else 3, whole))
@@ -252,6 +261,8 @@ class _Chart:
             yield "Line: median; shade: range over seeds and repeats."
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
+        if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
+            yield f"Lines leave the picture above {display.y_span:g} × the lowest value."
         if display.note:
             yield display.note
 

@@ -18,8 +18,8 @@ from kernbench.report.style import GRID, INK
 from kernbench.report.svg import inline, standalone
 
 SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
-SMALL = (2.15, 1.95)
-COLUMNS = 4  # of small multiples in a file
+SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
+FILE_WIDTH = 10.2  # inches of small multiples beside each other in a file, at the most
 MOST_INSIDE = 3  # lines whose names find an empty place inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
 LETTER = 0.58  # width of an average letter over its height
@@ -158,7 +158,8 @@ def name_inside(axes, handles, names, fonts):
     """A small legend where the panel is emptiest; below it, if there are too many lines for an empty place."""
     place = {"loc": "best"}
     if len(names) > MOST_INSIDE:
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "columnspacing": 1.0}
+        below = -0.19 if axes.get_xlabel() else -0.12
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, below), "columnspacing": 1.0}
         place["ncols"] = LEGEND_COLUMNS
     axes.legend(
         handles,
@@ -174,10 +175,10 @@ def name_inside(axes, handles, names, fonts):
     )
 
 
-def size_for(n_names):
+def size_for(n_names, size=SMALL):
     """Size in inches of a panel that names its lines inside, or below where they are many."""
     rows = -(-n_names // LEGEND_COLUMNS) if n_names > MOST_INSIDE else 0
-    return SMALL[0], SMALL[1] + LEGEND_ROW * rows
+    return size[0], size[1] + LEGEND_ROW * rows
 
 
 def width_of(axes):
@@ -224,7 +225,7 @@ def multiples(panels, title, size=SMALL):
         canvas = new_canvas(size)
         panel.draw(canvas.add_subplot(), SMALL_FONTS)
         pieces.append(inline(finish(canvas), panel.name, panel.title, panel.words))
-    columns = min(COLUMNS, len(panels))
+    columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
     rows = ceil(len(panels) / columns)
     canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
     canvas.suptitle(title, fontsize=LARGE_FONTS.title, fontweight="bold", color=INK, x=0.01, ha="left")

@@ -30,14 +30,17 @@ def ticks(low, high, log):
 
 
 def decades(low, high):
-    """Powers of ten from `low` to `high`, not too many; steps of 1, 2, 5 where there are fewer than two, or even ones."""
+    """Powers of ten from `low` to `high`, not too many; steps of 1, 2, 5 where there are fewer than two.
+
+    Where there are fewer than three of those, even steps.
+    """
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     found = [10.0**power for power in powers if low <= 10.0**power <= high]
     if len(found) >= 2:
         return found[:: -(-len(found) // MANY)]
     found = [step * 10.0**power for power in powers for step in (1, 2, 5)]
     found = [value for value in found if low <= value <= high]
-    return found if len(found) >= 2 else round_ticks(low, high)
+    return found if len(found) >= 3 else round_ticks(low, high)
 
 
 def round_ticks(low, high, n_steps=4, whole=False):
