@@ -39,6 +39,10 @@ cdef class Engine:
     # tile's width; scratch belongs to the calling thread.
     cdef void tile(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch, void **rows,
                    Py_ssize_t offset) noexcept nogil
+    # out[0 : count] += sum over q of weights[q] k(query q, Z[start : start + count]): a tile whose values are not kept.
+    # tile[q] are m rows of a tile's width, of the calling thread, that it may write to.
+    cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
+                           void **tile, const double *weights, double *out) noexcept nogil
     # Fill rows[q][0 : Z.n_rows] with k(X[queries[q]], Z) for the m queries.
     cdef int fill(self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1 nogil
 

@@ -24,6 +24,7 @@ from libc.string cimport memcpy, memset
 
 from kernbench.kernels._forms cimport *
 from kernbench.kernels._operand cimport Operand
+from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
 
@@ -52,6 +53,7 @@ cdef enum:
     TILE_BYTES = 262144         # panel x tile of inner products: half of a small second-level cache
     SERIAL_WORK = 2000000       # multiply-adds below which waking threads costs more than it gives
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
+    LINE_BYTES = 64             # of the cache
 
 
 cdef void *allocate(size_t n_bytes) except NULL nogil:
@@ -64,14 +66,17 @@ cdef void *allocate(size_t n_bytes) except NULL nogil:
 
 
 cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes) noexcept nogil:
-    """A panel of m queries, terms and body in the same piece of memory (the body not set); NULL if there is none."""
+    """A panel of m queries, terms and body in the same piece of memory (the body not set); NULL if there is none.
+
+    The body begins with a cache line: loops read it in vectors, of which every second one would else lie across two.
+    """
     cdef size_t head_bytes = sizeof(Panel) + PANEL_ROWS * sizeof(double)
-    cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes)
+    cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes + LINE_BYTES)
     if panel != NULL:
         memset(panel, 0, head_bytes)
         memcpy(panel.queries, queries, m * sizeof(Py_ssize_t))
         panel.terms = <char *> panel + sizeof(Panel)
-        panel.body = <char *> panel.terms + PANEL_ROWS * sizeof(double)
+        panel.body = <void *> ((<size_t> panel + head_bytes + LINE_BYTES - 1) // LINE_BYTES * LINE_BYTES)
     return panel
 
 
@@ -118,6 +123,14 @@ cdef class Engine:
     cdef void tile(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch, void **rows,
                    Py_ssize_t offset) noexcept nogil:
         pass
+
+    cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
+                           void **tile, const double *weights, double *out) noexcept nogil:
+        self.tile(panel, m, start, count, scratch, tile, 0)
+        if self.single:
+            add_rows_float(<float **> tile, weights, m, 0, count, out)
+        else:
+            add_rows_double(<double **> tile, weights, m, 0, count, out)
 
     cdef int fill(self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1 nogil:
         cdef:

@@ -9,6 +9,10 @@ from kernbench.kernels._tiles cimport dot_row_double, dot_row_float
 
 import numpy as np
 
+cdef enum:
+    PANELS_AT_ONCE = 4      # gathered before the threads share out the columns
+    MOST_TILES = 8          # that a thread goes through with one panel before it takes the next
+
 
 def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
     """Return k(X[queries], Z) as an array of the engine's precision, shape (len(queries), n_columns).
@@ -63,6 +67,65 @@ def multiply(Engine engine, const double[:, ::1] A):
     if failed[0]:
         raise MemoryError("could not allocate a tile of the kernel matrix")
     return np.asarray(out)
+
+
+def add_weighted_rows(Engine engine, const Py_ssize_t[::1] queries, const double[::1] weights, double[::1] out):
+    """out += weights' K(X[queries], Z): a combination of rows that are never stored, tile by tile.
+
+    Threads share out stretches of columns; panels are added in the order of the queries, in float64, so the result
+    does not depend on the number of threads.
+    """
+    cdef:
+        Py_ssize_t n = engine.Z.n_rows, m = queries.shape[0], height = engine.panel_rows(), first = 0, n_panels, p, t
+        Py_ssize_t width = engine.tile_width(min(m, height)), n_tiles = (n + width - 1) // width
+        # A panel stays in cache for as many tiles as leave each of several threads something to do.
+        Py_ssize_t stretch = width * max(<Py_ssize_t> 1, min(<Py_ssize_t> MOST_TILES, n_tiles // MOST_TILES))
+        Py_ssize_t n_tasks = (n + stretch - 1) // stretch
+        Panel *panels[PANELS_AT_ONCE]
+        bint failed[1]
+    failed[0] = False
+    while first < m and not failed[0] and n > 0:
+        n_panels = min(<Py_ssize_t> PANELS_AT_ONCE, (m - first + height - 1) // height)
+        with nogil:
+            for p in range(n_panels):
+                panels[p] = engine.gather(&queries[first + p * height], min(height, m - first - p * height))
+                failed[0] = failed[0] or panels[p] == NULL
+            if not failed[0]:
+                for t in prange(n_tasks, schedule="dynamic", use_threads_if=n_tasks > 1):
+                    if _add_stretch(engine, panels, n_panels, m - first, t * stretch, min(n, (t + 1) * stretch), width,
+                                    &weights[first], &out[0]) != 0:
+                        failed[0] = True
+            for p in range(n_panels):
+                if panels[p] != NULL:
+                    engine.release(panels[p])
+        first += n_panels * height
+    if failed[0]:
+        raise MemoryError("could not allocate a tile of the kernel matrix")
+
+
+cdef int _add_stretch(Engine engine, Panel **panels, Py_ssize_t n_panels, Py_ssize_t m, Py_ssize_t start,
+                      Py_ssize_t stop, Py_ssize_t width, const double *weights, double *out) noexcept nogil:
+    """Columns start to stop of the combination of up to `n_panels` whole panels; non-zero when memory ran out."""
+    cdef:
+        Py_ssize_t height = engine.panel_rows(), most = min(m, height), here, p, q, column
+        char *tile = <char *> malloc(most * width * engine.item)
+        void *scratch = malloc(max(engine.scratch_bytes(height), engine.scratch_bytes(m % height)) + 1)
+        void **rows = <void **> malloc(most * sizeof(void *))
+        bint ok = tile != NULL and scratch != NULL and rows != NULL
+    if ok:
+        for q in range(most):
+            rows[q] = tile + q * width * engine.item
+        for p in range(n_panels):
+            here = min(height, m - p * height)
+            column = start
+            while column < stop:
+                engine.add_weighted(panels[p], here, column, min(width, stop - column), scratch, rows,
+                                    weights + p * height, out + column)
+                column += width
+    free(tile)
+    free(scratch)
+    free(rows)
+    return 0 if ok else 1
 
 
 cdef int _multiply_panel(Engine engine, const Py_ssize_t *queries, Py_ssize_t m, const double *A, void *narrow,

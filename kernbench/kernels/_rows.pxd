@@ -9,6 +9,7 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t capacity    # rows the cache holds, and the largest batch `fetch` takes
     cdef readonly long long n_evaluations, n_cached
     cdef readonly bint single, can_restrict
+    cdef readonly bint cheap             # values cost less to compute than to keep
     cdef object operand, pool
     cdef Engine engine
     cdef Py_ssize_t pool_bytes, row_bytes, n_used

@@ -11,12 +11,17 @@ from kernbench.kernels._operand cimport Operand
 
 import numpy as np
 
-from kernbench.kernels._products import fill_block, multiply
+from kernbench.kernels._products import add_weighted_rows, fill_block, multiply
 from kernbench.kernels.blocks import CHUNK_BYTES, as_rows
 from kernbench.kernels.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000
+
+# Multiply-adds per value up to which steps compute their rows anew, a tile at a time, rather than keep them. A value
+# that stays in the cache of the processor is multiplied out at 30 or so multiply-adds per nanosecond; one that is kept
+# goes to main memory and back, the first time to memory that the system has to clear for it.
+CHEAP_WORK = 80
 
 ctypedef fused real:
     float
@@ -45,6 +50,8 @@ cdef class KernelRows:
         Kernel values served from the cache so far.
     capacity : int
         Rows the cache can hold.
+    cheap : bool
+        Few features, or few stored entries per row: :meth:`step` is faster than a cache of rows.
     """
 
     def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32):
@@ -68,6 +75,7 @@ cdef class KernelRows:
         cdef Py_ssize_t n = operand.n_rows
         self.engine = make_engine(self.kernel, operand, operand)
         self.n_rows = n
+        self.cheap = self.engine.tiled and not self.in_place and self.engine.work <= CHEAP_WORK
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
         if not self.in_place and self.pool is None:
@@ -325,7 +333,10 @@ cdef class KernelRows:
         return self._product(self.operand, rows, columns, a)
 
     def step(self, columns, a):
-        """Return K[:, columns] @ a over the rows now in play, float64; for steps too large for the cache."""
+        """Return K[:, columns] @ a over the rows now in play, float64; the cache is neither read nor changed.
+
+        For steps too large for the cache, and where rows are `cheap`.
+        """
         self.n_evaluations += self.n_rows * len(columns)
         return self._product(self.engine.X, np.arange(self.n_rows), columns, a)
 
@@ -351,9 +362,14 @@ cdef class KernelRows:
             return out
         everything = np.arange(operand.n_rows)
         X = operand if np.array_equal(rows, everything) else operand.take(rows)
-        Z = operand if np.array_equal(columns, everything) else operand.take(columns)
+        a = np.ascontiguousarray(a)
         with single_threaded_blas():
-            return multiply(make_engine(self.kernel, X, Z), np.ascontiguousarray(a)[:, None]).ravel()
+            if len(rows) >= len(columns):
+                # The longer side is swept past panels of the shorter one.
+                add_weighted_rows(make_engine(self.kernel, operand, X), columns, a, out)
+                return out
+            Z = operand if np.array_equal(columns, everything) else operand.take(columns)
+            return multiply(make_engine(self.kernel, X, Z), a[:, None]).ravel()
 
     def diagonal(self):
         """Return k(x_i, x_i) for all rows, float64."""

@@ -18,7 +18,7 @@ from kernbench.kernels._near cimport gemm_scale, has_bessel, map_bessel, mend_sp
 from kernbench.kernels._operand cimport Operand
 from kernbench.kernels._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels._tiles cimport (
-    KB_NARROW, KB_PANEL, csr_dots_double, csr_dots_float, csr_dots_narrow_double, csr_dots_narrow_float,
+    KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float, csr_dots_narrow_double, csr_dots_narrow_float,
     untangle_double, untangle_float,
 )
 
@@ -33,6 +33,8 @@ cdef enum:
     STRETCH = 512               # columns per tile
     PANEL_BYTES = 16777216      # dense copies of the queries, at most (but at least one panel of 64)
     WIDE_BYTES = 2097152        # a panel of 64 larger than this holds only the features that its queries store
+    MAP_WORK = 16               # multiply-adds that take as long as one value of a map
+    PAIR_WORK = 4               # ... and as one term of a pairwise sum
     FEW = 4                     # so many queries are cheaper one by one than in a wide panel
     FEW_NARROW = 32             # so many queries are cheaper in narrow panels
 
@@ -53,6 +55,7 @@ cdef class SparseEngine(Engine):
         self.pairwise = kernel.pairwise
         self.wide = X.n_features * X.n_streams * KB_PANEL * self.item > WIDE_BYTES
         ends = np.minimum(np.arange(0, Z.n_rows + STEP, STEP), Z.n_rows)
+        self.work = MAP_WORK + (PAIR_WORK if self.pairwise else 1) * len(Z.prepared.columns) / max(Z.n_rows, 1)
         self.longest = np.diff(Z.prepared.starts[ends]).max(initial=0)
 
     cdef Py_ssize_t panel_rows(self) noexcept nogil:
@@ -116,9 +119,18 @@ cdef class SparseEngine(Engine):
             else:
                 _narrow_tile[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset)
         elif self.single:
-            _tile[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset)
+            _sweep[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset, NULL, NULL)
         else:
-            _tile[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset)
+            _sweep[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset, NULL, NULL)
+
+    cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
+                           void **tile, const double *weights, double *out) noexcept nogil:
+        if self._one_by_one(m) or self._narrow(m):
+            Engine.add_weighted(self, panel, m, start, count, scratch, tile, weights, out)
+        elif self.single:
+            _sweep[float](self, panel, m, start, count, <float *> scratch, NULL, 0, weights, out)
+        else:
+            _sweep[double](self, panel, m, start, count, <double *> scratch, NULL, 0, weights, out)
 
 
 cdef size_t _map_bytes(Py_ssize_t d) noexcept nogil:
@@ -261,8 +273,9 @@ cdef void _sift(SparseEngine self, Panel *panel, Py_ssize_t first, Py_ssize_t he
     out.values, out.columns, out.starts = values, columns, starts
 
 
-cdef void _tile(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, real *products,
-                real **rows, Py_ssize_t offset) noexcept nogil:
+cdef void _sweep(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, real *products,
+                 real **rows, Py_ssize_t offset, const double *weights, double *out) noexcept nogil:
+    """A tile, written to `rows`; or, where there are `weights`, added up to `out` as it is, queries side by side."""
     cdef:
         Py_ssize_t group, n_groups = (m + KB_PANEL - 1) // KB_PANEL, first, step, height, width
         Py_ssize_t group_length = self.X.n_features * self.X.n_streams * KB_PANEL
@@ -290,7 +303,12 @@ cdef void _tile(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start,
                 mapped = products + STEP * KB_PANEL
                 _multiply[real](self, entries, panel.queries + group * KB_PANEL, width, first, height, body, terms,
                                 products, mapped)
-            if real is float:
+            if weights != NULL:
+                if real is float:
+                    add_columns_float(mapped, height, weights + group * KB_PANEL, width, out + step * STEP)
+                else:
+                    add_columns_double(mapped, height, weights + group * KB_PANEL, width, out + step * STEP)
+            elif real is float:
                 untangle_float(mapped, height, width, rows + group * KB_PANEL, offset + step * STEP)
             else:
                 untangle_double(mapped, height, width, rows + group * KB_PANEL, offset + step * STEP)

@@ -16,6 +16,10 @@ cdef extern from "_tiles.h" nogil:
                                 const double *panel, double scale, double *out)
     void untangle_float(const float *tile, ptrdiff_t n_rows, ptrdiff_t n_queries, float **rows, ptrdiff_t offset)
     void untangle_double(const double *tile, ptrdiff_t n_rows, ptrdiff_t n_queries, double **rows, ptrdiff_t offset)
+    void add_columns_float(const float *tile, ptrdiff_t n_rows, const double *weights, ptrdiff_t n_queries,
+                           double *out)
+    void add_columns_double(const double *tile, ptrdiff_t n_rows, const double *weights, ptrdiff_t n_queries,
+                            double *out)
     void add_row_float(float u, const float *a, float v, ptrdiff_t n, float *out)
     void add_row_double(double u, const double *a, double v, ptrdiff_t n, double *out)
     void multiply_row_float(const float *a, ptrdiff_t n, float *out)

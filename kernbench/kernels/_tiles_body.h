@@ -99,12 +99,67 @@ static void KB_NAME(csr_dots_narrow)(const KB_T *KB_RESTRICT values, const int32
 KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, ptrdiff_t n_queries,
                                         KB_T **rows, ptrdiff_t offset)
 {
-    for (ptrdiff_t q = 0; q < n_queries; q++) {
+    ptrdiff_t q = 0;
+#ifdef KB_TURNS
+    enum { SIDE = KB_NAME(KB_SIDE) };
+    const ptrdiff_t whole = n_rows / SIDE * SIDE;
+    for (; q + SIDE <= n_queries; q += SIDE) {
+        for (ptrdiff_t r = 0; r < whole; r += SIDE)
+            KB_NAME(kb_turn)(tile + r * KB_PANEL + q, rows + q, offset + r);
+        for (ptrdiff_t r = whole; r < n_rows; r++)
+            for (int l = 0; l < SIDE; l++)
+                rows[q + l][offset + r] = tile[r * KB_PANEL + q + l];
+    }
+#endif
+    for (; q < n_queries; q++) {
         KB_T *KB_RESTRICT row = rows[q] + offset;
         for (ptrdiff_t r = 0; r < n_rows; r++)
             row[r] = tile[r * KB_PANEL + q];
     }
 }
+
+/* out[r] += sum over the first n_queries queries of weights[q] * tile[r][q], in double. Sixteen at a time in four vectors:
+ * a single chain of sums would wait for itself. */
+#ifdef KB_VECTORS
+typedef KB_T KB_NAME(kb_four) __attribute__((vector_size(4 * sizeof(KB_T)), aligned(sizeof(KB_T)), may_alias));
+#ifndef KB_FOUR_DOUBLES
+#define KB_FOUR_DOUBLES
+typedef double kb_four_doubles __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
+#define KB_FOUR(p) __builtin_convertvector(*(const KB_NAME(kb_four) *)(p), kb_four_doubles)
+
+KB_CLONES KB_UNUSED static void KB_NAME(add_columns)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows,
+                                        const double *KB_RESTRICT weights, ptrdiff_t n_queries,
+                                        double *KB_RESTRICT out)
+{
+    const kb_four_doubles *w = (const kb_four_doubles *)weights;
+    for (ptrdiff_t r = 0; r < n_rows; r++) {
+        const KB_T *row = tile + r * KB_PANEL;
+        kb_four_doubles s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+        ptrdiff_t q = 0;
+        for (; q + 16 <= n_queries; q += 16) {
+            s0 += w[q / 4] * KB_FOUR(row + q);
+            s1 += w[q / 4 + 1] * KB_FOUR(row + q + 4);
+            s2 += w[q / 4 + 2] * KB_FOUR(row + q + 8);
+            s3 += w[q / 4 + 3] * KB_FOUR(row + q + 12);
+        }
+        s0 = (s0 + s1) + (s2 + s3);
+        double total = (s0[0] + s0[1]) + (s0[2] + s0[3]);
+        for (; q < n_queries; q++)
+            total += weights[q] * (double)row[q];
+        out[r] += total;
+    }
+}
+#undef KB_FOUR
+#else
+static void KB_NAME(add_columns)(const KB_T *KB_RESTRICT tile, ptrdiff_t n_rows, const double *KB_RESTRICT weights,
+                                 ptrdiff_t n_queries, double *KB_RESTRICT out)
+{
+    for (ptrdiff_t r = 0; r < n_rows; r++)
+        for (ptrdiff_t q = 0; q < n_queries; q++)
+            out[r] += weights[q] * (double)tile[r * KB_PANEL + q];
+}
+#endif
 
 /* --- combinations of kernels ------------------------------------------------------------------------------------ */
 

@@ -313,7 +313,7 @@ cdef class SMO:
         state.beta[members] = after
         state.e[moved] -= state.ridge[moved] * changes
         height = self.rows.capacity
-        if height < min(len(moved), BATCH_ROWS):
+        if self.rows.cheap or height < min(len(moved), BATCH_ROWS):
             state.e -= self.rows.step(moved, changes)
         else:
             for first in range(0, len(moved), height):
