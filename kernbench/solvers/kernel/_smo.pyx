@@ -159,7 +159,7 @@ cdef class SMO:
             if steps == 0:
                 break
             done += steps
-        self.n_iter += done
+            self.n_iter += steps
         return done
 
     cdef Py_ssize_t _classic_round(self, Py_ssize_t budget) except -1:
