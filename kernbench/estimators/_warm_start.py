@@ -71,12 +71,15 @@ def carried(solution, C, next_C, weights):
     Where most dual variables are at their bound C w_i, all grow with it, and stay balanced; where most are
     free, the classes are nearly separated and hardly anything depends on C. It is a new run from there: step
     sizes and averages of the old one belong to its C, and a stochastic solver that goes on with them hardly
-    moves.
+    moves. Only the kernel matrix times the coefficients, where a solver leaves that, goes along.
     """
     size = np.abs(solution.coef)
     at_bound = np.count_nonzero(size > C * (1.0 if weights is None else weights) * (1 - 1e-9))
     grows = 2 * at_bound > np.count_nonzero(size)
-    return Solution(solution.coef * (next_C / C if grows else 1.0), solution.intercept)
+    factor = next_C / C if grows else 1.0
+    products = solution.state.get("products")
+    state = {} if products is None else {"products": factor * products}
+    return Solution(factor * solution.coef, solution.intercept, state=state)
 
 
 def carried_weights(solution):
