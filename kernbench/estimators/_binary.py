@@ -1,9 +1,10 @@
 """One two-class problem: kernel rows or a design, a solver on them, and what its run calls."""
 
 from collections.abc import Mapping
-from importlib import import_module
 
 import numpy as np
+
+from kernbench.solvers.registry import load
 
 # By module path, not imported: the references are for tests and speed-up tables, and no estimator depends on
 # them.
@@ -20,18 +21,12 @@ MEGABYTE = 2**20
 
 def make_rows(X, kernel, *, cache_size, dtype, twin):
     """Return the rows of the kernel matrix of X, with a cache of `cache_size` megabytes."""
-    rows = _imported(ROWS[twin])
-    return rows(X, kernel, cache_bytes=int(cache_size * MEGABYTE), dtype=np.dtype(dtype))
+    return load(ROWS[twin])(X, kernel, cache_bytes=int(cache_size * MEGABYTE), dtype=np.dtype(dtype))
 
 
 def make_design(data, twin):
     """Return the design of features or kernel rows, for the solvers of ranking problems."""
-    return _imported(DESIGNS[twin])(data)
-
-
-def _imported(path):
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
+    return load(DESIGNS[twin])(data)
 
 
 def make_solver(entry, data, y, settings, *, tol, options, twin):

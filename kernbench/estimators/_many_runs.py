@@ -50,7 +50,7 @@ class ManyRuns(ABC):
     def __init__(self, model, entry, problems, Cs, n_coef, snapshot):
         self.model, self.entry, self.problems, self.Cs, self.snapshot = model, entry, problems, Cs, snapshot
         self.results = [[not_started(n) for _ in Cs] for n in n_coef]
-        self.n_workers = min(effective_n_jobs(model.n_jobs), len(problems))
+        self.n_workers = min(effective_n_jobs(model.n_jobs), len(problems)) if len(problems) > 1 else 1
         self.n_begun = self.n_done = 0
         self.lock, self.callback_lock = Lock(), Lock()
         self.stop = Event()  # by Ctrl-C, or since a thread failed
@@ -92,17 +92,17 @@ class ManyRuns(ABC):
             For each C those of all problems. After Ctrl-C the interrupted ones say so, and those that were
             not begun have the status "not started".
         """
-        if self.n_workers == 1:
-            self._work()
-        else:
-            self._work_at_once()
+        # One limit around all of them: threads that set and reset it would undo each other's.
+        with single_threaded_blas():
+            if self.n_workers == 1:
+                self._work()
+            else:
+                self._work_at_once()
         return [list(column) for column in zip(*self.results, strict=True)]
 
     def _work_at_once(self):
         title = f"{type(self.model).__name__} {self.model.solver}: problems" if self.model.verbose else False
-        # One limit around all of them: threads that set and reset it would undo each other's.
         with (
-            single_threaded_blas(),
             ThreadPoolExecutor(self.n_workers) as pool,
             progress_bar(title, len(self.problems), objective=False) as bar,
         ):

@@ -29,7 +29,12 @@ class TrainingMixin:
         if start is None or not start.matches(settings, self.classes_, len(pairs)):
             draws_kernel = isinstance(self.gamma, str) and self.gamma == "median"
             start = cold_start(
-                settings, self.classes_, self.random_state, len(pairs), draws_kernel=draws_kernel
+                settings,
+                self.classes_,
+                self.random_state,
+                len(pairs),
+                draws_kernel=draws_kernel,
+                draws=entry.draws,
             )
         self.dtype_ = precision(self.dtype, len(codes))
         self.kernel_ = kernel_of(self, X, sample_weight, start.kernel_seed)

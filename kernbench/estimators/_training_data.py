@@ -118,9 +118,9 @@ def kernel_of(model, X, sample_weight, seed):
         If X is too large for the kernel, or a Python function is no kernel.
     """
     gamma = model.gamma
-    if isinstance(model.kernel, str) and model.kernel != "precomputed":
+    if isinstance(model.kernel, str) and model.kernel != "precomputed" and isinstance(gamma, str):
         check_range(X, Linear(), model.dtype_)  # first: the variance of "scale" may overflow too
-        if sample_weight is not None and isinstance(gamma, str):
+        if sample_weight is not None:
             if gamma == "scale":
                 gamma = _weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):

@@ -24,8 +24,9 @@ class Continuation:
         What the state of solvers belongs to: digests of the examples, labels included, and the kernel.
     solutions : list of Solution or None
         One for each two-class problem; None where it was not begun.
-    generators : list of Generator
-        One for each problem, so that the split of the iterations over calls does not matter.
+    generators : list of Generator or None
+        One for each problem, so that the split of the iterations over calls does not matter. None where nothing
+        is drawn.
     kernel_seed : int
         For ``gamma="median"``, which has to mean the same number in every call.
     """
@@ -71,12 +72,15 @@ def carried(solution, C, next_C, weights):
     Where most dual variables are at their bound C w_i, all grow with it, and stay balanced; where most are
     free, the classes are nearly separated and hardly anything depends on C. It is a new run from there: step
     sizes and averages of the old one belong to its C, and a stochastic solver that goes on with them hardly
-    moves.
+    moves. Only the kernel matrix times the coefficients, where a solver leaves that, goes along.
     """
     size = np.abs(solution.coef)
     at_bound = np.count_nonzero(size > C * (1.0 if weights is None else weights) * (1 - 1e-9))
     grows = 2 * at_bound > np.count_nonzero(size)
-    return Solution(solution.coef * (next_C / C if grows else 1.0), solution.intercept)
+    factor = next_C / C if grows else 1.0
+    products = solution.state.get("products")
+    state = {} if products is None else {"products": factor * products}
+    return Solution(factor * solution.coef, solution.intercept, state=state)
 
 
 def carried_weights(solution):
@@ -98,7 +102,7 @@ def digest(X):
     return hasher.hexdigest()
 
 
-def cold_start(settings, classes, random_state, n_problems, *, draws_kernel=False):
+def cold_start(settings, classes, random_state, n_problems, *, draws_kernel=False, draws=True):
     """Return the `Continuation` of no fit at all: fresh generators, no solutions.
 
     Parameters
@@ -109,7 +113,11 @@ def cold_start(settings, classes, random_state, n_problems, *, draws_kernel=Fals
     n_problems : int
     draws_kernel : bool, default=False
         Whether a seed is needed for the kernel.
+    draws : bool, default=True
+        Whether the solver has a use for generators; if not, fresh ones, which take a while, are not made.
     """
+    if random_state is None and not (draws or draws_kernel):
+        return Continuation(settings, classes, (), [None] * n_problems, [None] * n_problems, 0)
     rng = generator_of(random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
     if n_problems == 1:

@@ -300,8 +300,8 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     def path(self, X, y, Cs, sample_weight=None):
         """Fit a model for each of several Cs, each from the solution before it.
 
-        They share the kernel rows that ``cache_size`` has room for. ``smo`` also takes the gradient at each
-        start, n_samples values for each support vector.
+        They share the kernel rows that ``cache_size`` has room for (of more than 2,500 examples ``smo`` keeps
+        those of its last working sets), and ``smo`` takes over the gradient too.
 
         Parameters
         ----------

@@ -247,9 +247,10 @@ def _middle(rows):
 
     A row counts once however often it is repeated, so that a row of weight k and k copies of it are rounded alike.
     """
-    if len(rows) == 0:
+    if rows.size == 0:
         return np.zeros(rows.shape[1])
-    distinct = np.array(list({row.tobytes(): row for row in rows}.values()))
+    whole = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")  # a row is one value
+    distinct = np.frombuffer(b"".join(dict.fromkeys(whole.ravel().tolist())), rows.dtype).reshape(-1, rows.shape[1])
     return np.partition(distinct, len(distinct) // 2, axis=0)[len(distinct) // 2]  # four times as fast as np.median
 
 

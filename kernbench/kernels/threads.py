@@ -5,6 +5,7 @@ two cores end up with four busy threads (threadpoolctl does this; scanning the l
 milliseconds, so it is done once).
 """
 
+from contextlib import nullcontext
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
@@ -17,9 +18,21 @@ def _controller():
     return ThreadpoolController()
 
 
+@cache
+def _blas():
+    return _controller().select(user_api="blas")
+
+
 def single_threaded_blas():
-    """Return a context manager inside which BLAS uses one thread."""
-    return _controller().limit(limits=1, user_api="blas")
+    """Return a context manager inside which BLAS uses one thread.
+
+    Enter it at once: where BLAS is single-threaded already it does nothing, for a limit takes as long as a small
+    product, and loops within loops ask for it.
+    """
+    libraries = _blas().lib_controllers
+    if all(library.get_num_threads() in (1, None) for library in libraries):
+        return nullcontext()
+    return _blas().limit(limits=1)
 
 
 def openmp_threads(n_threads):

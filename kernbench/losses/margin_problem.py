@@ -39,7 +39,7 @@ class MarginProblem:
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
         for label in (-1, 1):
-            if not np.any(self.weights[self.y == label] > 0):
+            if not ((self.y == label) & (self.weights > 0)).any():
                 raise ValueError(f"the class {label:+d} needs at least one example with a positive weight")
         self.alpha = None if alpha is None else require_number("alpha", alpha, positive=True)
 
@@ -76,7 +76,7 @@ class MarginProblem:
         y = np.asarray(y, dtype=np.float64)
         if y.shape != (self.n,):
             raise ValueError(f"y must hold one label per row: expected shape ({self.n},), got {y.shape}")
-        if not np.all(np.abs(y) == 1):
+        if not (np.abs(y) == 1).all():
             raise ValueError("y must hold -1 and +1 only")
         return y
 

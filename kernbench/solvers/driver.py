@@ -14,6 +14,7 @@ from kernbench.solvers.base import Solution
 from kernbench.solvers.progress import progress_bar
 
 CHUNK_SECONDS = 0.05  # between two looks at signals, clock and progress bar
+MOST_GROWTH = 16.0  # of a chunk, from one to the next
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
 
@@ -168,7 +169,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                 if advanced == 0 and not (solver.converged or getattr(solver, "finished", False)):
                     status = "stalled"
                 elif advanced >= step == chunk:  # a step that a check or a limit cut short teaches nothing
-                    factor = min(4.0, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
+                    factor = min(MOST_GROWTH, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
             if status in ("finished", "max_iter", "max_seconds") and tol is not None and solver.check(tol):

@@ -4,6 +4,7 @@ Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -36,6 +37,8 @@ class SolverEntry:
         ... but not before this many.
     losses : tuple of str
         What users may type for ``loss=``.
+    draws : bool
+        Whether it has any use for ``random_state``.
     """
 
     name: str
@@ -48,6 +51,7 @@ class SolverEntry:
     default_epochs: float
     default_iterations: int = 0
     losses: tuple = ("hinge",)
+    draws: bool = True
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
@@ -55,8 +59,14 @@ class SolverEntry:
 
     def load(self, twin="compiled"):
         """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
-        module, _, name = getattr(self, twin).partition(":")
-        return getattr(import_module(module), name)
+        return load(getattr(self, twin))
+
+
+@cache
+def load(path):
+    """Import and return what ``"module:name"`` means."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
 
 
 SOLVERS = (
@@ -71,6 +81,7 @@ SOLVERS = (
         default_epochs=100,
         default_iterations=10_000_000,
         losses=("hinge", "squared_hinge"),
+        draws=False,
     ),
     SolverEntry(
         name="sdca",

@@ -50,6 +50,18 @@ def test_path_takes_fewer_steps_than_single_fits():
     )
 
 
+def test_path_starts_from_the_gradient_of_the_C_before():
+    """Above `classic_rows` a start would take n kernel values for each support vector."""
+    X, y = problem(600)
+    options = {"classic_rows": 100, "working_set_size": 64, "shrinking": False}
+    model = KernelSVC(gamma=0.1, tol=1e-5, dtype="float64", solver_options=options)
+    for one in model.path(X, y, [1.0, 1.5, 1.6])[1:]:
+        assert one.n_kernel_evaluations_ < 100 * len(one.support_)
+        assert 0 <= one.duality_gap_ < 1e-4
+        cold = KernelSVC(gamma=0.1, tol=1e-5, C=one.C).fit(X, y)
+        np.testing.assert_allclose(one.decision_function(X), cold.decision_function(X), atol=1e-4)
+
+
 @quiet
 @pytest.mark.parametrize("solver", STOCHASTIC)
 def test_path_of_a_stochastic_solver_stays_near_its_single_fits(solver):

@@ -115,7 +115,7 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
         step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500
     ]
     assert len(after) >= 4
-    # A chunk that a check cut short may grow again by 4 at the most.
+    # What a check cut short teaches nothing, so chunks stay as long as they were.
     assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
     assert min(after) * 1e-3 >= driver.CHUNK_SECONDS / 4
 

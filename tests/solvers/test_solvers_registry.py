@@ -126,6 +126,17 @@ def test_twins_have_the_same_name_and_constructor(entry):
     assert {"alpha", "weights", "random_state", "initial"} | kind.own <= set(ours)
 
 
+@pytest.mark.parametrize("entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name)
+def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
+    def coef(random_state):
+        solver = make(entry, random_state=random_state)
+        solver.advance(30)
+        return solver.solution().coef
+
+    np.testing.assert_array_equal(coef(1), coef(2))
+    np.testing.assert_array_equal(coef(1), coef(None))
+
+
 @every_solver
 @either_twin
 def test_every_parameter_is_documented(entry, twin):

@@ -64,6 +64,23 @@ def libsvm_dual(overlapping):
     return solve
 
 
+@pytest.mark.parametrize("options", [{}, {"classic_rows": 0, "working_set_size": 64}])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_start_with_products_is_the_start_without(overlapping, options, loss):
+    X, y = overlapping
+    rows, alpha = double_rows(X, Gaussian(2.0)), 1 / len(y)
+    first = driver.run(SMO(rows, y, alpha=alpha, tol=1e-4, loss=loss, **options)).solution
+    np.testing.assert_allclose(first.state["products"], rows.matvec(first.coef), atol=1e-10)
+    beyond = first.coef.copy()
+    beyond[np.flatnonzero(beyond)[:4]] *= [3.0, -1.0, 100.0, 0.0]  # some outside the box
+    for coef in (first.coef, beyond):
+        for C in (0.2, 1.0, 5.0):
+            known = Solution(coef, state={"products": rows.matvec(coef)})
+            one = SMO(rows, y, alpha=alpha / C, loss=loss, initial=known, **options)
+            other = SMO(rows, y, alpha=alpha / C, loss=loss, initial=Solution(coef), **options)
+            assert one.dual_objective() == pytest.approx(other.dual_objective(), rel=1e-10, abs=1e-10)
+
+
 @pytest.mark.parametrize("C, gamma", [(0.1, 0.05), (1.0, 0.2), (100.0, 0.02)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("options", [

@@ -131,8 +131,8 @@ class State:
     def intercept(self):
         """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
         free = (self.beta > self.lower) & (self.beta < self.upper)
-        if np.any(free):
-            return float(self.e[free].mean())
+        if free.any():
+            return float(self.e[free].sum() / np.count_nonzero(free))
         top = self.e.max(where=self.beta < self.upper, initial=-np.inf)
         bottom = self.e.min(where=self.beta > self.lower, initial=np.inf)
         return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
