@@ -5,6 +5,7 @@ will need ask ahead. Values computed and values found in the cache are counted a
 """
 
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from kernbench.kernels._engine cimport Engine, allocate
 from kernbench.kernels._operand cimport Operand
@@ -18,9 +19,8 @@ from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000
 
-# Multiply-adds per value up to which steps compute their rows anew, a tile at a time, rather than keep them. A value
-# that stays in the cache of the processor is multiplied out at 30 or so multiply-adds per nanosecond; one that is kept
-# goes to main memory and back, the first time to memory that the system has to clear for it.
+# Multiply-adds per value up to which steps compute their rows anew, a tile at a time. Kept values go to main memory and
+# back, the first time to pages that the system has to clear; that takes as long as some hundred multiply-adds.
 CHEAP_WORK = 80
 
 ctypedef fused real:
@@ -51,7 +51,7 @@ cdef class KernelRows:
     capacity : int
         Rows the cache can hold.
     cheap : bool
-        Few features, or few stored entries per row: :meth:`step` is faster than a cache of rows.
+        Few features or stored entries per row: :meth:`step` is faster than a cache.
     """
 
     def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32):
@@ -294,7 +294,7 @@ cdef class KernelRows:
                     count = min(self.capacity, m - first)
                     self.fetch(&wanted[first], count, rows)
                     for q in range(count):
-                        _copy_bytes(<char *> rows[q], self.row_bytes, target + (first + q) * self.row_bytes)
+                        memcpy(target + (first + q) * self.row_bytes, rows[q], self.row_bytes)
                     first += count
         finally:
             free(rows)
@@ -333,10 +333,7 @@ cdef class KernelRows:
         return self._product(self.operand, rows, columns, a)
 
     def step(self, columns, a):
-        """Return K[:, columns] @ a over the rows now in play, float64; the cache is neither read nor changed.
-
-        For steps too large for the cache, and where rows are `cheap`.
-        """
+        """Return K[:, columns] @ a over the rows now in play, float64, past the cache."""
         self.n_evaluations += self.n_rows * len(columns)
         return self._product(self.engine.X, np.arange(self.n_rows), columns, a)
 
@@ -406,9 +403,3 @@ cdef void _fill_in(const real *values, Py_ssize_t k, const Py_ssize_t[::1] missi
             done += 1
         else:
             rows[q][r] = rows[r][q]
-
-
-cdef void _copy_bytes(const char *source, Py_ssize_t n_bytes, char *target) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n_bytes):
-        target[k] = source[k]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.kernels import Gaussian, Laplacian, Precomputed
+from kernbench.kernels import Callable, Gaussian, Laplacian, Precomputed
 from kernbench.kernels.rows import DEFAULT_CACHE_BYTES, KernelRows
 from kernbench.reference.kernels import ReferenceRows, evaluate
 
@@ -60,6 +60,28 @@ def test_product_takes_indices_in_any_order_and_twice(data, n_asked, n_columns, 
     rows = KernelRows(data, Gaussian(1.7), dtype=np.float64)
     I, J, a = rng.integers(0, 150, n_asked), rng.integers(0, 150, n_columns), rng.normal(size=n_columns)
     assert_close(rows.product(I, J, a), K[np.ix_(I, J)] @ a, factor=50)
+
+
+@pytest.mark.parametrize("n_columns", [1, 33, 1100])
+def test_step_is_the_sum_of_the_rows_past_the_cache(data, kernel, dtype, n_columns, assert_close):
+    """Also of more rows than are gathered at one time, and over the rows in play only."""
+    K, rng = evaluate(kernel, data), np.random.default_rng(n_columns)
+    rows = KernelRows(data, kernel, dtype=dtype)
+    J, a = rng.integers(0, 150, n_columns), rng.normal(size=n_columns) / n_columns
+    assert_close(rows.step(J, a), K[:, J] @ a, dtype, factor=50)
+    assert (rows.n_evaluations, rows.n_cached) == (150 * n_columns, 0)
+    keep = np.arange(0, 150, 2)
+    rows.restrict(keep)
+    assert_close(rows.step(J // 2, a), K[np.ix_(keep, keep[J // 2])] @ a, dtype, factor=50)
+
+
+def test_rows_of_few_entries_are_cheap(thin_rows):
+    wide = thin_rows(20, 400, density=1.0)
+    thin = sparse.csr_matrix(thin_rows(20, 400, density=0.05))
+    assert KernelRows(wide[:, :30], Gaussian(1.0)).cheap and KernelRows(thin, Gaussian(1.0)).cheap
+    assert not KernelRows(wide, Gaussian(1.0)).cheap and not KernelRows(wide[:, :30], Laplacian(1.0)).cheap
+    assert not KernelRows(np.eye(20), Precomputed()).cheap
+    assert not KernelRows(wide[:, :2], Callable(lambda X, Z: X @ Z.T)).cheap
 
 
 def test_precomputed_rows_are_rows_of_the_matrix(dtype):

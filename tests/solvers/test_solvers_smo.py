@@ -360,6 +360,16 @@ def test_C_too_large_for_max_iter_tells_the_gap(overlapping, classic_rows):
     assert result.objective - result.gap == pytest.approx(solver.dual_objective(), abs=1e-9)
 
 
+def test_what_is_left_of_two_sets_is_one(overlapping):
+    X, y = overlapping
+    n = len(y)
+    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / n, classic_rows=0, working_set_size=n // 4 * 2 + 2)
+    solver.advance(1)
+    assert n // 4 * 2 + 2 < len(solver.members) <= n
+    result = driver.run(solver, tol=1e-3)
+    assert result.converged and result.gap < 1e-3
+
+
 def test_rows_are_computed_only_for_coefficients_that_moved(overlapping):
     X, y = overlapping
     n = len(y)
@@ -371,12 +381,16 @@ def test_rows_are_computed_only_for_coefficients_that_moved(overlapping):
     assert rows.n_evaluations == 64 * 64 + moved * n
 
 
+@pytest.mark.parametrize("cheap", [True, False])
 @pytest.mark.parametrize("kept_rows", [2, 70])
-def test_a_cache_of_few_rows_changes_nothing_but_the_time(overlapping, kept_rows):
+def test_a_cache_of_few_rows_changes_nothing_but_the_time(overlapping, kept_rows, cheap):
     X, y = overlapping
+    if not cheap:  # the same distances, from many features
+        X = np.tile(X, 50) / np.sqrt(50)
     n, objectives = len(y), []
     for cache_bytes in (kept_rows * 8 * n, 10**8):
         rows = KernelRows(X, Gaussian(2.0), dtype=np.float64, cache_bytes=cache_bytes)
+        assert rows.cheap == cheap
         result = driver.run(SMO(rows, y, alpha=1e-3, tol=1e-6, classic_rows=0, working_set_size=128))
         assert result.converged
         objectives.append(result.objective)

@@ -244,7 +244,7 @@ cdef class SMO:
                 continue
             self.inner.load(self.rows, self.members, self.state)
             goal = max(0.5 * self.tol, INNER_ACCURACY * self.violation)
-            steps = self._solve(goal, 100 * self.set_size)
+            steps = self._solve(goal, 100 * len(self.members))
             if steps:
                 break
             if self.stuck or not self._freshen():
@@ -265,10 +265,12 @@ cdef class SMO:
 
     def _choose(self):
         """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
-        kept = self.members[len(self.members) // 2 :] if len(self.members) >= self.set_size else self.members
-        kept = kept[: self.set_size // 2]
+        # Coordinates for two sets are one: they would take turns for many rounds.
+        size = len(self.state.beta) if len(self.state.beta) <= 2 * self.set_size else self.set_size
+        kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
+        kept = kept[: size // 2]
         self.n_kept = len(kept)
-        self.members, self.violation = self.state.choose(self.set_size, kept, 0.5 * self.tol, self.with_bias)
+        self.members, self.violation = self.state.choose(size, kept, 0.5 * self.tol, self.with_bias)
 
     def _freshen(self):
         """No step was possible inside the set although the conditions are violated; return whether to try again.

@@ -27,7 +27,7 @@ ctypedef fused real:
 
 
 cdef class WorkingSet:
-    """Room for a working set of up to `capacity` coordinates.
+    """Room for a working set of `capacity` coordinates; a larger one makes it grow.
 
     Parameters
     ----------
@@ -41,9 +41,13 @@ cdef class WorkingSet:
     """
 
     def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole):
-        cdef Py_ssize_t padded = (capacity + KB_PAD - 1) // KB_PAD * KB_PAD
         self.single, self.with_bias, self.whole = single, with_bias, whole
-        self.matrix = np.zeros((1 if whole else capacity, padded), dtype=np.float32 if single else np.float64)
+        self._allocate(capacity)
+
+    def _allocate(self, Py_ssize_t capacity):
+        cdef Py_ssize_t padded = (capacity + KB_PAD - 1) // KB_PAD * KB_PAD
+        dtype = np.float32 if self.single else np.float64
+        self.matrix = np.zeros((1 if self.whole else capacity, padded), dtype=dtype)
         self.block = <char *> <size_t> self.matrix.ctypes.data
         self.row_addresses = np.zeros(max(capacity, 1), dtype=np.uintp)
         self.kernel = <void **> <size_t> self.row_addresses.ctypes.data
@@ -54,6 +58,8 @@ cdef class WorkingSet:
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1:
         """Take the coordinates `members` of a :class:`~kernbench.solvers.kernel.violators.State`."""
         cdef Py_ssize_t k, size = members.shape[0]
+        if size > self.row_addresses.shape[0]:
+            self._allocate(size)
         self.size = size
         self.padded = (size + KB_PAD - 1) // KB_PAD * KB_PAD
         self.dual_gain, self.most_gain = 0.0, INFINITY
