@@ -9,6 +9,7 @@ import numpy as np
 # them.
 ROWS = {
     "compiled": "kernbench.kernels.rows:KernelRows",
+    "refined": "kernbench.kernels.two_precisions:TwoPrecisionRows",
     "reference": "kernbench.reference.kernels:ReferenceRows",
 }
 DESIGNS = {
@@ -47,7 +48,7 @@ def make_solver(entry, data, y, settings, *, tol, options, twin):
     tol : float
     options : dict or None
         Those that the user adds.
-    twin : {"compiled", "reference"}
+    twin : {"compiled", "reference", "refined"}
 
     Raises
     ------

@@ -36,6 +36,8 @@ class SolverEntry:
         ... but not before this many.
     losses : tuple of str
         What users may type for ``loss=``.
+    refined : str
+        ``"module:Class"`` of what reaches float64 by way of float32, on `TwoPrecisionRows`, where there is one.
     """
 
     name: str
@@ -48,13 +50,14 @@ class SolverEntry:
     default_epochs: float
     default_iterations: int = 0
     losses: tuple = ("hinge",)
+    refined: str = ""
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
         return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
-        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
+        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``; or ``"refined"``."""
         module, _, name = getattr(self, twin).partition(":")
         return getattr(import_module(module), name)
 
@@ -71,6 +74,7 @@ SOLVERS = (
         default_epochs=100,
         default_iterations=10_000_000,
         losses=("hinge", "squared_hinge"),
+        refined="kernbench.solvers.kernel.refined_smo:RefinedSMO",
     ),
     SolverEntry(
         name="sdca",
