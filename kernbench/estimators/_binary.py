@@ -10,6 +10,7 @@ from kernbench.solvers.registry import load
 # them.
 ROWS = {
     "compiled": "kernbench.kernels.rows:KernelRows",
+    "refined": "kernbench.kernels.two_precisions:TwoPrecisionRows",
     "reference": "kernbench.reference.kernels:ReferenceRows",
 }
 DESIGNS = {
@@ -42,7 +43,7 @@ def make_solver(entry, data, y, settings, *, tol, options, twin):
     tol : float
     options : dict or None
         Those that the user adds.
-    twin : {"compiled", "reference"}
+    twin : {"compiled", "reference", "refined"}
 
     Raises
     ------

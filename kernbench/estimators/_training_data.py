@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 from kernbench.kernels.checks import check_range, check_rows, is_precomputed
 from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
-from kernbench.kernels.prepared import prepare
+from kernbench.kernels.prepared import prepare, storage_of
 
 NORM_ROWS = 2000  # rows that tell how long they are
 WRONG = 0.01  # error of a kernel value that is too much, relative
@@ -146,6 +146,24 @@ def wide_enough(dtype, kernel, X):
     rows = X[:: -(-X.shape[0] // NORM_ROWS)]
     exponents = 2.0 * prepare(kernel, rows, np.float64).terms.max()
     return "float64" if np.finfo(np.float32).eps * exponents > WRONG else dtype
+
+
+def narrow_will_do(kernel, X):
+    """Whether float32 kernel values on X are close to the float64 ones: computed by us, in range, not too narrow."""
+    if kernel.calls_python or kernel.form == "precomputed":
+        return False
+    try:
+        check_range(X, kernel, "float32")
+    except ValueError:
+        return False
+    return wide_enough("float32", kernel, X) == "float32"
+
+
+def entries_per_row(kernel, X):
+    """Return how many entries a kernel value on rows of X is computed from, on average."""
+    if storage_of(kernel, X) != "csr":
+        return X.shape[1]
+    return (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) / X.shape[0]
 
 
 def without_empty_columns(X, kernel):

@@ -96,7 +96,9 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
         most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that float32 would
-        get k(x, x) = 1 wrong by a hundredth.
+        get k(x, x) = 1 wrong by a hundredth. In float64 with more than 2,500 rows of 40 entries or more
+        ``smo`` takes its first steps on float32 values all the same; the optimality conditions, the objective
+        and the gap it ends with are those of float64 values.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
         coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol, limits, even the kernel may change in between.

@@ -39,6 +39,8 @@ class SolverEntry:
         What users may type for ``loss=``.
     draws : bool
         Whether it has any use for ``random_state``.
+    refined : str
+        ``"module:Class"`` of what reaches float64 by way of float32, on `TwoPrecisionRows`, where there is one.
     """
 
     name: str
@@ -52,13 +54,14 @@ class SolverEntry:
     default_iterations: int = 0
     losses: tuple = ("hinge",)
     draws: bool = True
+    refined: str = ""
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
         return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
-        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
+        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``; or ``"refined"``."""
         return load(getattr(self, twin))
 
 
@@ -82,6 +85,7 @@ SOLVERS = (
         default_iterations=10_000_000,
         losses=("hinge", "squared_hinge"),
         draws=False,
+        refined="kernbench.solvers.kernel.refined_smo:RefinedSMO",
     ),
     SolverEntry(
         name="sdca",

@@ -74,7 +74,8 @@ cdef class SMO:
     random_state : ignored
         The method has no randomness.
     initial : Solution, optional
-        Start from these coefficients, clipped to the box.
+        Start from these coefficients, clipped to the box. ``initial.state["products"]``, where there are any, is taken
+        for K times them.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     working_set_size : int, default=1024
     shrinking : bool, default=True
@@ -87,6 +88,7 @@ cdef class SMO:
     """
 
     cdef public double tol
+    cdef public Py_ssize_t least_set    # sets that bring nothing get smaller, but not smaller than this
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly double violation
@@ -135,6 +137,7 @@ cdef class SMO:
         self.active, self.dropped, self.members = None, [], np.empty(0, dtype=np.intp)
         self.classic = n <= classic_rows and rows.capacity >= n
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
+        self.least_set = 2
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
         self.extra_steps, self.objective_at, self.until_look = -1, -1, CLASSIC_LOOK * n
@@ -253,10 +256,10 @@ cdef class SMO:
         self._move()
         self.rounds += 1
         if self._is_stuck(steps):
-            if self.set_size == 2:
+            if self.set_size <= self.least_set:
                 self.stuck = True
                 return steps
-            self.set_size = max(2, self.set_size // SMALLER // 2 * 2)
+            self.set_size = max(self.least_set, self.set_size // SMALLER // 2 * 2)
             self._start_anew()
         elif self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
             self.last_look = self.rounds
