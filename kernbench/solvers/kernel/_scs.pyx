@@ -173,6 +173,7 @@ cdef class SCS:
     cdef int _iterate(self) except -1:
         cdef:
             double t, predicted, actual, at_zero, at_t
+            bint accepted
         self._turn()
         t = self._search()
         if self.growing:
@@ -185,8 +186,12 @@ cdef class SCS:
         predicted, at_zero = -self.line.value, self.line.intercept
         self.line.look(t)
         predicted, at_t = predicted + self.line.value, self.line.intercept
-        actual = self.alpha * t * (self.line.q1 + 0.5 * t * self.line.q2) + self._judge(t, at_zero, at_t)
-        if predicted < 0.0 and actual <= self.eta1 * predicted and self.length > self.eta2 * self.radius:
+        accepted = predicted < 0.0 and self.length > self.eta2 * self.radius
+        ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
+        if accepted:  # or else whatever the validation sample says
+            actual = self.alpha * t * (self.line.q1 + 0.5 * t * self.line.q2) + self._judge(ids, t, at_zero, at_t)
+            accepted = actual <= self.eta1 * predicted
+        if accepted:
             mix(1.0, &self.coef[0], t, &self.direction[0], self.size)
             mix(1.0, &self.u[0], t, &self.v[0], self.held + self.size)
             self.radius = min(self.gamma * self.radius, self.delta_max)
@@ -252,11 +257,10 @@ cdef class SCS:
             return self.line.exact(self.radius / self.length)
         return self.line.bracket(self.length, self.radius, self.n, self.c1, self.c2)
 
-    cdef double _judge(self, double t, double at_zero, double at_t) except? -1.0:
+    cdef double _judge(self, const Py_ssize_t[::1] ids, double t, double at_zero, double at_t) except? -1.0:
         """The change of the mean loss over a validation sample."""
         cdef:
             Py_ssize_t i, n_unknown = 0
-            const Py_ssize_t[::1] ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
             const double[:, ::1] values = None
         if self.watching_all:
             return self._mean_change(ids, values, t, at_zero, at_t)
