@@ -42,9 +42,9 @@ def test_rows_that_are_few_are_evaluated_once(geometry):
 
 
 def test_rows_are_watched_only_as_far_as_the_memory_promised_goes():
-    assert watches_all(8000, 2000, 4) and watches_all(8000, 2000, 8)
-    assert not watches_all(8001, 2000, 4)  # a validation sample is cheaper
-    assert watches_all(40_000, 10_000, 4) and not watches_all(40_000, 10_000, 8)
+    assert watches_all(5000, 500, 8) and not watches_all(5001, 500, 8)  # ten validation samples are cheaper
+    assert watches_all(20_000, 2000, 4) and not watches_all(20_000, 2000, 8)
+    assert watches_all(50_000, 10_000, 4) and not watches_all(70_000, 10_000, 4)
 
 
 def test_watching_changes_no_step(monkeypatch):

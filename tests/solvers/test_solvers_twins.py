@@ -38,7 +38,7 @@ VARIANTS = {
         {"validation": "holdout", "sample_cap": 64, "s0": 9, "growth": 7},
         # All rows watched, and too many for that; below eps only rounding tells one direction from another.
         {"sample_cap": 40, "s0": 20, "growth": 7, "eps": 1e-6},
-        {"sample_cap": 20, "s0": 9, "growth": 7, "eps": 1e-6},
+        {"sample_cap": 8, "s0": 5, "growth": 2, "eps": 1e-6},
     ],
     "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
 }
