@@ -13,7 +13,7 @@ SEARCHES = ("exact", "bracket")
 VALIDATIONS = ("redraw", "holdout")
 HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
 EPS = 1e-3  # length of the direction that ends a run without a certificate
-WATCHED = 4  # times the largest sample: with so many rows, the responses of all are kept
+WATCHED = 10  # times the largest sample: up to so many rows, the responses of all are kept
 SPARE_BYTES = 10**8  # beyond three matrices of the largest sample
 RECOMPUTED = 50  # iterations after which responses are added up anew: recurrences gather rounding errors
 
@@ -64,7 +64,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
 def watches_all(n_rows, cap, item):
     """Whether to keep the kernel values between the sample and all rows, `item` bytes each, and so all responses.
 
-    They cost about as much as the validation samples do while the sample grows, and spare those that come after.
+    They cost what ten validation samples do at the most, and spare those of all iterations.
     """
     return n_rows <= WATCHED * cap and (n_rows + cap) * cap * item <= 3 * 8 * cap**2 + SPARE_BYTES
 

@@ -18,6 +18,7 @@ from libc.string cimport memset
 
 from kernbench.solvers.kernel._hinge_line cimport HingeLine, dot, mix
 from kernbench.solvers.kernel._sample_matrix cimport SampleMatrix
+from kernbench.solvers.kernel._validation cimport ValidationLoss
 
 import numpy as np
 
@@ -31,8 +32,6 @@ from kernbench.solvers.kernel._sample_matrix import products
 from kernbench.solvers.samples import as_source
 
 cdef long long RECOMPUTED_EVERY = RECOMPUTED
-cdef enum:
-    UNKNOWN = -1
 
 
 cdef class SCS:
@@ -95,14 +94,13 @@ cdef class SCS:
     cdef object watched                      # ids whose responses are kept though they need not be in the sample
     cdef SampleMatrix matrix
     cdef HingeLine line
+    cdef ValidationLoss validation
     cdef Py_ssize_t size, held, cap, growth
     cdef bint fit_intercept, rkhs, exact, started, growing, watching_all
     cdef double alpha, share, eps, delta_min, delta_max, eta1, eta2, gamma, n, c1, c2, length
     cdef double[::1] y, weights                                  # of the sample
     cdef double[::1] coef, direction, part, active, applied, g   # one entry per example of the sample
     cdef double[::1] u, v, z, h, hh                              # responses at [watched | sample]
-    cdef int[::1] place                                          # column of an id among them, or UNKNOWN
-    cdef Py_ssize_t[::1] unknown                                 # ids of a validation sample, each once
 
     granularity = 1
     first_check = 20
@@ -146,8 +144,8 @@ cdef class SCS:
         self.held = len(self.watched)
         self.matrix = SampleMatrix(self.cap, self.held, self.source.dtype)
         self.sample = np.empty(0, dtype=np.intp)
-        self.place = np.full(self.source.size, UNKNOWN, dtype=np.intc)
-        np.asarray(self.place)[self.watched] = np.arange(self.held)
+        self.validation = ValidationLoss(self.source)
+        self.validation.place(self.watched, 0)
         self.coef, self.direction, self.part = np.zeros(self.cap), np.zeros(self.cap), np.zeros(self.cap)
         self.active, self.applied, self.g = np.zeros(self.cap), np.zeros(self.cap), np.zeros(self.cap)
         columns = self.held + self.cap
@@ -173,6 +171,7 @@ cdef class SCS:
     cdef int _iterate(self) except -1:
         cdef:
             double t, predicted, actual, at_zero, at_t
+            bint accepted
         self._turn()
         t = self._search()
         if self.growing:
@@ -185,8 +184,12 @@ cdef class SCS:
         predicted, at_zero = -self.line.value, self.line.intercept
         self.line.look(t)
         predicted, at_t = predicted + self.line.value, self.line.intercept
-        actual = self.alpha * t * (self.line.q1 + 0.5 * t * self.line.q2) + self._judge(t, at_zero, at_t)
-        if predicted < 0.0 and actual <= self.eta1 * predicted and self.length > self.eta2 * self.radius:
+        accepted = predicted < 0.0 and self.length > self.eta2 * self.radius
+        ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
+        if accepted:  # or else whatever the validation sample says
+            actual = self.alpha * t * (self.line.q1 + 0.5 * t * self.line.q2) + self._judge(ids, t, at_zero, at_t)
+            accepted = actual <= self.eta1 * predicted
+        if accepted:
             mix(1.0, &self.coef[0], t, &self.direction[0], self.size)
             mix(1.0, &self.u[0], t, &self.v[0], self.held + self.size)
             self.radius = min(self.gamma * self.radius, self.delta_max)
@@ -252,54 +255,15 @@ cdef class SCS:
             return self.line.exact(self.radius / self.length)
         return self.line.bracket(self.length, self.radius, self.n, self.c1, self.c2)
 
-    cdef double _judge(self, double t, double at_zero, double at_t) except? -1.0:
+    cdef double _judge(self, const Py_ssize_t[::1] ids, double t, double at_zero, double at_t) except? -1.0:
         """The change of the mean loss over a validation sample."""
-        cdef:
-            Py_ssize_t i, n_unknown = 0
-            const Py_ssize_t[::1] ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
-            const double[:, ::1] values = None
-        if self.watching_all:
-            return self._mean_change(ids, values, t, at_zero, at_t)
+        cdef Py_ssize_t n_columns = self.held + self.size
+        unknown = self.validation.list_unknown(ids, n_columns)
         try:
-            n_unknown = self._list_unknown(ids)
-            if n_unknown:
-                values = self._responses_of(np.asarray(self.unknown)[:n_unknown])
-            return self._mean_change(ids, values, t, at_zero, at_t)
+            found = self._responses_of(unknown) if len(unknown) else None
+            return self.share * self.validation.change(ids, self.u, self.v, n_columns, found, t, at_zero, at_t)
         finally:
-            for i in range(n_unknown):
-                self.place[self.unknown[i]] = UNKNOWN
-
-    cdef Py_ssize_t _list_unknown(self, const Py_ssize_t[::1] ids) except -1:
-        """List the ids without responses, each once, give them places after the last column, and count them."""
-        cdef Py_ssize_t i, k, n = ids.shape[0], count = 0
-        if self.unknown is None or self.unknown.shape[0] < n:
-            self.unknown = np.empty(n, dtype=np.intp)
-        for i in range(n):
-            k = ids[i]
-            if self.place[k] == UNKNOWN:
-                self.unknown[count], self.place[k] = k, <int> (self.held + self.size + count)
-                count += 1
-        return count
-
-    cdef double _mean_change(self, const Py_ssize_t[::1] ids, const double[:, ::1] values, double t, double at_zero,
-                             double at_t) except? -1.0:
-        """The same, given f and the direction at the ids that have no column."""
-        cdef:
-            const double[::1] y = self.source.y, weights = self.source.weights
-            Py_ssize_t q, i, column, n = ids.shape[0], known = self.held + self.size
-            double total = 0.0, margin, a, b
-        for q in range(n):
-            i = ids[q]
-            column = self.place[i]
-            if column < known:
-                a, b = self.u[column], self.v[column]
-            else:
-                a, b = values[column - known, 0], values[column - known, 1]
-            margin = y[i] * (a + at_zero)
-            total -= weights[i] * (1.0 - margin) if margin < 1.0 else 0.0
-            margin = y[i] * (a + t * b + at_t)
-            total += weights[i] * (1.0 - margin) if margin < 1.0 else 0.0
-        return self.share * total / n
+            self.validation.forget(unknown)
 
     def _responses_of(self, ids):
         """Return f and the direction at ids, shape (n, 2), by their kernel values."""
@@ -319,10 +283,10 @@ cdef class SCS:
         joined = np.concatenate([self.sample, ids])
         if self.watching_all:
             block = self.source.block(ids, self.watched)
-            self.matrix.append(np.hstack([block, block[:, np.asarray(self.place)[joined]]]))
+            self.matrix.append(np.hstack([block, block[:, self.validation.columns_of(joined)]]))
         else:
             self.matrix.append(self.source.block(ids, np.concatenate([self.watched, joined])))
-            np.asarray(self.place)[ids] = np.arange(self.held + old, self.held + old + k)
+            self.validation.place(ids, self.held + old)
         self.sample = joined
         self.size = old + k
         self.y, self.weights = self.source.y[self.sample], self.source.weights[self.sample]
@@ -341,7 +305,7 @@ cdef class SCS:
         self.matrix.drop_held()
         self.u, self.v, self.z = self.u[self.held :], self.v[self.held :], self.z[self.held :]
         self.held, self.watched = 0, self.held_out
-        np.asarray(self.place)[self.sample] = np.arange(self.size)
+        self.validation.place(self.sample, 0)
 
     def _recompute(self):
         """Add up the responses anew."""
