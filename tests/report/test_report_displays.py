@@ -113,6 +113,14 @@ def test_a_span_ends_the_axis_and_the_caption_says_so(toy, records):
     assert all("400.0" in picture.csv for picture in drawn)
 
 
+def test_with_a_span_an_axis_begins_where_the_first_line_comes_into_view(toy, records):
+    x = Axis("trace.x", "x", log=True)
+    rows = [records.one(trace={"x": [0.01, 10.0, 1000.0], "y": [400.0, 2.0, 1.0]})]
+    far = Curves("c", "C", x, Axis("trace.y", "y"), panel="dataset", y_span=3.0, shared_x=False)
+    (picture,) = pictures_of(replace(toy, figures=(far,)), grouped(rows), looks(["smo"]))
+    assert ">10</text>" in picture.svg_file and ">0.01</text>" not in picture.svg_file
+
+
 def test_a_span_and_a_range_contradict_each_other():
     with pytest.raises(ValueError, match="y_range or y_span"):
         Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))

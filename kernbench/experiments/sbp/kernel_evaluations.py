@@ -201,7 +201,9 @@ EXPERIMENT = Experiment(
             notes=(
                 "ε is the hinge loss of the test rows above that of a reference solution on more rows. The "
                 "evaluations needed are the least over all numbers of training rows. A bound may be far from "
-                "tight: a measured slope below it is no contradiction, one above it is.",
+                "tight: a measured slope below it is no contradiction. One above it need not be either: the "
+                "bound has as many rows as it wants, a run has not, and near the least ε that its rows allow "
+                "every solver's evaluations shoot up, as the last points of a curve show.",
             ),
         ),
     ),

@@ -144,7 +144,8 @@ class _Chart:
         display = self.display
         x_limits = self.x_limits
         if not display.shared_x:
-            x_limits = scales.limits([line.x for line in lines], display.x.log)
+            # Where lines only leave the picture, there is nothing to see.
+            x_limits = scales.limits([line.x[line.y <= self._top(lines)] for line in lines], display.x.log)
         for set_scale, axis in ((axes.set_xscale, display.x), (axes.set_yscale, display.y)):
             set_scale("log" if axis.log else "linear")
         width = layout.width_of(axes)
@@ -228,7 +229,7 @@ class _Chart:
         )
 
     def _tick(self, axes, lines, alone, y_limits):
-        x = sorted({float(value) for line in lines for value in line.x})
+        x = sorted({float(value) for line in lines for value in line.x if value >= axes.get_xlim()[0]})
         if self.display.x.log:
             named = len(x) <= MANY_TICKS and all(value == float(f"{value:.2g}") for value in x)
             few = x if named else scales.ticks(x[0], x[-1], True)
