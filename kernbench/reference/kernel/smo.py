@@ -47,7 +47,7 @@ class SMO:
     random_state : ignored
     initial : Solution, optional
         Start from these coefficients, clipped to the box.
-    working_set_size : int, default=1024
+    working_set_size : int, default=1536
     shrinking : bool, default=True
     classic_rows : int, default=2500
         Problems of at most this many rows are one working set.
@@ -61,7 +61,7 @@ class SMO:
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3,
-                 random_state=None, initial=None, working_set_size=1024, shrinking=True, classic_rows=2500):  # fmt: skip
+                 random_state=None, initial=None, working_set_size=1536, shrinking=True, classic_rows=2500):  # fmt: skip
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
@@ -144,7 +144,7 @@ class SMO:
                 self._restore()
                 continue
             goal = max(0.5 * self.tol, self.INNER_ACCURACY * self.violation)
-            steps, _ = self._solve(members, goal, 100 * self.set_size)
+            steps, _ = self._solve(members, goal, 100 * len(members))
             if steps:
                 break
             if not self.n_kept:
@@ -259,12 +259,13 @@ class SMO:
             s = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
             sides = [side, side]
             urgency = [s * (e[side] - 0.5 * s * curvature), np.abs(e[side])]
-        full = len(self.members) >= self.set_size
-        kept = (self.members[len(self.members) // 2 :] if full else self.members)[: self.set_size // 2]
+        in_play = int(np.count_nonzero(self.active))
+        size = in_play if in_play <= 2 * self.set_size else self.set_size
+        kept = (self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members)[: size // 2]
         taken = np.zeros(self.problem.n, dtype=bool)
         taken[kept] = True
         self.n_kept = len(kept)
-        chosen, room = [kept], self.set_size - len(kept)
+        chosen, room = [kept], size - len(kept)
         for number, (side, need) in enumerate(zip(sides, urgency)):
             share = room // (len(sides) - number)
             free = ~taken[side]

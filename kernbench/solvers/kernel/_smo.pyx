@@ -7,7 +7,8 @@ One round:
 
 The set keeps the newest half of the last one and takes the rest from both ends of the gradient (the worst violators).
 What is between a thousand members costs little; whole rows, which is what the time is made of, are asked for those
-only that moved, in one batch of the kernel engine, float32 by default. The gradient is float64.
+only that moved, in one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features
+or stored entries are cheap: they are not kept, but added to the gradient tile by tile, where they are computed.
 
 * Small problems are one working set: the classic method on a kernel matrix held in memory.
 * Shrinking: coordinates at a bound whose gradient says they will stay are left out; kernel rows and gradient then
@@ -39,7 +40,7 @@ from kernbench.solvers.kernel.violators import State
 CLASSIC_ROWS = 2500     # up to here the whole problem is one working set
 EXACT_ROWS = 1000       # up to here the last digits are free, and taken
 EXACT_GOAL = 1e-11      # ... down to this violation
-WORKING_SET_SIZE = 1024
+WORKING_SET_SIZE = 1536
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
@@ -77,7 +78,7 @@ cdef class SMO:
         Start from these coefficients, clipped to the box. ``initial.state["products"]``, where there are any, is taken
         for K times them.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-    working_set_size : int, default=1024
+    working_set_size : int, default=1536
     shrinking : bool, default=True
     classic_rows : int, default=2500
         Problems of at most this many rows are solved as one working set.
