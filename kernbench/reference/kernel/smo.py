@@ -260,7 +260,7 @@ class SMO:
             sides = [side, side]
             urgency = [s * (e[side] - 0.5 * s * curvature), np.abs(e[side])]
         in_play = int(np.count_nonzero(self.active))
-        size = in_play if in_play <= 2 * self.set_size else self.set_size
+        size = in_play if in_play <= 2 * self.set_size and in_play < self.problem.n else self.set_size
         full = len(self.members) >= size
         kept = (self.members[len(self.members) // 2 :] if full else self.members)[: size // 2]
         taken = np.zeros(self.problem.n, dtype=bool)

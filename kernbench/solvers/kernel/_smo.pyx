@@ -261,8 +261,10 @@ cdef class SMO:
 
     def _choose(self):
         """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
-        # Coordinates for two sets are one: they would take turns for many rounds.
-        size = len(self.state.beta) if len(self.state.beta) <= 2 * self.set_size else self.set_size
+        # What shrinking leaves of two sets is one: they would take turns for many rounds.
+        size = self.set_size
+        if self.active is not None and len(self.active) <= 2 * size:
+            size = len(self.active)
         kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
         kept = kept[: size // 2]
         self.n_kept = len(kept)
