@@ -18,8 +18,8 @@ from kernbench.kernels._near cimport gemm_scale, has_bessel, map_bessel, mend_sp
 from kernbench.kernels._operand cimport Operand
 from kernbench.kernels._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels._tiles cimport (
-    KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float, csr_dots_narrow_double, csr_dots_narrow_float,
-    untangle_double, untangle_float,
+    KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float,
+    csr_dots_narrow_double, csr_dots_narrow_float, untangle_double, untangle_float,
 )
 
 import numpy as np

@@ -118,8 +118,8 @@ KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, 
     }
 }
 
-/* out[r] += sum over the first n_queries queries of weights[q] * tile[r][q], in double. Sixteen at a time in four vectors:
- * a single chain of sums would wait for itself. */
+/* out[r] += sum over the first n_queries queries of weights[q] * tile[r][q], in double. Sixteen at a time in four
+ * vectors: a single chain of sums would wait for itself. */
 #ifdef KB_VECTORS
 typedef KB_T KB_NAME(kb_four) __attribute__((vector_size(4 * sizeof(KB_T)), aligned(sizeof(KB_T)), may_alias));
 #ifndef KB_FOUR_DOUBLES

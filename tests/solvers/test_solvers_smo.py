@@ -360,14 +360,14 @@ def test_C_too_large_for_max_iter_tells_the_gap(overlapping, classic_rows):
     assert result.objective - result.gap == pytest.approx(solver.dual_objective(), abs=1e-9)
 
 
-def test_what_is_left_of_two_sets_is_one(overlapping):
+def test_what_shrinking_leaves_of_two_sets_is_one(overlapping):
     X, y = overlapping
-    n = len(y)
-    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / n, classic_rows=0, working_set_size=n // 4 * 2 + 2)
-    solver.advance(1)
-    assert n // 4 * 2 + 2 < len(solver.members) <= n
-    result = driver.run(solver, tol=1e-3)
-    assert result.converged and result.gap < 1e-3
+    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / len(y), tol=1e-6, classic_rows=0, working_set_size=300)
+    sizes = set()
+    while not solver.converged:
+        solver.advance(1)
+        sizes.add(len(solver.members))
+    assert 300 < max(sizes) <= 600
 
 
 def test_rows_are_computed_only_for_coefficients_that_moved(overlapping):

@@ -47,7 +47,8 @@ class SMO:
     random_state : ignored
     initial : Solution, optional
         Start from these coefficients, clipped to the box.
-    working_set_size : int, default=1536
+    working_set_size : int, optional
+        1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
     classic_rows : int, default=2500
         Problems of at most this many rows are one working set.
@@ -61,7 +62,9 @@ class SMO:
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3,
-                 random_state=None, initial=None, working_set_size=1536, shrinking=True, classic_rows=2500):  # fmt: skip
+                 random_state=None, initial=None, working_set_size=None, shrinking=True, classic_rows=2500):  # fmt: skip
+        if working_set_size is None:
+            working_set_size = 1536 if len(y) >= 20_000 else 1024
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
@@ -260,8 +263,9 @@ class SMO:
             sides = [side, side]
             urgency = [s * (e[side] - 0.5 * s * curvature), np.abs(e[side])]
         in_play = int(np.count_nonzero(self.active))
-        size = in_play if in_play <= 2 * self.set_size else self.set_size
-        kept = (self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members)[: size // 2]
+        size = in_play if in_play <= 2 * self.set_size and in_play < self.problem.n else self.set_size
+        full = len(self.members) >= size
+        kept = (self.members[len(self.members) // 2 :] if full else self.members)[: size // 2]
         taken = np.zeros(self.problem.n, dtype=bool)
         taken[kept] = True
         self.n_kept = len(kept)

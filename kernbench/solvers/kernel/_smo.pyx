@@ -40,7 +40,9 @@ from kernbench.solvers.kernel.violators import State
 CLASSIC_ROWS = 2500     # up to here the whole problem is one working set
 EXACT_ROWS = 1000       # up to here the last digits are free, and taken
 EXACT_GOAL = 1e-11      # ... down to this violation
-WORKING_SET_SIZE = 1536
+WORKING_SET_SIZE = 1024
+LARGE_SET_SIZE = 1536   # ... where rows are so long that the kernel between members is little beside them:
+LARGE_ROWS = 20_000     # from so many on
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two looks at what could be left out
 SHRINK_SHARE = 0.3      # leave out only if at least this share goes
@@ -78,7 +80,8 @@ cdef class SMO:
         Start from these coefficients, clipped to the box. ``initial.state["products"]``, where there are any, is taken
         for K times them.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-    working_set_size : int, default=1536
+    working_set_size : int, optional
+        1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
     classic_rows : int, default=2500
         Problems of at most this many rows are solved as one working set.
@@ -118,7 +121,9 @@ cdef class SMO:
     first_check = None
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
-                 initial=None, working_set_size=WORKING_SET_SIZE, shrinking=True, classic_rows=CLASSIC_ROWS):
+                 initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS):
+        if working_set_size is None:
+            working_set_size = LARGE_SET_SIZE if len(y) >= LARGE_ROWS else WORKING_SET_SIZE
         if working_set_size < 2:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
@@ -269,8 +274,10 @@ cdef class SMO:
 
     def _choose(self):
         """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
-        # Coordinates for two sets are one: they would take turns for many rounds.
-        size = len(self.state.beta) if len(self.state.beta) <= 2 * self.set_size else self.set_size
+        # What shrinking leaves of two sets is one: they would take turns for many rounds.
+        size = self.set_size
+        if self.active is not None and len(self.active) <= 2 * size:
+            size = len(self.active)
         kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
         kept = kept[: size // 2]
         self.n_kept = len(kept)
