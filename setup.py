@@ -14,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from build_tools.openmp import openmp_flags  # noqa: E402
-
 from Cython.Build import cythonize  # noqa: E402
 from setuptools import Extension, setup  # noqa: E402
+
+from build_tools.openmp import openmp_flags  # noqa: E402
 
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
 HERE = Path(__file__).parent

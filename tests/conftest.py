@@ -28,10 +28,15 @@ def _problem(x, y, **known):
 def six_points():
     """No intercept, C = 1: the optimum u of (R) and its water level, to all printed digits."""
     return _problem(
-        [-2, -1, -0.5, 0.5, 1, 2], [-1, -1, 1, -1, 1, 1],
+        [-2, -1, -0.5, 0.5, 1, 2],
+        [-1, -1, 1, -1, 1, 1],
         dual=np.array([0.685524, 1, 1, 1, 1, 0.685524]),
         heights=np.array([1, 0.714996, -0.356812, -0.356812, 0.714996, 1]),
-        norm=1.4447889663, loss=0.5472720865, optimum=0.7212233496, nu=0.3787903281, gamma=0.6921426058,
+        norm=1.4447889663,
+        loss=0.5472720865,
+        optimum=0.7212233496,
+        nu=0.3787903281,
+        gamma=0.6921426058,
     )
 
 
@@ -39,9 +44,14 @@ def six_points():
 def seven_points():
     """With an intercept, C = 1."""
     return _problem(
-        [-2, -1, -0.5, 0.5, 1, 2, 3], [-1, -1, 1, -1, 1, 1, 1],
+        [-2, -1, -0.5, 0.5, 1, 2, 3],
+        [-1, -1, 1, -1, 1, 1, 1],
         dual=np.array([0.821566, 1, 1, 1, 1, 0.129715, 0.691851]),
-        intercept=0.136226, norm=1.5139059, optimum=0.6424537082, nu=0.3162321837, gamma=0.6605430318,
+        intercept=0.136226,
+        norm=1.5139059,
+        optimum=0.6424537082,
+        nu=0.3162321837,
+        gamma=0.6605430318,
     )
 
 
@@ -80,7 +90,10 @@ def optimum():
         else:
             Q = y[:, None] * K * y
             result = minimize(
-                lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1), np.zeros(n), jac=True, method="L-BFGS-B",
+                lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1),
+                np.zeros(n),
+                jac=True,
+                method="L-BFGS-B",
                 bounds=[(0, w_i / (alpha * n)) for w_i in w],
                 options={"maxiter": 20000, "maxfun": 100000, "ftol": 0, "gtol": 1e-12},
             )

@@ -197,8 +197,18 @@ def test_every_floor_is_looked_at():
         ("experiments/a.py", "from kernbench.report import text\n", 1, "report.text"),
         ("report/a.py", "from kernbench.experiments.runner import run\n", 1, "experiments.runner.run"),
         ("datasets/a.py", "from kernbench.kernels import Linear\n", 1, "kernels.Linear"),
-        ("saving/a.py", "X = 'kernbench.estimators.kernel_svc:KernelSVC'\n", 1, "estimators.kernel_svc.KernelSVC"),
-        ("saving/model_file.py", "from kernbench.features.nystroem import Nystroem\n", 1, "features.nystroem.Nystroem"),
+        (
+            "saving/a.py",
+            "X = 'kernbench.estimators.kernel_svc:KernelSVC'\n",
+            1,
+            "estimators.kernel_svc.KernelSVC",
+        ),
+        (
+            "saving/model_file.py",
+            "from kernbench.features.nystroem import Nystroem\n",
+            1,
+            "features.nystroem.Nystroem",
+        ),
     ],
 )
 def test_an_import_that_runs_upwards_is_listed(tmp_path, file, text, line, name):

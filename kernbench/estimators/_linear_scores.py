@@ -72,7 +72,8 @@ class LinearScoresMixin:
             value = getattr(self, name)
             _require(value.dtype.kind == "f" and np.all(np.isfinite(value)), f"{name} is not finite")
         _require(
-            n_classes >= 2 and np.all(self.classes_[:-1] < self.classes_[1:]), "classes_ are not sorted labels"
+            n_classes >= 2 and np.all(self.classes_[:-1] < self.classes_[1:]),
+            "classes_ are not sorted labels",
         )
         names = getattr(self, "feature_names_in_", None)
         _require(

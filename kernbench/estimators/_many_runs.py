@@ -80,7 +80,7 @@ class ManyRuns(ABC):
     def title(self, k):
         """Return the words that tell problem k from the others."""
 
-    def finish(self, k, c, data, solver):
+    def finish(self, k, c, data, solver):  # noqa: B027, most have nothing to do here
         """Look at a solver after its run."""
 
     def run(self):

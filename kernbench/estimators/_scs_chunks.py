@@ -58,16 +58,22 @@ class Chunk:
     def __init__(self, number, data, rng):
         self.number = number
         if not isinstance(data, tuple | list) or len(data) not in (2, 3):
-            raise ValueError(f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}")
+            raise ValueError(
+                f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}"
+            )
         X, y, weights = (*data, None)[:3]
         self.X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asanyarray(X)
         self.y = np.asanyarray(y)
         self.weights = None if weights is None else np.asanyarray(weights)
         if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):
             shapes = f"{np.shape(self.X)} and {np.shape(self.y)}"
-            raise ValueError(f"chunk {number} must have rows X of shape (n, d) and n labels y, got shapes {shapes}")
+            raise ValueError(
+                f"chunk {number} must have rows X of shape (n, d) and n labels y, got shapes {shapes}"
+            )
         if self.weights is not None and self.weights.shape != self.y.shape:
-            raise ValueError(f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}")
+            raise ValueError(
+                f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
+            )
         self.n = len(self.y)
         self._order = Shuffled(self.n, rng)
         self.n_left = self.n
@@ -87,12 +93,16 @@ class Chunk:
         try:
             X = X.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"chunk {self.number} of the stream: X holds what is no number: {error}") from error
+            raise ValueError(
+                f"chunk {self.number} of the stream: X holds what is no number: {error}"
+            ) from error
         if not np.isfinite(X).all():
             row = rows[np.flatnonzero(~np.isfinite(X).all(axis=1))[0]]
             sentence = first_not_finite(X, None).partition(", first in row")[0]
             raise ValueError(f"chunk {self.number} of the stream: {sentence}, in row {row} of the chunk")
-        weights = np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
+        weights = (
+            np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
+        )
         if not np.all(np.isfinite(weights) & (weights >= 0)):
             raise ValueError(f"chunk {self.number} of the stream: weights must be finite and at least 0")
         return X, np.asarray(self.y[rows]), weights
@@ -168,7 +178,11 @@ class Reader:
             count -= min(count, len(y))
         while count > 0 and (self._open or self._next_chunk()):
             left = np.array([chunk.n_left for chunk in self._open])
-            shares = self._rng.multivariate_hypergeometric(left, min(count, left.sum())) if len(left) > 1 else [count]
+            shares = (
+                self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
+                if len(left) > 1
+                else [count]
+            )
             for chunk, share in zip(self._open, shares, strict=True):
                 if share:
                     parts.append(chunk.take(int(share)))

@@ -53,7 +53,9 @@ class ScsStream:
 def can_stream(model):
     """Whether the solver works on a sample; if not, an AttributeError says what would."""
     if model.solver != "scs" or is_precomputed(model.kernel):
-        raise AttributeError("streams need a solver that works on a sample: solver='scs', with a kernel of rows")
+        raise AttributeError(
+            "streams need a solver that works on a sample: solver='scs', with a kernel of rows"
+        )
     return True
 
 
@@ -73,7 +75,9 @@ def partial_fit(model, X, y, classes, sample_weight):
         raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
     strangers = np.setdiff1d(y, labels)
     if len(strangers):
-        raise ValueError(f"y holds {strangers[:3].tolist()}, which are not among the classes {labels.tolist()}")
+        raise ValueError(
+            f"y holds {strangers[:3].tolist()}, which are not among the classes {labels.tolist()}"
+        )
     stream = stream or ScsStream(generator_of(model.random_state))
     chunks = [*stream.waiting, (X, y, weights)]
     if stream.window is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
@@ -138,9 +142,14 @@ def _option(model, name, default):
 def _configure(model, reader, labels):
     """Set what the labels mean and weigh."""
     if isinstance(model.class_weight, str):
-        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
+        raise ValueError(
+            "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
+        )
     of = model.class_weight or {}
-    reader.classes, reader.factors = np.asarray(labels), tuple(float(of.get(label, 1.0)) for label in labels.tolist())
+    reader.classes, reader.factors = (
+        np.asarray(labels),
+        tuple(float(of.get(label, 1.0)) for label in labels.tolist()),
+    )
     model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
 
 
@@ -216,7 +225,9 @@ def _set_solution(model, stream, solution):
     window = stream.window
     used = np.flatnonzero(solution.coef)
     used = used[np.argsort(window.y[used], kind="stable")]
-    _set_function(model, stream, window.X[used], solution.coef[used], solution.intercept, used, window.y[used])
+    _set_function(
+        model, stream, window.X[used], solution.coef[used], solution.intercept, used, window.y[used]
+    )
 
 
 def _set_function(model, stream, vectors, coef, intercept, used=(), y=()):

@@ -101,9 +101,9 @@ class KernelSVC(TrainingMixin, ExpansionMixin, SlackBudgetMixin, ClassifierMixin
         and the gap it ends with are those of float64 values.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
-        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol, limits, even the kernel may change in between.
-        Random generators go on, so that two fits of a and b iterations equal one of a + b (``pegasos``: if a
-        is a multiple of 256).
+        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol,
+        limits, even the kernel may change in between. Random generators go on, so that two fits of a and b
+        iterations equal one of a + b (``pegasos``: if a is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
         Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
     n_jobs : int, default=None

@@ -3,7 +3,13 @@
 from kernbench._names import unknown_name
 from kernbench.experiments import primitives, rocsvm, sbp, scs, svm_peers
 
-EXPERIMENTS = (*sbp.EXPERIMENTS, svm_peers.EXPERIMENT, primitives.EXPERIMENT, *rocsvm.EXPERIMENTS, *scs.EXPERIMENTS)
+EXPERIMENTS = (
+    *sbp.EXPERIMENTS,
+    svm_peers.EXPERIMENT,
+    primitives.EXPERIMENT,
+    *rocsvm.EXPERIMENTS,
+    *scs.EXPERIMENTS,
+)
 
 
 def names():

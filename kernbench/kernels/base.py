@@ -19,7 +19,9 @@ def require_positive(owner, **parameters):
     """Raise ValueError unless all `parameters` of the kernel `owner` are positive finite numbers."""
     for name, value in parameters.items():
         if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-            raise ValueError(f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}")
+            raise ValueError(
+                f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}"
+            )
 
 
 def require_not_negative(owner, **parameters):
@@ -34,7 +36,9 @@ def require_integer(owner, low, **parameters):
     for name, value in parameters.items():
         whole = isinstance(value, Integral) or (isinstance(value, Real) and value == int(value))
         if not whole or value < low:
-            raise ValueError(f"{type(owner).__name__}: {name} must be an integer of at least {low}, got {value!r}")
+            raise ValueError(
+                f"{type(owner).__name__}: {name} must be an integer of at least {low}, got {value!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ class Kernel:
             Not fitted yet.
         """
         # The one look upstairs: a convenience for users, which nothing on this floor depends on.
-        return import_module("kernbench.features").RandomFeatures(self, n_features, random_state=random_state, **options)
+        return import_module("kernbench.features").RandomFeatures(
+            self, n_features, random_state=random_state, **options
+        )
 
     def __add__(self, other):
         """The kernel k(x, z) + k'(x, z)."""

@@ -48,7 +48,9 @@ class Sum(Kernel):
         flat = [
             (part, weight * inner)
             for kernel, weight in zip(kernels, weights)
-            for part, inner in (zip(kernel.kernels, kernel.weights) if isinstance(kernel, Sum) else ((kernel, 1.0),))
+            for part, inner in (
+                zip(kernel.kernels, kernel.weights) if isinstance(kernel, Sum) else ((kernel, 1.0),)
+            )
         ]
         object.__setattr__(self, "kernels", tuple(part for part, _ in flat))
         object.__setattr__(self, "weights", tuple(float(weight) for _, weight in flat))
@@ -87,7 +89,11 @@ class Product(Kernel):
 
     def __post_init__(self):
         kernels = _checked_parts(self, self.kernels)
-        flat = [part for kernel in kernels for part in (kernel.kernels if isinstance(kernel, Product) else (kernel,))]
+        flat = [
+            part
+            for kernel in kernels
+            for part in (kernel.kernels if isinstance(kernel, Product) else (kernel,))
+        ]
         object.__setattr__(self, "kernels", tuple(flat))
 
     @property

@@ -38,7 +38,9 @@ class Callable(Kernel):
             raise ValueError(f"Callable: function must be callable, got {self.function!r}")
 
     def diag(self, X):
-        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
+        return np.array(
+            [self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64
+        )
 
     def values(self, X, Z, dtype=np.float64):
         """Return what the function answers, looked at before it is believed; it is never shown empty rows.
@@ -53,10 +55,14 @@ class Callable(Kernel):
             return np.empty(shape, dtype=dtype)
         answer = np.asarray(self.function(X, Z))
         if answer.shape != shape:
-            raise ValueError(f"the kernel function returned shape {answer.shape} for {shape[0]} rows against "
-                             f"{shape[1]}; it must return {shape}")
+            raise ValueError(
+                f"the kernel function returned shape {answer.shape} for {shape[0]} rows against "
+                f"{shape[1]}; it must return {shape}"
+            )
         if answer.dtype.kind not in "biuf":
-            raise ValueError(f"the kernel function returned values of type {answer.dtype}; they must be real numbers")
+            raise ValueError(
+                f"the kernel function returned values of type {answer.dtype}; they must be real numbers"
+            )
         with np.errstate(over="ignore"):
             answer = np.ascontiguousarray(answer, dtype=dtype)
         if not np.all(np.isfinite(answer)):

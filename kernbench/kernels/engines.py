@@ -1,9 +1,9 @@
 """Which engine computes what."""
 
 from kernbench.kernels._combined_engine import CombinedEngine
+from kernbench.kernels._coordinates_engine import CoordinatesEngine
 from kernbench.kernels._engine import Engine, PythonEngine
 from kernbench.kernels._gemm_engine import GemmEngine
-from kernbench.kernels._coordinates_engine import CoordinatesEngine
 from kernbench.kernels._sparse_engine import SparseEngine
 
 BY_STORAGE = {"dense": GemmEngine, "strips": CoordinatesEngine, "csr": SparseEngine, "matrix": Engine}

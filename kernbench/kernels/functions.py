@@ -3,7 +3,13 @@
 from kernbench.kernels.base import Kernel
 from kernbench.kernels.combined import Product, Sum
 from kernbench.kernels.custom import Callable, Precomputed
-from kernbench.kernels.histogram import ChiSquared, ExponentialChiSquared, Hellinger, Intersection, JensenShannon
+from kernbench.kernels.histogram import (
+    ChiSquared,
+    ExponentialChiSquared,
+    Hellinger,
+    Intersection,
+    JensenShannon,
+)
 from kernbench.kernels.inner_product import ArcCosine, DotProduct, Linear, Polynomial
 from kernbench.kernels.semigroup import ExponentialSemigroup, ReciprocalSemigroup
 from kernbench.kernels.shift_invariant import Cauchy, Gaussian, Laplacian, Matern

@@ -117,7 +117,9 @@ def prepare(kernel, X, dtype, like=None):
     """
     if kernel.form == "precomputed":
         dense = X.toarray() if sparse.issparse(X) else X
-        return PreparedRows("matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype))
+        return PreparedRows(
+            "matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype)
+        )
     kernel.check_domain(X)
     storage = storage_of(kernel, X) if like is None else like.storage
     centre = None if like is None else like.centre
@@ -169,7 +171,10 @@ def _prepare_csr(kernel, X, dtype, storage, centre):
 
 
 def _csr(shape, values, terms, centre, columns, starts):
-    columns, starts = np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(starts, dtype=np.int64)
+    columns, starts = (
+        np.ascontiguousarray(columns, dtype=np.int32),
+        np.ascontiguousarray(starts, dtype=np.int64),
+    )
     return PreparedRows("csr", shape, np.ascontiguousarray(values), terms, centre, columns, starts)
 
 
@@ -194,7 +199,11 @@ def _scaled(kernel, rows):
                 values /= kernel.unit
         return rows, None
     # In two steps: the square of a large number would overflow before its root is taken.
-    largest = abs(rows).max(axis=1).toarray().ravel() if sparse.issparse(rows) else abs(rows).max(axis=1, initial=0.0)
+    largest = (
+        abs(rows).max(axis=1).toarray().ravel()
+        if sparse.issparse(rows)
+        else abs(rows).max(axis=1, initial=0.0)
+    )
     _divide_rows(rows, largest)
     squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
     lengths = np.sqrt(np.asarray(squares).ravel())
@@ -232,7 +241,9 @@ def _fill_strips(data, start, rows):
     """Put `rows`, of shape (m, d, streams), into strips from row `start`, which begins a strip."""
     m, first = len(rows), start // STRIP
     whole = m // STRIP
-    data[first : first + whole] = rows[: whole * STRIP].reshape(whole, STRIP, *rows.shape[1:]).transpose(0, 2, 3, 1)
+    data[first : first + whole] = (
+        rows[: whole * STRIP].reshape(whole, STRIP, *rows.shape[1:]).transpose(0, 2, 3, 1)
+    )
     if m % STRIP:
         data[first + whole, :, :, : m % STRIP] = rows[whole * STRIP :].transpose(1, 2, 0)
 
@@ -250,8 +261,12 @@ def _middle(rows):
     if rows.size == 0:
         return np.zeros(rows.shape[1])
     whole = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")  # a row is one value
-    distinct = np.frombuffer(b"".join(dict.fromkeys(whole.ravel().tolist())), rows.dtype).reshape(-1, rows.shape[1])
-    return np.partition(distinct, len(distinct) // 2, axis=0)[len(distinct) // 2]  # four times as fast as np.median
+    distinct = np.frombuffer(b"".join(dict.fromkeys(whole.ravel().tolist())), rows.dtype).reshape(
+        -1, rows.shape[1]
+    )
+    return np.partition(distinct, len(distinct) // 2, axis=0)[
+        len(distinct) // 2
+    ]  # four times as fast as np.median
 
 
 def _middle_of_full_columns(X):

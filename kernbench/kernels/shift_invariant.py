@@ -116,8 +116,10 @@ class Matern(Kernel):
     def __post_init__(self):
         require_positive(self, nu=self.nu, length_scale=self.length_scale)
         if self.nu > LARGEST_NU:
-            raise ValueError(f"Matern: nu must be at most {LARGEST_NU}, got {self.nu!r}: take "
-                             "Gaussian(sigma=length_scale), the limit of large nu")
+            raise ValueError(
+                f"Matern: nu must be at most {LARGEST_NU}, got {self.nu!r}: take "
+                "Gaussian(sigma=length_scale), the limit of large nu"
+            )
 
     @property
     def unit(self):

@@ -1,4 +1,4 @@
-"""Lipschitz constants of the gradient along blocks of features: what the steps of block coordinate descent divide by."""
+"""Lipschitz constants of the gradient along blocks of features: divisors of block coordinate descent steps."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh

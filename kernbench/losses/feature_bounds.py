@@ -40,7 +40,9 @@ def certificate(problem, coef, *known):
     scores = problem.design.scores(coef)
     objective = problem.primal(coef, scores)
     if not np.isfinite(objective):
-        raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
+        raise ValueError(
+            "scores are not finite, or too large to compute with: scale the features, or raise alpha"
+        )
     tries = [*known, *dual_variables_of_margins(problem.y * scores, problem.loss)]
     return objective, max(0.0, objective - max(lower_bound(problem, a) for a in tries))
 
@@ -53,7 +55,7 @@ def dual_variables_of_margins(margins, loss):
 
 
 def lower_bound(problem, a):
-    """Return the largest D(theta a), theta a in the domain, after entries of `a` outside it were clipped; at least 0."""
+    """Return the largest D(theta a), theta a in the domain, after clipping entries of `a` outside it; at least 0."""
     weights, loss, n = problem.weights, problem.loss, problem.n
     a = np.where(weights > 0, np.clip(a, 0.0, loss.upper), 0.0)
     if not a.any():

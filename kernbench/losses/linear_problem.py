@@ -32,7 +32,9 @@ class LinearProblem(MarginProblem):
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None):
         if design.is_kernel:
-            raise ValueError("this solver works on explicit features: give it a design of features, not of a kernel")
+            raise ValueError(
+                "this solver works on explicit features: give it a design of features, not of a kernel"
+            )
         margin_loss(loss, offered)
         alpha = require_number("alpha", alpha, positive=True)
         rows = SimpleNamespace(n_rows=design.n_samples)

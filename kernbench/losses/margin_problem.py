@@ -67,8 +67,14 @@ class MarginProblem:
     def gap(self, coef, responses, intercept):
         """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
         bound = dual_bound(
-            self.rows, self.y, coef, alpha=self.alpha, weights=self.weights,
-            fit_intercept=self.fit_intercept, responses=responses, loss=self.loss,
+            self.rows,
+            self.y,
+            coef,
+            alpha=self.alpha,
+            weights=self.weights,
+            fit_intercept=self.fit_intercept,
+            responses=responses,
+            loss=self.loss,
         )
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
 

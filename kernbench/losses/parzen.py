@@ -2,7 +2,7 @@
 
 With all hinges active the minimiser of alpha/2 ||f||^2 + (1/n) sum_i w_i max(0, 1 - y_i f(x_i)) is
 
-    f = 1/(alpha n) sum_i w_i y_i k(x_i, .) = g / (alpha n),      objective = (1/n) sum_i w_i - w'(yy' * K)w / (2 alpha n^2),
+    f = 1/(alpha n) sum_i w_i y_i k(x_i, .) = g / (alpha n),  objective = (1/n) sum w_i - w'(yy' * K)w / (2 alpha n^2),
 
 the Parzen window classifier: each dual variable is at its upper bound 1, which is optimal if and only if no
 margin y_i f(x_i) of an example with w_i > 0 exceeds 1. So it holds for alpha >= max_i y_i g(x_i) / n and for

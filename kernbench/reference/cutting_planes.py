@@ -1,4 +1,4 @@
-"""Cutting planes in the metric of the margin: alpha/2 ||f||^2 + R(f) to a certified gap, for any convex risk R of scores.
+"""Cutting planes in the metric of the margin: alpha/2 ||f||^2 + R(f) to a certified gap, for a convex risk R of scores.
 
 The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The lower bound of the optimum is
 
@@ -177,7 +177,9 @@ class CuttingPlanes:
         offset = slope - self._small.risk(here)[1] @ along
         t = 0.0
         if slope < 0:
-            t = line_search(lambda t: offset + curvature * t + self._small.risk(here + t * along)[1] @ along, slope)
+            t = line_search(
+                lambda t: offset + curvature * t + self._small.risk(here + t * along)[1] @ along, slope
+            )
         return self._coef + t * step, self._scores + t * moved
 
     def _newton_step(self):

@@ -1,6 +1,5 @@
 """Line search by the derivative alone, for convex functions with or without kinks."""
 
-
 FLAT = 0.02  # slope, relative to the first, that will do
 NARROW = 1e-6  # relative width of a bracket around a kink
 

@@ -46,7 +46,9 @@ class Metric:
             return
         for members in (self.positive, ~self.positive):
             weight = h[members].sum()
-            means.append(self.design.combine(np.where(members, h, 0.0)) / weight if weight > 0 else np.zeros(len(M)))
+            means.append(
+                self.design.combine(np.where(members, h, 0.0)) / weight if weight > 0 else np.zeros(len(M))
+            )
             here = members[self.rows]
             centred = X[here] - means[-1]
             M += share * centred.T @ (h[self.rows][here, None] * centred)

@@ -1,4 +1,4 @@
-"""A convex risk of scores: all that the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
+"""A convex risk of scores: what the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
 
 R is a mean over pairs (`ranking/problem`) or over samples (`linear/bundle`).
 """

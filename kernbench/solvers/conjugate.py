@@ -1,4 +1,4 @@
-"""What the conjugate subgradient methods and their references share: checked settings, and a certificate on a sample."""
+"""What conjugate subgradient methods and their references share: checked settings, and a certificate on a sample."""
 
 from numbers import Integral
 
@@ -54,7 +54,12 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     require_number("eta2", eta2)
     if not 1.0 < gamma < np.inf:
         raise ValueError(f"gamma must be a finite number above 1, got {gamma!r}")
-    for name, value, least in (("n", n, 2), ("s0", s0, 2), ("growth", growth, 0), ("sample_cap", sample_cap, 2)):
+    for name, value, least in (
+        ("n", n, 2),
+        ("s0", s0, 2),
+        ("growth", growth, 0),
+        ("sample_cap", sample_cap, 2),
+    ):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     if s0 > sample_cap:

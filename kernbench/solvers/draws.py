@@ -8,7 +8,14 @@ import numpy as np
 
 from kernbench._random import as_generator
 
-__all__ = ["UniformStream", "as_generator", "cumulative_weights", "draw_indices", "indices_of", "open_streams"]
+__all__ = [
+    "UniformStream",
+    "as_generator",
+    "cumulative_weights",
+    "draw_indices",
+    "indices_of",
+    "open_streams",
+]
 
 
 def cumulative_weights(weights):

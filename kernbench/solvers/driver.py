@@ -90,7 +90,9 @@ def _answer(said):
         return bool(said), {}
     if isinstance(said, Mapping):
         return False, dict(said)
-    raise ValueError(f"a callback must return None, True to stop the run, or a mapping for the trace, got {said!r}")
+    raise ValueError(
+        f"a callback must return None, True to stop the run, or a mapping for the trace, got {said!r}"
+    )
 
 
 def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, progress=False):
@@ -121,7 +123,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0
     # Tests of the rule come at multiples of the grain, so that they do not disturb the iterates.
-    next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
+    next_check = (
+        None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
+    )
     # Dual methods follow their own objective at no cost; the primal one may cost them a pass over the kernel.
     followed = getattr(solver, "dual_objective", solver.objective)
 

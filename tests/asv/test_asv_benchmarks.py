@@ -62,7 +62,16 @@ def label(item):
 
 @pytest.fixture(autouse=True)
 def small_problems(monkeypatch):
-    sizes = {"N_POINTS": 64, "N_FETCHED": 16, "N_TRAIN": 128, "N_TEST": 64, "N_RANKED": 150, "N_LINEAR": 128, "N_FIT": 120, "N_PREDICT": 60}
+    sizes = {
+        "N_POINTS": 64,
+        "N_FETCHED": 16,
+        "N_TRAIN": 128,
+        "N_TEST": 64,
+        "N_RANKED": 150,
+        "N_LINEAR": 128,
+        "N_FIT": 120,
+        "N_PREDICT": 60,
+    }
     for name, size in sizes.items():
         monkeypatch.setattr(problems, name, size)
     # A mean over so few rows has coarse kinks, among which conjugate subgradients take thousands of steps.
@@ -102,14 +111,18 @@ def test_every_registered_solver_and_twin_is_measured(kind):
     assert covered == set(product(registry.names("kernel-svm"), ("compiled", "reference")))
 
 
-@pytest.mark.parametrize("kind", ["time", "peakmem", "track_objective", "track_one_minus_auc", "track_passes"])
+@pytest.mark.parametrize(
+    "kind", ["time", "peakmem", "track_objective", "track_one_minus_auc", "track_passes"]
+)
 def test_every_registered_solver_that_ranks_is_measured(kind):
     of_solvers = [run for run in RUNS if issubclass(run[0], ranking_runs.RankingRuns)]
     covered = {values for _, name, values in of_solvers if name.startswith(kind)}
     assert covered == set(product(registry.names("roc-svm"), ("compiled", "reference")))
 
 
-@pytest.mark.parametrize("kind", ["time", "peakmem", "track_log10_gap", "track_test_error", "track_inner_products"])
+@pytest.mark.parametrize(
+    "kind", ["time", "peakmem", "track_log10_gap", "track_test_error", "track_inner_products"]
+)
 def test_every_registered_solver_on_features_is_measured(kind):
     of_solvers = [run for run in RUNS if issubclass(run[0], linear_runs.LinearRuns)]
     covered = {values for _, name, values in of_solvers if name.startswith(kind)}
@@ -119,7 +132,10 @@ def test_every_registered_solver_on_features_is_measured(kind):
 def test_weights_are_judged_from_the_optimum():
     problem = problems.linear_problem()
     solver = registry.get("sdca", "linear-svm").load("reference")(
-        import_module("kernbench.reference.design").as_design(problem.X), problem.y, alpha=problem.alpha, tol=1e-9
+        import_module("kernbench.reference.design").as_design(problem.X),
+        problem.y,
+        alpha=problem.alpha,
+        tol=1e-9,
     )
     while solver.advance(10_000):
         pass

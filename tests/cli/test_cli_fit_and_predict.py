@@ -54,11 +54,24 @@ def test_fit_save_predict_agree_with_the_library(kernbench, moons, tmp_path):
     )
 
 
-@pytest.mark.parametrize("settings", [(), ("--set", "kernel=rbf", "--set", "n_landmarks=20"), ("--set", "kernel=rbf")])
+@pytest.mark.parametrize(
+    "settings", [(), ("--set", "kernel=rbf", "--set", "n_landmarks=20"), ("--set", "kernel=rbf")]
+)
 def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, moons, tmp_path, settings):
     wish = ("--set", "threshold=('sensitivity', 0.9)")
     shown = outcome(
-        kernbench("fit", "train.svm", "--estimator", "rocsvc", *wish, *settings, "--test", "test.svm", "--out", "m.npz")
+        kernbench(
+            "fit",
+            "train.svm",
+            "--estimator",
+            "rocsvc",
+            *wish,
+            *settings,
+            "--test",
+            "test.svm",
+            "--out",
+            "m.npz",
+        )
     )
     model = load_model(tmp_path / "m.npz")
     assert np.mean(model.predict(moons.X_train)[moons.y_train == 1] == 1) >= 0.9
@@ -69,13 +82,19 @@ def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, mo
 
 
 def test_alpha_found_by_cross_validation_is_printed(kernbench, moons, tmp_path):
-    shown = outcome(kernbench("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=2", "--out", "m.npz"))
+    shown = outcome(
+        kernbench("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=2", "--out", "m.npz")
+    )
     assert float(shown["alpha"]) == pytest.approx(load_model(tmp_path / "m.npz").alpha_, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     "setting, message",
-    [("alpha=-1", "alpha"), ("threshold=('sensitivity', 2)", "sensitivity"), ("solver=bundl", "did you mean 'bundle'")],
+    [
+        ("alpha=-1", "alpha"),
+        ("threshold=('sensitivity', 2)", "sensitivity"),
+        ("solver=bundl", "did you mean 'bundle'"),
+    ],
 )
 def test_wrong_parameters_of_a_ranking_model_are_one_line(kernbench, moons, setting, message):
     result = kernbench("fit", "train.svm", "--estimator", "rocsvc", "--set", setting)

@@ -160,7 +160,9 @@ def test_wines_are_of_one_colour_on_request(forged):
     build, X = forged("wine-quality")
     for colour, expected in (("red", X[:20]), ("white", X[20:]), ("both", X)):
         X_train, _, X_test, _ = build(colour=colour, test_fraction=0.25)
-        np.testing.assert_array_equal(np.sort(np.concatenate([X_train, X_test])[:, 0]), np.sort(expected[:, 0]))
+        np.testing.assert_array_equal(
+            np.sort(np.concatenate([X_train, X_test])[:, 0]), np.sort(expected[:, 0])
+        )
     with pytest.raises(ValueError, match="did you mean 'white'"):
         build(colour="whit")
 

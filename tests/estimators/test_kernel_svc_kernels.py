@@ -9,7 +9,16 @@ from sklearn.svm import SVC
 
 from kernbench import load
 from kernbench.estimators import KernelSVC
-from kernbench.kernels import Callable, ChiSquared, DotProduct, Gaussian, Intersection, Linear, Matern, Precomputed
+from kernbench.kernels import (
+    Callable,
+    ChiSquared,
+    DotProduct,
+    Gaussian,
+    Intersection,
+    Linear,
+    Matern,
+    Precomputed,
+)
 from kernbench.kernels.functions import KERNELS
 from kernbench.reference.kernels import evaluate
 
@@ -17,7 +26,9 @@ RNG = np.random.default_rng(0)
 X = RNG.gamma(0.7, size=(60, 5)) * (RNG.random((60, 5)) < 0.8)
 Y = (X[:, 0] + X[:, 1] > X[:, 2] + X[:, 3]).astype(int)
 COMBINED = {"Sum": 0.5 * Gaussian() + Intersection(), "Product": Matern(0.7) * ChiSquared() * Linear()}
-KERNEL_OF = {name: COMBINED.get(name) or KERNELS[name]() for name in KERNELS.keys() - {"Precomputed", "Callable"}}
+KERNEL_OF = {
+    name: COMBINED.get(name) or KERNELS[name]() for name in KERNELS.keys() - {"Precomputed", "Callable"}
+}
 NAMES = sorted(KERNEL_OF)
 every_kernel = pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in NAMES], ids=NAMES)
 
@@ -80,7 +91,9 @@ def test_a_negative_entry_is_named_by_its_feature():
         model.predict(bad)
 
 
-@pytest.mark.parametrize("combine", [lambda cube: cube, lambda cube: Gaussian() * cube], ids=["alone", "product"])
+@pytest.mark.parametrize(
+    "combine", [lambda cube: cube, lambda cube: Gaussian() * cube], ids=["alone", "product"]
+)
 def test_values_out_of_range_are_refused(combine):
     kernel = combine(DotProduct((0.0, 0.0, 0.0, 1.0)))
     with pytest.raises(ValueError, match="too large for this kernel in float32"):
@@ -91,4 +104,6 @@ def test_precomputed_is_any_of_them():
     kernel = Matern(0.5)
     model = KernelSVC(Precomputed(), tol=1e-5).fit(evaluate(kernel, X), Y)
     direct = KernelSVC(kernel, tol=1e-5).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(evaluate(kernel, X)), direct.decision_function(X), atol=1e-3)
+    np.testing.assert_allclose(
+        model.decision_function(evaluate(kernel, X)), direct.decision_function(X), atol=1e-3
+    )

@@ -67,7 +67,10 @@ def test_a_stream_that_fits_the_sample_is_solved_as_fit_solves_it():
     best = KernelSVC(gamma=0.5, C=C, dtype="float64").fit(X, y)
     assert np.corrcoef(model.decision_function(X_NEW), best.decision_function(X_NEW))[0, 1] > 0.999
     # n in C = 1 / (alpha n) is the cap, so alpha is 0.1 here and the objective that of `fit` with C as above.
-    assert model.objective_ == pytest.approx(best.objective_, rel=2e-3) and model._scs_stream.window.n_sample == 300
+    assert (
+        model.objective_ == pytest.approx(best.objective_, rel=2e-3)
+        and model._scs_stream.window.n_sample == 300
+    )
 
 
 def test_chunks_of_an_array_are_the_array():
@@ -236,7 +239,7 @@ def test_names_of_columns_are_forgotten_with_a_new_stream():
 def test_what_cannot_stream_says_so():
     assert not hasattr(KernelSVC(), "partial_fit") and not hasattr(KernelSVC(), "fit_chunks")
     with pytest.raises(AttributeError):
-        KernelSVC(solver="scs", kernel="precomputed").partial_fit
+        KernelSVC(solver="scs", kernel="precomputed").partial_fit  # noqa: B018
     with pytest.raises(ValueError, match="balanced"):
         svc(class_weight="balanced").fit_chunks([draw(50, 0)])
     with pytest.raises(ValueError, match="redraw"):

@@ -153,7 +153,9 @@ def test_drawn_pairs_approach_all_pairs():
     assert errors[1] < 0.2 * errors[0]
 
 
-@pytest.mark.parametrize("solver, loss", [("bundle", "hinge"), ("bundle", "squared_hinge"), ("newton", "squared_hinge")])
+@pytest.mark.parametrize(
+    "solver, loss", [("bundle", "hinge"), ("bundle", "squared_hinge"), ("newton", "squared_hinge")]
+)
 @pytest.mark.parametrize("n", [300, 30_000])
 def test_a_large_alpha_still_ranks_along_the_difference_of_the_means(solver, loss, n):
     # The objective at 0 is within tol of the optimum there, but 0 orders nothing.

@@ -110,7 +110,9 @@ def evaluate(model, data, predictions):
 def measured(cell):
     """A measurement that is no race."""
     return result(
-        load(), {"value": cell.params["value"], "nothing": float("nan")}, trace={"x": [1, 2], "y": [0.5, 0.25]}
+        load(),
+        {"value": cell.params["value"], "nothing": float("nan")},
+        trace={"x": [1, 2], "y": [0.5, 0.25]},
     )
 
 

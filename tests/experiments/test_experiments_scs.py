@@ -23,7 +23,11 @@ def outcome(experiment, dataset, method, *, arguments=None, **params):
         for cell in plan([experiment], "quick", datasets=[dataset], methods=[method], repeats=1)[0]
         if cell.method == method
     ]
-    changed = {"arguments": cell.arguments | (arguments or {}), "params": cell.params | params, "warm_up_rows": 0}
+    changed = {
+        "arguments": cell.arguments | (arguments or {}),
+        "params": cell.params | params,
+        "warm_up_rows": 0,
+    }
     return resolve(cell.measure)(replace(cell, **changed))
 
 
@@ -72,7 +76,9 @@ def test_as_many_rows_train_as_in_the_paper(dataset, n_train):
 def test_paper_scale_has_ten_sets_and_twenty_seeds():
     scale = ACCURACY.scale("paper")
     sets = [s.name for s in scale.settings if s.name != "growing"]
-    assert len(set(sets) - {"wine-quality-red"}) == 10 and scale.repeats == 20  # that is one set, read in two ways
+    assert (
+        len(set(sets) - {"wine-quality-red"}) == 10 and scale.repeats == 20
+    )  # that is one set, read in two ways
     for setting in scale.settings:
         if "stand-in" in setting.name:
             assert setting.stands_for and "STAND-IN" in setting.note

@@ -173,7 +173,9 @@ FORMATS = {
 @pytest.mark.parametrize("choice", CHOICES)
 def test_format_agnosticism(choice, form):
     rows = np.where(np.abs(X) > 0.8, X, 0.0)
-    models = [Nystroem("rbf", 12, landmarks=choice, random_state=0).fit(given, Y) for given in (rows, form(rows))]
+    models = [
+        Nystroem("rbf", 12, landmarks=choice, random_state=0).fit(given, Y) for given in (rows, form(rows))
+    ]
     dense, other = (model.transform(given) for model, given in zip(models, (rows, form(rows))))
     assert sparse.issparse(models[1].landmarks_) == sparse.issparse(form(rows))
     np.testing.assert_allclose(dense @ dense.T, other @ other.T, atol=1e-9)

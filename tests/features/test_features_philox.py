@@ -121,8 +121,6 @@ def test_streams_are_uncorrelated():
     """Of different seeds, blocks, purposes and parts."""
     draws = np.arange(20_000)
     seeds, others = ({}, {"seed": 43}, {"seed": 42 + 2**32}), ({"block": 4}, {"tag": 1}, {"tag": 256})
-    streams = [
-        numbers("normal", draws, 1, **which)[:, 0] for which in (*seeds, *others, {"first_quad": 1})
-    ]
+    streams = [numbers("normal", draws, 1, **which)[:, 0] for which in (*seeds, *others, {"first_quad": 1})]
     correlations = np.corrcoef(streams) - np.eye(len(streams))
     assert np.abs(correlations).max() < 5 / np.sqrt(len(draws))

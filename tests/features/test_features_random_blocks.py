@@ -132,9 +132,7 @@ def test_files_and_pickles_are_small(tmp_path):
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern(), DotProduct(), Polynomial()])
 def test_more_features_begin_with_the_fewer(kernel):
     X = np.random.default_rng(0).normal(size=(6, 3)) / 2
-    few, many = (
-        RandomFeatures(kernel, m, block_size=32, random_state=1).fit_transform(X) for m in (64, 256)
-    )
+    few, many = (RandomFeatures(kernel, m, block_size=32, random_state=1).fit_transform(X) for m in (64, 256))
     np.testing.assert_allclose(many[:, :64] * 2, few, rtol=1e-12)
 
 

@@ -10,7 +10,6 @@ from kernbench.kernels.bandwidth import median_distance, scale
 from kernbench.kernels.names import resolve_gamma, resolve_kernel
 
 
-
 def wide_csr(X):
     """CSR with 64-bit indices."""
     X = sparse.csr_array(X)

@@ -48,7 +48,9 @@ def test_threads_agnosticism(kernel_and_rows, dtype, density):
     results = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, user_api="openmp"):
-            results.append((kernel(X[:270], X, dtype=dtype), matmul(kernel, X[:270], X, np.ones(450), dtype=dtype)))
+            results.append(
+                (kernel(X[:270], X, dtype=dtype), matmul(kernel, X[:270], X, np.ones(450), dtype=dtype))
+            )
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
@@ -67,7 +69,9 @@ def test_training_matrix_is_symmetric_and_positive_semi_definite(kernel_and_rows
 @pytest.mark.parametrize(
     "storage, density", [(np.asarray, 1.0), (sparse.csr_matrix, 0.1)], ids=["dense", "csr"]
 )
-def test_rows_batches_blocks_and_products_are_parts_of_one_matrix(kernel_and_rows, dtype, density, storage, assert_close):
+def test_rows_batches_blocks_and_products_are_parts_of_one_matrix(
+    kernel_and_rows, dtype, density, storage, assert_close
+):
     kernel, draw = kernel_and_rows
     X = storage(draw(90, 12, 7, density))
     rows, truth = KernelRows(X, kernel, dtype=dtype), ReferenceRows(X, kernel)
@@ -78,8 +82,11 @@ def test_rows_batches_blocks_and_products_are_parts_of_one_matrix(kernel_and_row
     assert_close(rows.block(I, J), truth.block(I, J), **close)
     assert_close(rows.matvec(a), truth.matvec(a), **close)
     assert_close(rows.product(I, J, a[J]), truth.block(I, J) @ a[J], **close)
-    assert_close(matmul(kernel, X, X, np.stack([a, a**2], axis=1), dtype=dtype),
-                 truth.batch(np.arange(90)) @ np.stack([a, a**2], axis=1), **close)
+    assert_close(
+        matmul(kernel, X, X, np.stack([a, a**2], axis=1), dtype=dtype),
+        truth.batch(np.arange(90)) @ np.stack([a, a**2], axis=1),
+        **close,
+    )
 
 
 @density

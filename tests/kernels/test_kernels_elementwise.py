@@ -110,7 +110,9 @@ def test_exp_of_the_kernels_is_right_on_its_whole_domain(dtype):
     low = dtype(LOWEST[dtype])
     first = around(low, dtype)
     assert_exp_nonpositive_as_promised(first[first >= low])
-    assert_exp_nonpositive_as_promised(np.array([0.0, -0.0, -np.finfo(dtype).smallest_subnormal], dtype=dtype))
+    assert_exp_nonpositive_as_promised(
+        np.array([0.0, -0.0, -np.finfo(dtype).smallest_subnormal], dtype=dtype)
+    )
     assert_exp_nonpositive_as_promised(np.linspace(low, 0, 200_003).astype(dtype).clip(low, 0))
     sizes = 2.0 ** np.linspace(-120, np.log2(-low) - 1e-6, 20_000)
     assert_exp_nonpositive_as_promised(-sizes.astype(dtype))
@@ -278,7 +280,8 @@ def test_what_is_not_real_is_refused(x):
 
 
 @pytest.mark.parametrize(
-    "out", [np.empty(4), np.empty((3, 1)), np.empty(3, dtype=np.float32), [0.0, 0.0, 0.0]],
+    "out",
+    [np.empty(4), np.empty((3, 1)), np.empty(3, dtype=np.float32), [0.0, 0.0, 0.0]],
     ids=["longer", "other shape", "other precision", "list"],
 )
 def test_out_that_does_not_fit_is_refused(out):

@@ -66,8 +66,12 @@ def test_weight_k_equals_repeat_k(random_problem, fit_intercept):
     total = k.sum()
     repeated = ReferenceRows(np.repeat(np.repeat(p.K, k, axis=0), k, axis=1), Precomputed())
     many = dual_bound(
-        repeated, np.repeat(p.y, k), np.repeat(coef / np.maximum(k, 1), k), alpha=alpha * p.n / total,
-        weights=np.ones(total), fit_intercept=fit_intercept,
+        repeated,
+        np.repeat(p.y, k),
+        np.repeat(coef / np.maximum(k, 1), k),
+        alpha=alpha * p.n / total,
+        weights=np.ones(total),
+        fit_intercept=fit_intercept,
     )
     assert one * p.n == pytest.approx(many * total, rel=1e-12)
 

@@ -11,7 +11,15 @@ from scipy.optimize import minimize_scalar
 
 import kernbench.losses
 from kernbench.losses.intercept import best_intercept
-from kernbench.losses.margin import MARGIN_LOSSES, Hinge, LogLoss, SquaredHinge, dual_pair, margin_loss, pair_room
+from kernbench.losses.margin import (
+    MARGIN_LOSSES,
+    Hinge,
+    LogLoss,
+    SquaredHinge,
+    dual_pair,
+    margin_loss,
+    pair_room,
+)
 
 LOSSES = list(MARGIN_LOSSES.values())
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -38,7 +46,9 @@ def test_second_derivative_is_at_most_the_smoothness(loss):
 def test_dual_value_is_the_conjugate(loss):
     """psi(a) = min over m of l(m) + a m."""
     for a in (0.0, 1e-6, 0.2, 0.5, 0.9, 1.0):
-        best = minimize_scalar(lambda m: loss.value(m) + a * m, bounds=(-40, 40), method="bounded", options={"xatol": 1e-10})
+        best = minimize_scalar(
+            lambda m: loss.value(m) + a * m, bounds=(-40, 40), method="bounded", options={"xatol": 1e-10}
+        )
         assert loss.dual_value(a) == pytest.approx(best.fun, abs=1e-8)
 
 
@@ -87,11 +97,17 @@ def test_dual_coordinate_maximises(loss):
         grid = np.concatenate([np.linspace(0, end, 201), end * np.geomspace(1e-9, 1, 50)])
         for other in (*grid, *np.clip(new + np.array([-1e-4, 1e-4]), 0, loss.upper)):
             best = gain_of_one(loss, a, margin, curvature, new)
-            assert gain_of_one(loss, a, margin, curvature, other) <= best + 1e-12 * (1 + abs(margin) + curvature)
+            assert gain_of_one(loss, a, margin, curvature, other) <= best + 1e-12 * (
+                1 + abs(margin) + curvature
+            )
 
 
 def test_a_coordinate_of_the_logistic_loss_is_found_where_newton_alone_runs_in_circles():
-    for a, margin, curvature in ((0.0, -4.360759265224841, 28.972145725559162), (1.0, 37.9, 188.4), (0.0, -3.66, 57066.0)):
+    for a, margin, curvature in (
+        (0.0, -4.360759265224841, 28.972145725559162),
+        (1.0, 37.9, 188.4),
+        (0.0, -3.66, 57066.0),
+    ):
         new = LogLoss.dual_coordinate(a, margin, curvature)
         assert LogLoss.dual_slope(new) == pytest.approx(margin + curvature * (new - a), abs=1e-7)
 
@@ -103,7 +119,13 @@ def test_a_hinge_of_no_curvature_goes_to_the_bound_its_margin_says():
 def pair_of(rng, loss):
     ends = rng.choice([0.0, 1.0, 2.0], 2) if rng.random() < 0.5 else rng.random(2)
     a = np.minimum(ends, 1.0) if np.isfinite(loss.upper) else ends
-    return a, rng.choice([-1.0, 1.0], 2), 10 ** rng.uniform(-1, 1, 2), rng.normal() * 3, 10 ** rng.uniform(-3, 3)
+    return (
+        a,
+        rng.choice([-1.0, 1.0], 2),
+        10 ** rng.uniform(-1, 1, 2),
+        rng.normal() * 3,
+        10 ** rng.uniform(-3, 3),
+    )
 
 
 @every_loss
@@ -152,14 +174,27 @@ def compiled(tmp_path_factory):
         "{ kb_dual_end p = {a, y, w}, q = {a2, y2, w2}; return kb_dual_pair(l, p, q, d, c); }\n"
     )  # fmt: skip
     headers = Path(kernbench.losses.__file__).parent
-    command = [compiler, "-O2", "-shared", "-fPIC", f"-I{headers}", str(folder / "m.c"), "-o", str(folder / "m.so"), "-lm"]
+    command = [
+        compiler,
+        "-O2",
+        "-shared",
+        "-fPIC",
+        f"-I{headers}",
+        str(folder / "m.c"),
+        "-o",
+        str(folder / "m.so"),
+        "-lm",
+    ]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("this compiler makes no shared libraries")
     library = ctypes.CDLL(str(folder / "m.so"))
 
     def call(name, loss, *numbers):
         function = getattr(library, f"k_{name}")
-        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_int] + [ctypes.c_double] * len(numbers)
+        function.restype, function.argtypes = (
+            ctypes.c_double,
+            [ctypes.c_int] + [ctypes.c_double] * len(numbers),
+        )
         return function(loss.code, *map(float, numbers))
 
     return call
@@ -169,11 +204,17 @@ def compiled(tmp_path_factory):
 def test_c_has_the_same_formulas(loss, compiled):
     rng = np.random.default_rng(2)
     for margin in (*EXTREME[1:-1], *rng.normal(size=50), 1.0):
-        assert compiled("margin_value", loss, margin) == pytest.approx(float(loss.value(margin)), rel=1e-13, abs=1e-300)
-        assert compiled("margin_slope", loss, margin) == pytest.approx(float(loss.slope(margin)), rel=1e-13, abs=1e-300)
+        assert compiled("margin_value", loss, margin) == pytest.approx(
+            float(loss.value(margin)), rel=1e-13, abs=1e-300
+        )
+        assert compiled("margin_slope", loss, margin) == pytest.approx(
+            float(loss.slope(margin)), rel=1e-13, abs=1e-300
+        )
     for a in (0.0, 1e-18, 1e-9, *rng.random(20), 1.0):
         for name in ("dual_value", "dual_slope", "dual_curvature"):
-            assert compiled(name, loss, a) == pytest.approx(float(getattr(loss, name)(a)), rel=1e-12, abs=1e-14)
+            assert compiled(name, loss, a) == pytest.approx(
+                float(getattr(loss, name)(a)), rel=1e-12, abs=1e-14
+            )
     for _ in range(300):
         a, margin = rng.choice([0.0, 1.0, rng.random()]), rng.normal() * 10 ** rng.uniform(-2, 4)
         curvature = 10 ** rng.uniform(-4, 5)

@@ -88,7 +88,11 @@ def test_weight_k_equals_repeat_k(fit_intercept):
         k[:2] = 2, 1
         one = best_scale(c, r2, y, k.astype(float), alpha=alpha, fit_intercept=fit_intercept)
         many = best_scale(
-            np.repeat(c, k), r2, np.repeat(y, k), np.ones(k.sum()), alpha=alpha * len(y) / k.sum(),
+            np.repeat(c, k),
+            r2,
+            np.repeat(y, k),
+            np.ones(k.sum()),
+            alpha=alpha * len(y) / k.sum(),
             fit_intercept=fit_intercept,
         )
         np.testing.assert_allclose(one, many, rtol=1e-12, atol=1e-13)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from kernbench.losses.water_level import water_level
 from kernbench.reference.kernel import selection
 from kernbench.reference.kernel.selection import gamma_bias_select, gamma_select
-from kernbench.losses.water_level import water_level
 
 ONE_BASIN = np.array([0.3, -0.2, 0.5, 0.1])
 TWO_BASINS = np.array([0.2, -0.4, 0.9, 0.1, -0.3])
@@ -47,8 +47,12 @@ def test_one_basin_worked_example(volume, gamma, k):
 
 @pytest.mark.parametrize(
     "volume, gamma, b, k, level_p, level_n",
-    [(0, -0.35, 0.05, 1, -0.4, -0.3), (0.2, -0.25, 0.05, 1, -0.3, -0.2), (0.6, -0.05, -0.05, 1, 0, -0.1),
-     (2, 0.4, -0.05, 2, 0.45, 0.35)],
+    [
+        (0, -0.35, 0.05, 1, -0.4, -0.3),
+        (0.2, -0.25, 0.05, 1, -0.3, -0.2),
+        (0.6, -0.05, -0.05, 1, 0, -0.1),
+        (2, 0.4, -0.05, 2, 0.45, 0.35),
+    ],
 )
 def test_two_basins_worked_example(volume, gamma, b, k, level_p, level_n):
     level = water_level(TWO_BASINS, np.ones(5), volume, CLASSES)

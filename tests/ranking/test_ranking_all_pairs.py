@@ -128,7 +128,9 @@ def test_derivatives_match_finite_differences(weighted, pair_problem):
     ):
         slope = (value(ahead) - value(behind)) / (2 * step)
         assert slope == pytest.approx(derivative(p.scores)[1] @ p.v, rel=1e-6)
-    change = pairs.squared_hinge_loss_and_gradient(ahead)[1] - pairs.squared_hinge_loss_and_gradient(behind)[1]
+    change = (
+        pairs.squared_hinge_loss_and_gradient(ahead)[1] - pairs.squared_hinge_loss_and_gradient(behind)[1]
+    )
     product = pairs.squared_hinge_hessian_product(p.scores, p.v)
     np.testing.assert_allclose(change / (2 * step), product, rtol=1e-6, atol=1e-8)
 
@@ -257,7 +259,9 @@ def test_scores_of_any_size(size, pair_problem):
     assert loss == pytest.approx(exactly(p.y, scores, False), rel=1e-14)
     assert np.all(np.isfinite(subgradient))
     if size < 1e140:
-        assert AllPairs(p.y).squared_hinge_loss(scores) == pytest.approx(exactly(p.y, scores, True), rel=1e-14)
+        assert AllPairs(p.y).squared_hinge_loss(scores) == pytest.approx(
+            exactly(p.y, scores, True), rel=1e-14
+        )
 
 
 def test_one_outlier_does_not_spoil_the_others(pair_problem, brute_force):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Gaussian
-from kernbench.reference.kernel.pegasos import BATCH, Pegasos
 from kernbench.losses.intercept import best_intercept
+from kernbench.reference.kernel.pegasos import BATCH, Pegasos
 from kernbench.reference.kernels import ReferenceRows
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
@@ -37,8 +37,9 @@ def test_closed_form_is_the_recursion(random_problem, weighted, project):
     for seed in range(3):
         p = random_problem(seed)
         weights = p.weights if weighted else np.ones(p.n)
-        solver = LastIterate(p.rows, p.y, alpha=0.02, weights=weights, fit_intercept=False, random_state=seed,
-                         project=project)
+        solver = LastIterate(
+            p.rows, p.y, alpha=0.02, weights=weights, fit_intercept=False, random_state=seed, project=project
+        )
         assert solver.advance(700) == 700
         expected, violations = recursion(p.K, p.y, weights, 0.02, seed, 700, project)
         np.testing.assert_allclose(solver.solution().coef, expected, rtol=1e-9, atol=1e-12)
@@ -137,7 +138,11 @@ def test_warm_start_keeps_the_function(random_problem, optimum):
     best = optimum(p.K, p.y, 0.05)
     for project in (False, True):
         solver = LastIterate(
-            p.rows, p.y, alpha=0.05, fit_intercept=not project, project=project,
+            p.rows,
+            p.y,
+            alpha=0.05,
+            fit_intercept=not project,
+            project=project,
             initial=Solution(best.coef, best.intercept, n_iter=5000),
         )
         np.testing.assert_allclose(solver.solution().coef, best.coef, rtol=1e-12)
@@ -183,12 +188,18 @@ def test_before_the_first_step(random_problem):
 @pytest.mark.parametrize(
     "change, message",
     [
-        (dict(alpha=0.0), "alpha must be positive"), (dict(alpha=None), "needs alpha"),
-        (dict(alpha=np.inf), "alpha must be a finite"), (dict(y=np.ones(30)), "the class -1 needs"),
-        (dict(y=np.arange(30)), "-1 and .1 only"), (dict(y=np.ones(4)), "one label per row"),
-        (dict(weights=np.ones(4)), "one number per row"), (dict(weights=-np.ones(30)), "at least 0"),
-        (dict(weights=np.full(30, np.nan)), "finite"), (dict(weights=np.zeros(30)), "positive weight"),
-        (dict(project=True), "fit_intercept=False"), (dict(initial=Solution(np.zeros(3))), "3 coefficients"),
+        (dict(alpha=0.0), "alpha must be positive"),
+        (dict(alpha=None), "needs alpha"),
+        (dict(alpha=np.inf), "alpha must be a finite"),
+        (dict(y=np.ones(30)), "the class -1 needs"),
+        (dict(y=np.arange(30)), "-1 and .1 only"),
+        (dict(y=np.ones(4)), "one label per row"),
+        (dict(weights=np.ones(4)), "one number per row"),
+        (dict(weights=-np.ones(30)), "at least 0"),
+        (dict(weights=np.full(30, np.nan)), "finite"),
+        (dict(weights=np.zeros(30)), "positive weight"),
+        (dict(project=True), "fit_intercept=False"),
+        (dict(initial=Solution(np.zeros(3))), "3 coefficients"),
     ],
 )
 def test_bad_input_is_refused(random_problem, change, message):

@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pytest
 
@@ -299,10 +297,14 @@ def test_rows_of_zeros_are_harmless():
 @pytest.mark.parametrize(
     "change, message",
     [
-        (dict(alpha=None), "exactly one of alpha"), (dict(nu=0.1), "exactly one of alpha"),
-        (dict(alpha=-1.0), "alpha must be"), (dict(alpha=None, nu=-0.1), "nu must be"),
-        (dict(alpha="0.1"), "alpha must be"), (dict(alpha=None, nu=np.nan), "nu must be"),
-        (dict(burn_in=-1), "burn_in"), (dict(average_power=-1), "average_power"),
+        (dict(alpha=None), "exactly one of alpha"),
+        (dict(nu=0.1), "exactly one of alpha"),
+        (dict(alpha=-1.0), "alpha must be"),
+        (dict(alpha=None, nu=-0.1), "nu must be"),
+        (dict(alpha="0.1"), "alpha must be"),
+        (dict(alpha=None, nu=np.nan), "nu must be"),
+        (dict(burn_in=-1), "burn_in"),
+        (dict(average_power=-1), "average_power"),
         (dict(y=-np.ones(30)), r"the class \+1 needs"),
         (dict(initial=Solution(np.zeros(3))), "3 coefficients"),
     ],

@@ -94,7 +94,8 @@ def test_an_error_of_zero_can_be_drawn(toy, records):
 
 @pytest.mark.parametrize("label", [layout.tick, figures.tick_count])
 @pytest.mark.parametrize(
-    ("value", "words"), [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")]
+    ("value", "words"),
+    [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")],
 )
 def test_ticks_say_the_number_itself(label, value, words):
     assert label(value) == words

@@ -270,14 +270,15 @@ def test_archive_member_that_claims_a_huge_shape(path):
 # --- files of earlier versions ------------------------------------------------------------------------------
 
 HEADER_OF_0_1 = """
-{"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC", "params": {"C": 1.0,
-"cache_size": 500, "callback": null, "class_weight": null, "coef0": 0.0, "decision_function_shape": "ovr", "degree": 3,
-"dtype": "auto", "fit_intercept": true, "gamma": "scale", "kernel": {"$kernel": "Gaussian", "sigma": 1.5}, "max_iter": -1,
-"max_seconds": null, "random_state": null, "solver": "smo", "solver_options": null, "tol": 0.001, "verbose": 0,
-"warm_start": false}, "attributes": {"n_features_in_": 2, "classes_": {"$array": "classes_"}, "class_weight_":
-{"$array": "class_weight_"}, "dtype_": "float64", "kernel_": {"$kernel": "Gaussian", "sigma": 1.5}, "support_":
-{"$array": "support_"}, "n_support_": {"$array": "n_support_"}, "dual_coef_": {"$array": "dual_coef_"}, "intercept_":
-{"$array": "intercept_"}, "support_vectors_": {"$array": "support_vectors_"}, "n_iter_": {"$array": "n_iter_"},
+{"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC", "params":
+{"C": 1.0, "cache_size": 500, "callback": null, "class_weight": null, "coef0": 0.0,
+"decision_function_shape": "ovr", "degree": 3, "dtype": "auto", "fit_intercept": true, "gamma": "scale",
+"kernel": {"$kernel": "Gaussian", "sigma": 1.5}, "max_iter": -1, "max_seconds": null, "random_state": null,
+"solver": "smo", "solver_options": null, "tol": 0.001, "verbose": 0, "warm_start": false}, "attributes":
+{"n_features_in_": 2, "classes_": {"$array": "classes_"}, "class_weight_": {"$array": "class_weight_"},
+"dtype_": "float64", "kernel_": {"$kernel": "Gaussian", "sigma": 1.5}, "support_": {"$array": "support_"},
+"n_support_": {"$array": "n_support_"}, "dual_coef_": {"$array": "dual_coef_"}, "intercept_": {"$array":
+"intercept_"}, "support_vectors_": {"$array": "support_vectors_"}, "n_iter_": {"$array": "n_iter_"},
 "n_kernel_evaluations_": 16, "converged_": true, "fit_status_": 0, "objective_": 0.36, "duality_gap_": 0.0,
 "status_": "converged", "trace_": {"n_iter": [0, 2], "seconds": [0.0, 0.1], "objective": [0.0, 0.36]}}}
 """

@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from kernbench.kernels.functions import KERNELS, Callable, DotProduct, Gaussian, Kernel, Laplacian, Polynomial, Product, Sum
+from kernbench.kernels.functions import (
+    KERNELS,
+    Callable,
+    DotProduct,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Polynomial,
+    Product,
+    Sum,
+)
 from kernbench.saving.plain_data import NotPlainData, decode, encode
 
 
@@ -14,7 +24,9 @@ def through_json(value):
     return decode(json.loads(json.dumps(encode(value, "value", arrays))), arrays)
 
 
-NESTED = Sum((Product((Gaussian(0.1), Polynomial(2, np.float32(0.5)))), DotProduct([0.0, 1.0, 0.25])), (0.1, 3))
+NESTED = Sum(
+    (Product((Gaussian(0.1), Polynomial(2, np.float32(0.5)))), DotProduct([0.0, 1.0, 0.25])), (0.1, 3)
+)
 PARTS = {"Sum": (NESTED.kernels,), "Product": ((Laplacian(3.0), NESTED),)}
 
 
@@ -37,7 +49,10 @@ def test_parameters_and_parts_come_back():
     [
         (Callable(np.dot), "value is a Python function"),
         (np.dot, "value is a Python function"),
-        (Gaussian() + Product((Gaussian(), Callable(np.dot))), r"value\.kernels\.1\.kernels\.1 is a Python function"),
+        (
+            Gaussian() + Product((Gaussian(), Callable(np.dot))),
+            r"value\.kernels\.1\.kernels\.1 is a Python function",
+        ),
         (object(), "value is a object"),
         (np.array([object()]), "value holds Python objects"),
     ],
@@ -58,7 +73,11 @@ def test_a_kernel_of_somebody_elses_making_is_refused():
 
 @pytest.mark.parametrize(
     "told",
-    [{"$kernel": "Callable", "function": "print"}, {"$kernel": "Sum", "kernels": [3]}, {"$kernel": "Gaussian", "sigma": 0}],
+    [
+        {"$kernel": "Callable", "function": "print"},
+        {"$kernel": "Sum", "kernels": [3]},
+        {"$kernel": "Gaussian", "sigma": 0},
+    ],
 )
 def test_what_was_not_written_by_encode_is_refused(told):
     with pytest.raises((ValueError, TypeError)):

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels import ReferenceRows
 from kernbench.reference.design import as_design as as_reference_design
+from kernbench.reference.kernels import ReferenceRows
 from kernbench.solvers.design import as_design
 
 
@@ -81,7 +81,9 @@ def design_of():
         compiled, X = twin == "compiled", problem.X
         if problem.form in ("kernel", "tiles"):
             room = 10**8 if problem.form == "kernel" else 4 * 8 * problem.n
-            X = (KernelRows if compiled else ReferenceRows)(X, problem.kernel, dtype=np.float64, cache_bytes=room)
+            X = (KernelRows if compiled else ReferenceRows)(
+                X, problem.kernel, dtype=np.float64, cache_bytes=room
+            )
         return (as_design if compiled else as_reference_design)(X)
 
     return make

@@ -62,7 +62,9 @@ def assert_lockstep(case, problem, linear, C, rounds=12, length=31):
         assert a.state.keys() == b.state.keys()
         assert compiled.n_iter == reference.n_iter
         assert compiled.n_inner_products == reference.n_inner_products
-        assert compiled.objective() == pytest.approx(reference.objective(), rel=1e-7 if planes else 1e-9, abs=1e-12)
+        assert compiled.objective() == pytest.approx(
+            reference.objective(), rel=1e-7 if planes else 1e-9, abs=1e-12
+        )
         assert compiled.gap() == pytest.approx(reference.gap(), **tight)
         assert compiled.converged == reference.converged
 
@@ -75,13 +77,20 @@ def test_twin_is_in_lockstep(case, form, ranking, linear):
 
 
 @every_case
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     n=st.integers(2, 50), d=st.integers(1, 20), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 30.0]),
     form=st.sampled_from(FORMS), weighted=st.booleans(),
 )  # fmt: skip
 def test_twin_is_in_lockstep_on_any_problem(case, n, d, seed, C, form, weighted, ranking, linear):
-    assert_lockstep(case, ranking(n, seed, d=d, form=form, weighted=weighted), linear, C=C, rounds=4, length=17)
+    assert_lockstep(
+        case, ranking(n, seed, d=d, form=form, weighted=weighted), linear, C=C, rounds=4, length=17
+    )
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

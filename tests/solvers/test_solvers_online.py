@@ -92,7 +92,9 @@ def test_a_finished_perceptron_does_not_claim_to_have_converged(twin, random_pro
 @either_twin
 def test_perceptron_ends_with_a_faultless_pass(twin, random_problem):
     p = random_problem(2)
-    solver = solver_of("perceptron", twin, p, n_passes=None, random_state=0)  # a Gaussian kernel separates any data
+    solver = solver_of(
+        "perceptron", twin, p, n_passes=None, random_state=0
+    )  # a Gaussian kernel separates any data
     result = driver.run(solver, max_iter=10**5)
     assert result.status == "finished" and result.n_iter % p.n == 0
     state = result.solution.state
@@ -108,7 +110,9 @@ def test_random_order_is_index_order_of_permuted_examples(twin, random_problem):
     X, y, p.y = p.X[order], p.y, p.y[order]
     permuted = solver_of("perceptron", twin, p, X=X, order="index")
     permuted.advance(p.n)
-    np.testing.assert_array_equal(permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order])
+    np.testing.assert_array_equal(
+        permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order]
+    )
     p.y = y
 
 
@@ -121,7 +125,9 @@ def test_weight_zero_is_left_out_of_the_pass(twin, random_problem):
     X, p.y = p.X[keep], p.y[keep]
     without = solver_of("perceptron", twin, p, X=X, weights=p.weights[keep], order="index", alpha=0.1)
     without.advance(p.n)
-    np.testing.assert_array_equal(solver.solution().state["mistakes"][keep], without.solution().state["mistakes"])
+    np.testing.assert_array_equal(
+        solver.solution().state["mistakes"][keep], without.solution().state["mistakes"]
+    )
     assert solver.n_logical_evaluations == without.n_logical_evaluations
 
 
@@ -134,7 +140,9 @@ def test_norm_ball_on_six_points(six_points):
     p = six_points
     losses = []
     for seed in range(3):
-        solver = solver_of("norm-ball-sgd", "compiled", p, fit_intercept=False, radius=p.norm, random_state=seed)
+        solver = solver_of(
+            "norm-ball-sgd", "compiled", p, fit_intercept=False, radius=p.norm, random_state=seed
+        )
         for n_iter in (1000, 9000, 90_000):
             solver.advance(n_iter)
             solution = solver.solution()
@@ -170,7 +178,9 @@ def test_the_radius_comes_to_be_the_norm_of_the_optimum(loss, random_problem):
     exact = solver_of("norm-ball-sgd", "compiled", p, alpha=0.05, loss=loss, radius=radius, random_state=1)
     exact.advance(40_000)
     assert exact.gap() < 0.04 * exact.objective()
-    found = exact.solution()  # the multiplier of the ball is alpha: no multiple of the optimum within it is better
+    found = (
+        exact.solution()
+    )  # the multiplier of the ball is alpha: no multiple of the optimum within it is better
     assert Expansion(exact.problem, found.coef, p.K @ found.coef).scale == pytest.approx(1, abs=0.02)
     assert radius < start
 
@@ -192,7 +202,7 @@ def norma_recursion(K, y, lam, rule, loss, draws, *, bias, newest=np.inf, window
             terms.append([i, gamma * push, t])
             b += bias * gamma * push * y[i]
         terms = [term for term in terms if term[2] > t - window]
-        terms = terms[-int(newest):] if np.isfinite(newest) else terms
+        terms = terms[-int(newest) :] if np.isfinite(newest) else terms
     coef = np.zeros(len(y))
     for i, c, _ in terms:
         coef[i] += c * y[i]
@@ -230,9 +240,14 @@ def test_truncation_error_of_norma_is_bounded(twin, random_problem):
     """
     p = random_problem(1)
     for tau in (5, 20, 60):
-        options = dict(alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0)
+        options = dict(
+            alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0
+        )
         gamma = StepRule.of(MarginProblem(p.rows, p.y, alpha=1.0), np.ones(p.n), "constant", 0.3)(1)
-        whole, part = solver_of("norma", twin, p, **options), solver_of("norma", twin, p, window=tau, **options)
+        whole, part = (
+            solver_of("norma", twin, p, **options),
+            solver_of("norma", twin, p, window=tau, **options),
+        )
         whole.advance(200 - tau)
         old = whole.solution().coef
         whole.advance(tau)
@@ -268,7 +283,9 @@ def test_resumed_anywhere_is_one_long_run(twin, name, options, random_problem):
         rng = np.random.default_rng(7)
         part = solver_of(name, twin, p, random_state=rng, weights=p.weights, **options)
         part.advance(first)
-        rest = solver_of(name, twin, p, random_state=rng, weights=p.weights, initial=part.solution(), **options)
+        rest = solver_of(
+            name, twin, p, random_state=rng, weights=p.weights, initial=part.solution(), **options
+        )
         assert rest.n_iter == part.n_iter
         rest.advance(170 - first)
         assert rest.n_iter == whole.n_iter
@@ -324,7 +341,9 @@ def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classif
 def test_no_other_multiple_is_better(loss, fit_intercept, random_problem):
     for seed in range(3):
         p = random_problem(seed)
-        problem = MarginProblem(p.rows, p.y, alpha=0.02, weights=p.weights, fit_intercept=fit_intercept, loss=loss)
+        problem = MarginProblem(
+            p.rows, p.y, alpha=0.02, weights=p.weights, fit_intercept=fit_intercept, loss=loss
+        )
         coef = p.y * p.rng.uniform(size=p.n)
         found = Expansion(problem, coef, p.K @ coef)
         assert found.scale > 0

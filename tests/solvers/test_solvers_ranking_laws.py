@@ -27,7 +27,11 @@ with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: g
 @with_loss
 def test_resumed_is_one_long_run(entry, loss, form, options, ranking, rank):
     problem = ranking(150, 7, form=form, weighted=True)
-    options = {"loss": loss, "tol": 1e-6} | options if entry in CERTIFIED else {"loss": loss, "average": True} | options
+    options = (
+        {"loss": loss, "tol": 1e-6} | options
+        if entry in CERTIFIED
+        else {"loss": loss, "average": True} | options
+    )
     for first in (0, 1, 3):
         whole = rank(entry, "compiled", problem, **options)
         begun = rank(entry, "compiled", problem, **options)

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from kernbench.reference.ranking.closed_form import squared_loss_solution as reference_solution
 from kernbench.reference.line_search import line_search
 from kernbench.reference.metric import Metric
+from kernbench.reference.ranking.closed_form import squared_loss_solution as reference_solution
 from kernbench.reference.simplex_qp import simplex_qp
+from kernbench.solvers._simplex_qp import SimplexQP
 from kernbench.solvers.base import Solution
 from kernbench.solvers.draws import seed_of, stratified_sample
-from kernbench.solvers._simplex_qp import SimplexQP
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
 
 FORMS = ("dense", "float32", "csr", "csr64", "kernel", "tiles")
@@ -31,7 +31,11 @@ def test_a_design_maps_to_scores_and_back(form, n, d, ranking, design_of):
     design, plain = design_of(problem), design_of(problem, "reference")
     rng = np.random.default_rng(1)
     f, g = rng.normal(size=design.n_coef), rng.normal(size=n)
-    assert (design.n_samples, design.n_coef, design.is_kernel) == (plain.n_samples, plain.n_coef, plain.is_kernel)
+    assert (design.n_samples, design.n_coef, design.is_kernel) == (
+        plain.n_samples,
+        plain.n_coef,
+        plain.is_kernel,
+    )
     np.testing.assert_allclose(design.scores(f), plain.scores(f), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(design.combine(g), plain.combine(g), rtol=1e-9, atol=1e-9)
     assert design.n_passes == plain.n_passes
@@ -39,7 +43,9 @@ def test_a_design_maps_to_scores_and_back(form, n, d, ranking, design_of):
     part = design.take(some)
     small = rng.normal(size=part.n_coef)
     # An element found on a subset is the same function on the whole.
-    np.testing.assert_allclose(part.scores(small), design.scores(design.embed(small, some))[some], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        part.scores(small), design.scores(design.embed(small, some))[some], rtol=1e-9, atol=1e-9
+    )
 
 
 def test_a_design_refuses_vectors_of_another_length(ranking, design_of):
@@ -131,10 +137,14 @@ def test_the_squared_loss_has_a_closed_form(form, weighted, ranking, design_of):
     problem = ranking(90, 4, form=form, weighted=weighted)
     w = squared_loss_solution(design_of(problem), problem.y, alpha=0.2, weights=problem.weights)
     plain = design_of(problem, "reference")
-    np.testing.assert_allclose(w, reference_solution(plain, problem.y, alpha=0.2, weights=problem.weights), rtol=1e-7)
+    np.testing.assert_allclose(
+        w, reference_solution(plain, problem.y, alpha=0.2, weights=problem.weights), rtol=1e-7
+    )
     X = plain.rows(np.arange(90))
     weights = np.ones(90) if problem.weights is None else problem.weights
-    i, j = (np.ravel(k) for k in np.meshgrid(*(np.flatnonzero(problem.y == s) for s in (1, -1)), indexing="ij"))
+    i, j = (
+        np.ravel(k) for k in np.meshgrid(*(np.flatnonzero(problem.y == s) for s in (1, -1)), indexing="ij")
+    )
     D, share = X[i] - X[j], weights[i] * weights[j]
     share = share / share.sum()
     np.testing.assert_allclose(0.2 * w - 2 * D.T @ (share * (1 - D @ w)), 0, atol=1e-8)
@@ -157,7 +167,12 @@ def test_the_closed_form_refuses_what_it_cannot_solve(ranking, design_of):
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
-@given(n_positive=st.integers(1, 60), n_negative=st.integers(1, 60), seed=st.integers(0, 1000), weighted=st.booleans())
+@given(
+    n_positive=st.integers(1, 60),
+    n_negative=st.integers(1, 60),
+    seed=st.integers(0, 1000),
+    weighted=st.booleans(),
+)
 def test_a_stratified_sample_has_both_classes_and_no_repeats(n_positive, n_negative, seed, weighted):
     rng = np.random.default_rng(seed)
     positive = rng.permutation(np.arange(n_positive + n_negative) < n_positive)

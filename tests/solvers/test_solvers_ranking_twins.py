@@ -16,7 +16,10 @@ VARIANTS = {
     "bundle": [{"loss": "squared_hinge"}, {"max_cuts": 5, "tol": 1e-9}, {"tol": 1e-7}],
     "newton": [{"tol": 1e-9}],
     "gradient": [{"average": True, "learning_rate": 0.3}],
-    "adamax": [{"average": True, "loss": "squared_hinge"}, {"beta_1": 0.0, "beta_2": 0.5, "learning_rate": 0.1}],
+    "adamax": [
+        {"average": True, "loss": "squared_hinge"},
+        {"beta_1": 0.0, "beta_2": 0.5, "learning_rate": 0.1},
+    ],
 }
 CASES = [(entry, options) for entry in RANKING_SOLVERS for options in ({}, *VARIANTS.get(entry.name, ()))]
 
@@ -72,7 +75,12 @@ def test_twin_is_in_lockstep(case, form, pairs, ranking, rank):
 
 
 @every_case
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     n=st.integers(2, 60), d=st.integers(1, 5), seed=st.integers(0, 10**6), alpha=st.sampled_from([1e-4, 0.01, 1.0]),
     form=st.sampled_from(FORMS), weighted=st.booleans(), n_pairs=st.sampled_from([None, 1, 40]),

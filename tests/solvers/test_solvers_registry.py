@@ -13,8 +13,8 @@ import pytest
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels import ReferenceRows
 from kernbench.reference.design import as_design as as_reference_design
+from kernbench.reference.kernels import ReferenceRows
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution, Solver
 from kernbench.solvers.design import as_design
@@ -126,7 +126,9 @@ def test_twins_have_the_same_name_and_constructor(entry):
     assert {"alpha", "weights", "random_state", "initial"} | kind.own <= set(ours)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name
+)
 def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
     def coef(random_state):
         solver = make(entry, random_state=random_state)
@@ -263,7 +265,9 @@ def test_every_reference_solver_is_listed(problem):
         f"{module.__name__}:{name}"
         for module in modules
         for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "advance")
+        if inspect.isclass(value)
+        and value.__module__ == module.__name__
+        and hasattr(value, "advance")
         and not name.startswith("_")
     }
     assert written == {entry.reference for entry in SOLVERS if entry.problem == problem}

@@ -30,13 +30,17 @@ def test_a_product_with_the_sample_is_that_of_its_matrix(dtype, n_held):
         matrix.append(columns[:first, : n_held + first])
         matrix.append(columns[first:])
         a = rng.normal(size=size)
-        np.testing.assert_allclose(matrix.matvec(a), columns[:, n_held:].astype(np.float64) @ a, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            matrix.matvec(a), columns[:, n_held:].astype(np.float64) @ a, rtol=1e-12, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
 def test_rows_that_are_few_are_evaluated_once(geometry):
     X, y = problem(300)
-    solver = SCS(KernelRows(X, Gaussian(1.0)), y, alpha=0.01, random_state=0, sample_cap=100, geometry=geometry)
+    solver = SCS(
+        KernelRows(X, Gaussian(1.0)), y, alpha=0.01, random_state=0, sample_cap=100, geometry=geometry
+    )
     solver.advance(60)
     assert len(solver.sample) == 100 and solver.n_kernel_evaluations == 100 * 300
 

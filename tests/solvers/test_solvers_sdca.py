@@ -25,7 +25,10 @@ def dual_objective(solver, y, alpha, weights, loss):
     """D, from the coefficients."""
     n, solution = len(y), solver.solution()
     a = np.divide(alpha * n * y * solution.coef, weights, out=np.zeros(n), where=weights > 0)
-    return weights @ loss.dual_value(np.clip(a, 0, loss.upper)) / n - 0.5 * alpha * solution.coef @ solution.state["responses"]
+    return (
+        weights @ loss.dual_value(np.clip(a, 0, loss.upper)) / n
+        - 0.5 * alpha * solution.coef @ solution.state["responses"]
+    )
 
 
 @either_twin
@@ -81,7 +84,9 @@ def slsqp_optimum(K, y, alpha, weights, fit_intercept):
 
 
 @either_bias
-@pytest.mark.parametrize("options", [{}, {"order": "uniform"}, {"shrinking": False}], ids=["plain", "uniform", "all"])
+@pytest.mark.parametrize(
+    "options", [{}, {"order": "uniform"}, {"shrinking": False}], ids=["plain", "uniform", "all"]
+)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ends_at_the_optimum(loss, options, fit_intercept, classification):
     problem = classification(60, 3, weighted=True)
@@ -98,7 +103,9 @@ def test_ends_at_the_optimum(loss, options, fit_intercept, classification):
     assert driver.run(solver, tol=1e-9, max_iter=300_000).converged
     assert solver.objective() == pytest.approx(best, rel=1e-7)
     if fit_intercept:
-        assert solver.solution().coef.sum() == pytest.approx(0, abs=1e-9 * np.abs(solver.solution().coef).sum())
+        assert solver.solution().coef.sum() == pytest.approx(
+            0, abs=1e-9 * np.abs(solver.solution().coef).sum()
+        )
 
 
 @either_bias
@@ -152,7 +159,9 @@ def test_dual_gap_obeys_the_rate_of_the_theory(classification):
         return dual_objective(solver, problem.y, alpha, np.ones(n), solver.problem.loss)
 
     best = run(0, 400_000)
-    a = ENTRY.load()(rows_of("compiled", problem.X), problem.y, alpha=alpha, fit_intercept=False, random_state=0)
+    a = ENTRY.load()(
+        rows_of("compiled", problem.X), problem.y, alpha=alpha, fit_intercept=False, random_state=0
+    )
     driver.run(a, tol=1e-10, max_iter=400_000)
     coef = a.solution().coef
     bound = 0.5 * alpha * coef @ coef + best  # alpha / 2 |alpha*|^2 + P*
@@ -185,7 +194,9 @@ def test_settled_examples_are_not_visited(classification):
     problem = classification(300, 7)
     counts = {}
     for shrinking in (True, False):
-        solver = ENTRY.load()(rows_of("compiled", problem.X), problem.y, alpha=1 / 300, shrinking=shrinking, random_state=0)
+        solver = ENTRY.load()(
+            rows_of("compiled", problem.X), problem.y, alpha=1 / 300, shrinking=shrinking, random_state=0
+        )
         driver.run(solver, tol=1e-6, max_iter=600_000)
         assert solver.converged
         counts[shrinking] = solver.n_iter
@@ -200,16 +211,23 @@ def test_a_path_of_alphas_starts_from_the_last_solution(twin, fit_intercept, alp
 
     def solve(alpha, initial=None):
         solver = ENTRY.load(twin)(
-            rows_of(twin, problem.X), problem.y, alpha=alpha, fit_intercept=fit_intercept, random_state=0, initial=initial
-        )  # fmt: skip
+            rows_of(twin, problem.X),
+            problem.y,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            random_state=0,
+            initial=initial,
+        )
         return solver
 
     first = solve(1 / 400)
     first.advance(2560)
     second = solve(alpha, first.solution())
     np.testing.assert_allclose(
-        second.solution().state["responses"], ReferenceRows(problem.X, Gaussian(1.0)).matvec(second.solution().coef), atol=1e-10
-    )  # fmt: skip
+        second.solution().state["responses"],
+        ReferenceRows(problem.X, Gaussian(1.0)).matvec(second.solution().coef),
+        atol=1e-10,
+    )
     assert second.gap() >= 0
     if alpha == 1 / 400:
         np.testing.assert_array_equal(second.solution().coef, first.solution().coef)
@@ -222,7 +240,9 @@ def test_duplicates_of_opposite_labels(fit_intercept):
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 2)), 2, axis=0)
     y = np.tile([1.0, -1.0], 10)
     for loss in LOSSES:
-        solver = ENTRY.load()(rows_of("compiled", X), y, alpha=1e-3, loss=loss, fit_intercept=fit_intercept, random_state=0)
+        solver = ENTRY.load()(
+            rows_of("compiled", X), y, alpha=1e-3, loss=loss, fit_intercept=fit_intercept, random_state=0
+        )
         assert driver.run(solver, tol=1e-6, max_iter=100_000).converged
         assert np.abs(solver.solution().state["responses"]).max() < 5e-3
 

@@ -22,7 +22,10 @@ VARIANTS = {
     "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
     "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
-    "perceptron": [{"n_passes": None, "output": "average"}, {"n_passes": 3, "output": "random", "order": "index"}],
+    "perceptron": [
+        {"n_passes": None, "output": "average"},
+        {"n_passes": 3, "output": "random", "order": "index"},
+    ],
     "norma": [
         {"schedule": "inverse", "loss": "log_loss"},
         {"schedule": "constant", "truncation": 7, "window": 20},
@@ -42,7 +45,12 @@ VARIANTS = {
     "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
 }
 CLOSED = "closed-form"  # no iteration; see test_solvers_closed_form.py
-CASES = [(entry, options) for entry in KERNEL_SOLVERS if entry.name != CLOSED for options in ({}, *VARIANTS.get(entry.name, ()))]
+CASES = [
+    (entry, options)
+    for entry in KERNEL_SOLVERS
+    if entry.name != CLOSED
+    for options in ({}, *VARIANTS.get(entry.name, ()))
+]
 
 
 def case_name(case):
@@ -128,12 +136,19 @@ def test_twin_stays_in_lockstep(case, weighted, fit_intercept, classification, b
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_name)
-@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     n=st.integers(2, 60), d=st.integers(1, 5), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 100.0]),
     weighted=st.booleans(), fit_intercept=st.booleans(),
 )  # fmt: skip
-def test_twin_is_in_lockstep_on_any_problem(case, n, d, seed, C, weighted, fit_intercept, classification, build):
+def test_twin_is_in_lockstep_on_any_problem(
+    case, n, d, seed, C, weighted, fit_intercept, classification, build
+):
     problem = classification(n, seed, d=d, weighted=weighted)
     assert_lockstep(*case, problem, build, C=C, fit_intercept=fit_intercept, rounds=4)
 

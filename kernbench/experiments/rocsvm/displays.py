@@ -78,8 +78,7 @@ def simulation_figures(methods):
             Axis("metrics.gap", "AUC below the truth's", "points", 100.0),
             methods=methods,
             heading=SIZES,
-            note="Below 0, chance put a model above the truth on "
-            "these test rows.",
+            note="Below 0, chance put a model above the truth on these test rows.",
         ),
         Curves(
             "pairs-gap",

@@ -218,8 +218,8 @@ EXPERIMENT = Experiment(
             panel="trace.solver",
             methods=(BOUNDS.name,),
             heading="Table 1: evaluations against accuracy",
-            note="ε: the test rows' hinge loss above the reference's. The bound of dual decomposition stands beside SDCA. Only the slope of a bound means anything; "
-            "its constant is chosen so that both begin at one point.",
+            note="ε: the test rows' hinge loss above the reference's. The bound of dual decomposition stands beside "
+            "SDCA. Only the slope of a bound means anything; its constant is chosen so that both begin at one point.",
         ),
     ),
     threads=1,

@@ -75,5 +75,9 @@ def measure(cell):
             "fit_memory": fit_memory,
         }
         return result(
-            data, metrics, seconds={"fit": times[sizes[-1]]}, trace=dict(zip(COLUMNS, zip(*rows))), memory=memory
+            data,
+            metrics,
+            seconds={"fit": times[sizes[-1]]},
+            trace=dict(zip(COLUMNS, zip(*rows))),
+            memory=memory,
         )

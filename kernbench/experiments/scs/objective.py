@@ -1,6 +1,16 @@
 """``scs-objective``: Figures 1 and 2 of Zhang and Sen, and the distance to the optimum, which they could not show."""
 
-from kernbench.experiments.base import Axis, Bound, CrossTable, Curves, Experiment, Method, MetricTable, Scale, Setting
+from kernbench.experiments.base import (
+    Axis,
+    Bound,
+    CrossTable,
+    Curves,
+    Experiment,
+    Method,
+    MetricTable,
+    Scale,
+    Setting,
+)
 from kernbench.experiments.scs.parts import FIRST_AND_LAST, METRICS, PAPER, SMALL, stand_in
 
 SOLVERS = {
@@ -76,9 +86,17 @@ EXPERIMENT = Experiment(
         if metric.name == name
     ),
     claims=(
-        Bound("At λ = 1 SCS in the kernel's geometry ends within 10⁻³ of the optimum.", "scs", "excess", 1e-3),
+        Bound(
+            "At λ = 1 SCS in the kernel's geometry ends within 10⁻³ of the optimum.", "scs", "excess", 1e-3
+        ),
         Bound("At λ = 1 it ends no higher than Pegasos.", "scs", "excess", 1.0, baseline="pegasos"),
-        Bound("At λ = 0.01 it ends no higher than Pegasos.", "scs-small", "excess", 1.0, baseline="pegasos-small"),
+        Bound(
+            "At λ = 0.01 it ends no higher than Pegasos.",
+            "scs-small",
+            "excess",
+            1.0,
+            baseline="pegasos-small",
+        ),
         Bound(
             "At λ = 0.01 the kernel's geometry ends no higher than the paper's.",
             "scs-small",
@@ -89,9 +107,15 @@ EXPERIMENT = Experiment(
     ),
     measure=FIRST_AND_LAST,
     tables=(
-        CrossTable("excess-one", "Objective above the certified optimum at the end, λ = 1", "excess", methods=AT_ONE),
-        CrossTable("excess-small", "Objective above the certified optimum at the end, λ = 0.01", "excess",
-                   methods=AT_SMALL),
+        CrossTable(
+            "excess-one", "Objective above the certified optimum at the end, λ = 1", "excess", methods=AT_ONE
+        ),
+        CrossTable(
+            "excess-small",
+            "Objective above the certified optimum at the end, λ = 0.01",
+            "excess",
+            methods=AT_SMALL,
+        ),
         MetricTable("effort", "What it took", ("objective", "n_iter", "n_kernel_evaluations", "fit_seconds")),
     ),
     figures=tuple(
@@ -102,12 +126,12 @@ EXPERIMENT = Experiment(
     ),
     threads=1,
     note="The paper follows the objective of its problem (2); here it is that of all training rows, off the clock, "
-    "beside a certified bound from below, which the paper could not show. At λ = 1 the optimum is a closed form and all "
-    "methods head for it; λ = 0.01 is a problem with support vectors. SCS minimises over a growing sample of at most "
-    "2,000 rows: on more rows, what is left at the end is the sample's error, not that of a run that ends early: on "
-    "magic and occupancy at λ = 0.01 the exact optimum of such a sample lies 4·10⁻³ and 2·10⁻³ above that of all "
-    "rows, and so does SCS, which is within 4·10⁻⁴ of its sample's. Iterations cost different things: a step of Wolfe "
-    "a pass over the matrix, one of SCS at most the sample squared, one of Pegasos a row. The paper does not say how "
-    "long Pegasos ran (here five passes, at least 1,000 steps). “SCS Eucl.” measures directions by their coefficients, as "
-    "the paper does; “SCS” by the norm of the function. No intercept. One thread.",
+    "beside a certified bound from below, which the paper could not show. At λ = 1 the optimum is a closed form and "
+    "all methods head for it; λ = 0.01 is a problem with support vectors. SCS minimises over a growing sample of at "
+    "most 2,000 rows: on more rows, what is left at the end is the sample's error, not that of a run that ends "
+    "early: on magic and occupancy at λ = 0.01 the exact optimum of such a sample lies 4·10⁻³ and 2·10⁻³ above that "
+    "of all rows, and so does SCS, which is within 4·10⁻⁴ of its sample's. Iterations cost different things: a step "
+    "of Wolfe a pass over the matrix, one of SCS at most the sample squared, one of Pegasos a row. The paper does "
+    "not say how long Pegasos ran (here five passes, at least 1,000 steps). “SCS Eucl.” measures directions by their "
+    "coefficients, as the paper does; “SCS” by the norm of the function. No intercept. One thread.",
 )

@@ -25,12 +25,16 @@ METRICS = (
     Metric("lam", "λ", "lower", ("metrics", "lam")),
     Metric("n_iter", "iterations", "lower", ("metrics", "n_iter"), tolerance=0.1),
     Metric("n_support", "support vectors", "lower", ("metrics", "n_support"), tolerance=0.02),
-    Metric(
-        "n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01
-    ),
+    Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01),
     Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
     Metric("fit_memory", "memory a fit allocates", "lower", ("metrics", "fit_memory"), "MB", 2.0**-20, 0.1),
-    Metric("growth", "time at the most rows over time at the fewest", "lower", ("metrics", "growth"), tolerance=0.2),
+    Metric(
+        "growth",
+        "time at the most rows over time at the fewest",
+        "lower",
+        ("metrics", "growth"),
+        tolerance=0.2,
+    ),
 )
 
 

@@ -1,6 +1,6 @@
 """The Nyström map in plain NumPy, float64.
 
-    K = k(L, L) for landmarks L,      phi(x) = k(x, L) R,      R R^T = K^+
+K = k(L, L) for landmarks L,      phi(x) = k(x, L) R,      R R^T = K^+
 """
 
 import numpy as np
@@ -26,8 +26,16 @@ class Nystroem:
         Drawn from in the order of the twin.
     """
 
-    def __init__(self, kernel, n_landmarks=100, *, landmarks="uniform", root="cholesky", rank_tol=1e-10,
-                 random_state=None):
+    def __init__(
+        self,
+        kernel,
+        n_landmarks=100,
+        *,
+        landmarks="uniform",
+        root="cholesky",
+        rank_tol=1e-10,
+        random_state=None,
+    ):
         self.kernel = kernel
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks

@@ -42,9 +42,7 @@ class Numbers:
     def words(self, draw, n, purpose, first_quad=0):
         """Return the first n words of a draw, after `first_quad` counters that are skipped."""
         tag = purpose + 256 * self.part
-        quads = [
-            philox((first_quad + quad, draw, self.block, tag), self.key) for quad in range((n + 3) // 4)
-        ]
+        quads = [philox((first_quad + quad, draw, self.block, tag), self.key) for quad in range((n + 3) // 4)]
         return np.array(quads, dtype=np.uint32).ravel()[:n]
 
     def uniforms(self, draw, n, purpose, first_quad=0):

@@ -129,7 +129,9 @@ class SBP:
             "average": self._average.copy(),
             "average_responses": self._average_heights.copy(),
             "scalars": np.array([self._squared_norm, self._average_weight, self._volume]),
-            "streams": np.array([self._streams[0].seed, *(s.position for s in self._streams)], dtype=np.float64),
+            "streams": np.array(
+                [self._streams[0].seed, *(s.position for s in self._streams)], dtype=np.float64
+            ),
         }
         return Solution(scale * self._problem.y * direction, intercept, self.n_iter, state)
 
@@ -230,8 +232,11 @@ class SBP:
         scale, intercept = self._scale_and_intercept()
         if scale > 0:
             self._volume = tuned_volume(
-                self._problem.loss_sum(scale * self._problem.y * heights, intercept), scale, direction.sum(),
-                direction @ heights, self._problem.alpha * self._problem.n,
+                self._problem.loss_sum(scale * self._problem.y * heights, intercept),
+                scale,
+                direction.sum(),
+                direction @ heights,
+                self._problem.alpha * self._problem.n,
             )
 
     def _direction(self):
@@ -248,8 +253,12 @@ class SBP:
         if self._tuned:
             direction, heights = self._direction()
             return best_scale(
-                heights, direction @ heights, self._problem.y, self._problem.weights,
-                alpha=self._problem.alpha, fit_intercept=self._problem.fit_intercept,
+                heights,
+                direction @ heights,
+                self._problem.y,
+                self._problem.weights,
+                alpha=self._problem.alpha,
+                fit_intercept=self._problem.fit_intercept,
             )
         level = self._level_of_average()
         return (1.0, level.b) if level.gamma <= 0 else (1.0 / level.gamma, level.b / level.gamma)

@@ -61,8 +61,22 @@ class SMO:
     SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3,
-                 random_state=None, initial=None, working_set_size=None, shrinking=True, classic_rows=2500):  # fmt: skip
+    def __init__(
+        self,
+        rows,
+        y,
+        *,
+        alpha,
+        weights=None,
+        fit_intercept=True,
+        loss="hinge",
+        tol=1e-3,
+        random_state=None,
+        initial=None,
+        working_set_size=None,
+        shrinking=True,
+        classic_rows=2500,
+    ):
         if working_set_size is None:
             working_set_size = 1536 if len(y) >= 20_000 else 1024
         if working_set_size < 2:
@@ -252,7 +266,10 @@ class SMO:
             top = e.max(where=can_grow, initial=-np.inf)
             bottom = e.min(where=can_shrink, initial=np.inf)
             self.violation = max(top - bottom, 0.0)
-            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
+            sides = [
+                np.flatnonzero(can_grow & (e > bottom + slack)),
+                np.flatnonzero(can_shrink & (e < top - slack)),
+            ]
             urgency = [e[sides[0]], -e[sides[1]]]
         else:
             wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))

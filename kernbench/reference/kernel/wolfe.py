@@ -52,8 +52,24 @@ class Wolfe:
     granularity = 1
     first_check = 20
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
-                 initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4):  # fmt: skip
+    def __init__(
+        self,
+        rows,
+        y,
+        *,
+        alpha,
+        weights=None,
+        fit_intercept=True,
+        loss="hinge",
+        random_state=None,
+        initial=None,
+        geometry="rkhs",
+        line_search="exact",
+        bundle_size=2,
+        eps=1e-6,
+        c1=0.25,
+        c2=0.4,
+    ):
         margin_loss(loss, offered=("hinge",))
         check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
                     c2=c2)  # fmt: skip
@@ -63,7 +79,11 @@ class Wolfe:
         self._geometry, self._line_search, self._size = geometry, line_search, bundle_size
         self._eps, self._c1, self._c2 = eps, c1, c2
         self.n_iter, self.n_null, self.converged, self._reset = 0, 0, False, True
-        self._coef, self._direction, self._part = np.zeros(problem.n), np.zeros(problem.n), np.zeros(problem.n)
+        self._coef, self._direction, self._part = (
+            np.zeros(problem.n),
+            np.zeros(problem.n),
+            np.zeros(problem.n),
+        )
         self._bundle = []  # newest last: (subgradient, its active part)
         if initial is not None:
             self._start_from(initial)
@@ -121,7 +141,9 @@ class Wolfe:
         else:
             shares = simplex_qp(gram, np.zeros(len(vectors)), np.zeros(len(vectors)))
         self._direction = -sum(share * vector for share, vector in zip(shares, vectors))
-        self._part = shares[0] * self._part + sum(s * active for s, (_, active) in zip(shares[1:], self._bundle))
+        self._part = shares[0] * self._part + sum(
+            s * active for s, (_, active) in zip(shares[1:], self._bundle)
+        )
 
     def _inner(self, a, b):
         return float(a @ (self._K @ b) if self._geometry == "rkhs" else a @ b)
@@ -143,7 +165,9 @@ class Wolfe:
     def objective(self):
         """The objective as of now."""
         responses = self._K @ self._coef
-        return self.problem.objective(responses, self._coef @ responses, self.problem.best_intercept(responses))
+        return self.problem.objective(
+            responses, self._coef @ responses, self.problem.best_intercept(responses)
+        )
 
     def gap(self):
         """`objective` minus a lower bound on the optimum."""
@@ -154,7 +178,11 @@ class Wolfe:
 
     def solution(self):
         """Coefficients and their best intercept."""
-        state = {"direction": self._direction.copy(), "part": self._part.copy(), "reset": np.array([float(self._reset)])}
+        state = {
+            "direction": self._direction.copy(),
+            "part": self._part.copy(),
+            "reset": np.array([float(self._reset)]),
+        }
         intercept = self.problem.best_intercept(self._K @ self._coef)
         return Solution(self._coef.copy(), intercept, self.n_iter, state)
 
@@ -162,4 +190,8 @@ class Wolfe:
         state = require_state(initial, self.problem.n, ["direction", "part", "reset"])
         self.n_iter, self._coef = initial.n_iter, np.array(initial.coef, dtype=np.float64)
         if state is not None:
-            self._direction, self._part, self._reset = state["direction"], state["part"], bool(state["reset"].item())
+            self._direction, self._part, self._reset = (
+                state["direction"],
+                state["part"],
+                bool(state["reset"].item()),
+            )

@@ -23,7 +23,12 @@ class PointwiseRisk(Risk):
 
     def __init__(self, problem):
         self._hold(
-            problem.design, problem.alpha, problem.loss, problem.y, problem.weights, problem.weights / problem.n
+            problem.design,
+            problem.alpha,
+            problem.loss,
+            problem.y,
+            problem.weights,
+            problem.weights / problem.n,
         )
 
     def _hold(self, design, alpha, loss, y, weights, shares):
@@ -56,13 +61,17 @@ class PointwiseRisk(Risk):
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
-        return np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
+        return (
+            np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
+        )
 
     def take(self, indices, design=None):
         """Return the problem of a subset of the samples, which stand for all of their class."""
         part, taken, of_taken = object.__new__(PointwiseRisk), self.shares[indices], self.positive[indices]
         for label in (True, False):
-            taken[of_taken == label] *= self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
+            taken[of_taken == label] *= (
+                self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
+            )
         part._hold(design, self.alpha, self.loss, self.y[indices], self.weights[indices], taken)
         return part
 
@@ -95,4 +104,6 @@ class Bundle(CuttingPlanes):
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
                  initial=None):  # fmt: skip
         rng = self._settle(tol, max_cuts, random_state, initial)
-        self._set_up(PointwiseRisk(LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)), rng, initial)
+        self._set_up(
+            PointwiseRisk(LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)), rng, initial
+        )

@@ -1,4 +1,4 @@
-"""Stochastic block mirror descent with the Euclidean prox: an example gives the slope, a block of weights takes the step.
+"""Stochastic block mirror descent with the Euclidean prox: an example gives the slope, a block of weights a step.
 
 Dang and Lan, SIAM J. Optim. 25 (2015). A step draws an example and a block I of coordinates and does
 
@@ -73,7 +73,9 @@ class SBMD:
             largest_step = 1.0 / (curvature * squared_norms(design).max() + self._lambda)
         self._largest_step = require_number("largest_step", largest_step, positive=True)
         self._cumulative = cumulative_weights(problem.weights)
-        self._settings = np.array([problem.alpha, problem.loss.code, n_blocks, self._largest_step], dtype=np.float64)
+        self._settings = np.array(
+            [problem.alpha, problem.loss.code, n_blocks, self._largest_step], dtype=np.float64
+        )
 
         self.n_iter = self._touched = 0
         self.converged, self.first_check = False, problem.n
@@ -126,7 +128,12 @@ class SBMD:
         passed = self._weight()
         if not self._average or passed == 0:
             return self._w.copy()
-        left = np.concatenate([np.full(b - a, passed - c) for (a, b), c in zip(map(self._ends, range(self._n_blocks)), self._counted)])
+        left = np.concatenate(
+            [
+                np.full(b - a, passed - c)
+                for (a, b), c in zip(map(self._ends, range(self._n_blocks)), self._counted)
+            ]
+        )
         return (self._sum + left * self._w) / passed
 
     def objective(self):
@@ -154,7 +161,9 @@ class SBMD:
         return Solution(self._coef(), 0.0, self.n_iter, state)
 
     def _start_from(self, initial):
-        state = require_state(initial, self.problem.design.n_coef, ["settings", "scalars", "last", "sum", "counted"])
+        state = require_state(
+            initial, self.problem.design.n_coef, ["settings", "scalars", "last", "sum", "counted"]
+        )
         self.n_iter = initial.n_iter
         if state is not None and np.array_equal(state["settings"], self._settings):
             self._w, self._sum, self._counted = state["last"], state["sum"], state["counted"]

@@ -81,7 +81,11 @@ class SDCA:
         norms = np.array([row @ row for row in map(self._row, range(problem.n))])
         self._curvature = np.abs(self._push) * norms
         self._a, self._coef = np.zeros(problem.n), np.zeros(design.n_coef)
-        self.n_iter, self.n_inner_products, self.converged = 0, problem.n, False  # the norms are inner products
+        self.n_iter, self.n_inner_products, self.converged = (
+            0,
+            problem.n,
+            False,
+        )  # the norms are inner products
         self._known = None  # (n_iter, objective, gap) of the last pass
         self._order = self._used.copy()
         self._position, self._doubt = -1, 1.0
@@ -212,7 +216,9 @@ class SDCA:
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
     def _settings(self):
-        return np.array([self.problem.alpha, self.loss.code, self._uniform, len(self._used)], dtype=np.float64)
+        return np.array(
+            [self.problem.alpha, self.loss.code, self._uniform, len(self._used)], dtype=np.float64
+        )
 
     def _start_from(self, initial):
         self.n_iter = initial.n_iter

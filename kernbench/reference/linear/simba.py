@@ -87,7 +87,9 @@ class SIMBA:
         self._radius = np.sqrt(largest) if largest > 0 else 1.0
         self._columns = type(design)(design.X.T)
         self._volume = problem.total_weight * (1.0 if self._tuned else require_number("nu", nu))
-        self._settings = np.array([alpha if self._tuned else -1.0, -1.0 if self._tuned else nu, horizon], dtype=np.float64)
+        self._settings = np.array(
+            [alpha if self._tuned else -1.0, -1.0 if self._tuned else nu, horizon], dtype=np.float64
+        )
 
         self.n_iter = self._touched = 0
         self.converged, self.first_check = False, int(horizon)
@@ -178,7 +180,12 @@ class SIMBA:
         heights = problem.y * problem.design.scores(direction)
         if self._tuned:
             scale, _ = best_scale(
-                heights, direction @ direction, problem.y, problem.weights, alpha=problem.alpha, fit_intercept=False
+                heights,
+                direction @ direction,
+                problem.y,
+                problem.weights,
+                alpha=problem.alpha,
+                fit_intercept=False,
             )
         else:
             level = water_level(heights, problem.weights, self._volume).gamma
@@ -211,7 +218,7 @@ class SIMBA:
         return self._certificate()[1] if self._tuned else None
 
     def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective; never with `nu`, which has no gap."""
+        """Set `converged` to whether the gap is at most `tol` times the objective; with `nu` there is none: never."""
         if self._tuned:
             objective, gap = self._certificate()
             self.converged = bool(gap <= tol * objective)
@@ -234,8 +241,14 @@ class SIMBA:
         keys = ["settings", "scalars", "u", "q", "counts", "lags", "last", "last_dual"]
         state = require_state(initial, self.problem.design.n_coef, keys)
         self.n_iter = initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self._settings) and len(state["q"]) == self.problem.n:
-            _, scalars, self._u, self._q, self._counts, self._lags, self._last, self._last_dual = state.values()
+        if (
+            state is not None
+            and np.array_equal(state["settings"], self._settings)
+            and len(state["q"]) == self.problem.n
+        ):
+            _, scalars, self._u, self._q, self._counts, self._lags, self._last, self._last_dual = (
+                state.values()
+            )
             position, horizon, step, self._squared_norm, self._passed, length, self._volume = scalars
             self._horizon, self._step_in_game, self._last_length = int(horizon), int(step), int(length)
             self._stream = UniformStream(self._stream.seed, 0, width=2, position=int(position))
@@ -249,7 +262,7 @@ class SIMBA:
 
 
 def slack_of_the_likeliest(q, weights, budget):
-    """Return the xi in [0, 2]^n that maximises sum_i w_i q_i xi_i with sum_i w_i xi_i <= budget: the largest q_i first."""
+    """Return the xi in [0, 2]^n that maximises sum_i w_i q_i xi_i with sum_i w_i xi_i <= budget: largest q_i first."""
     order = np.argsort(-q, kind="stable")
     spent = MOST_SLACK * np.cumsum(weights[order])
     room = np.maximum(budget - (spent - MOST_SLACK * weights[order]), 0.0)

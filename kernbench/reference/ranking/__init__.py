@@ -1,1 +1,1 @@
-"""References of what is computed from rankings: losses over pairs, areas under the ROC curve, and the solvers on them."""
+"""References of what rankings give: losses over pairs, areas under the ROC curve, and the solvers on them."""
