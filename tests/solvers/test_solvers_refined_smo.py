@@ -122,8 +122,12 @@ def test_it_goes_on_from_a_solution(overlapping):
     rows = TwoPrecisionRows(X, Gaussian(1.5))
     warm = driver.run(RefinedSMO(rows, y, initial=cold.solution, **build))
     assert warm.converged and warm.n_iter == 0
-    assert rows.n_evaluations == len(y) * np.count_nonzero(cold.solution.coef)
+    assert rows.n_evaluations == 0  # the solution knows K times its coefficients
     np.testing.assert_array_equal(warm.solution.coef, cold.solution.coef)
+    bare = driver.run(RefinedSMO(rows, y, initial=Solution(cold.solution.coef), **build))
+    assert bare.converged and bare.n_iter == 0
+    assert rows.n_evaluations == len(y) * np.count_nonzero(cold.solution.coef)
+    assert bare.objective == pytest.approx(warm.objective, rel=1e-9)
     larger = {**build, "alpha": 5e-4}
     path = driver.run(RefinedSMO(rows, y, initial=Solution(cold.solution.coef), **larger))
     cold = driver.run(RefinedSMO(rows, y, **larger))
