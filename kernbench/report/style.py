@@ -26,7 +26,7 @@ KNOWN = {
 }
 MARKERS = {
     "libsvm": ("D", "d", "*"),
-    "smo": "o",
+    "smo": ("o", "*"),
     "sbp": "s",
     "pegasos": "^",
     "sdca": "v",
