@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import make_classification
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -113,3 +114,9 @@ def linear():
         return entry.load(twin)(design, problem.y, alpha=1 / (C * problem.n), **options)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    X, y = make_classification(900, 12, n_informative=5, flip_y=0.15, random_state=0)
+    return X, 2.0 * y - 1.0
