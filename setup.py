@@ -22,6 +22,9 @@ from build_tools.openmp import openmp_flags  # noqa: E402
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
 HERE = Path(__file__).parent
 
+# A header is included by its name alone: no two may share one.
+HEADER_FOLDERS = sorted({str(p.parent.relative_to(HERE)) for p in HERE.glob("kernbench/**/*.h")})
+
 
 def compile_flags():
     if sys.platform == "win32":
@@ -49,7 +52,7 @@ def extensions():
         yield Extension(
             ".".join(relative.with_suffix("").parts),
             sources=[str(relative)],
-            include_dirs=["kernbench/kernels", "kernbench/losses"],
+            include_dirs=HEADER_FOLDERS,
             depends=[str(p.relative_to(HERE)) for p in sorted(HERE.glob("kernbench/**/*.h"))],
             extra_compile_args=compile_flags() + parallel_compile,
             extra_link_args=parallel_link,

@@ -2,7 +2,7 @@
 
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers import registry
 
 from . import problems

@@ -88,7 +88,8 @@ def command(
     """
     from kernbench._names import unknown_name
     from kernbench.cli.progress import Narrator
-    from kernbench.experiments import registry, runner
+    from kernbench.experiments import registry
+    from kernbench.experiments.run import runner
 
     if scale not in SCALES:
         raise ValueError(unknown_name("scale", scale, SCALES))

@@ -11,7 +11,7 @@ from kernbench.solvers.registry import load
 ROWS = {
     "compiled": "kernbench.kernels.rows:KernelRows",
     "refined": "kernbench.kernels.two_precisions:TwoPrecisionRows",
-    "reference": "kernbench.reference.kernels:ReferenceRows",
+    "reference": "kernbench.reference.kernels.rows:ReferenceRows",
 }
 DESIGNS = {
     "compiled": "kernbench.solvers.design:as_design",

@@ -5,8 +5,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators.multiclass import assemble, class_blocks, one_vs_rest, pair_values
 from kernbench.kernels import blocks
-from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Linear
+from kernbench.validation.rows import check_rows
 
 
 class ExpansionMixin:
@@ -72,7 +73,7 @@ class ExpansionMixin:
 
     def _pair_values(self, X):
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators._parameters import DTYPES, check_kernel_svc
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 
 

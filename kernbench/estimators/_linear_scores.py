@@ -4,14 +4,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators._fitted_state import _require
-from kernbench.kernels.checks import check_range, check_rows
+from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
+from kernbench.validation.rows import check_rows
 
 
 class LinearScoresMixin:
     """Prediction from ``coef_``, ``intercept_`` and ``classes_``."""
-
-    kernel = "linear"  # for the checks of rows, which models with a kernel share
 
     def decision_function(self, X):
         """Return how sure the model is, and of which class.

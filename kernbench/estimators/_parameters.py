@@ -1,14 +1,12 @@
 """Are the parameters sensible? Every refusal is a ValueError that says what would be."""
 
-from numbers import Integral, Real
-
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.estimators.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.kernels.names import NAMES, resolve_gamma
 from kernbench.losses.margin import margin_loss
 from kernbench.solvers import registry
+from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
 
 GAMMAS = ("scale", "auto", "median")
 DTYPES = ("auto", "float32", "float64")
@@ -106,28 +104,6 @@ def check_class_weight(class_weight):
     for label, weight in class_weight.items():
         if not (is_number(weight) and weight >= 0):
             raise ValueError(f"class_weight of class {label!r} must be at least 0, got {weight!r}")
-
-
-def check_positive(name, value, unit=""):
-    """Refuse what is no positive number."""
-    if not (is_number(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number{unit}, got {value!r}")
-
-
-def check_name(what, value, known):
-    """Refuse what is not among the names `known`."""
-    if not (isinstance(value, str) and value in known):
-        raise ValueError(unknown_name(what, value, known))
-
-
-def is_number(value):
-    """Whether it is a finite real number; True is none."""
-    return isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
-
-
-def is_integer(value):
-    """Whether it is an integer; True is none."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def callbacks_of(model):

@@ -9,7 +9,7 @@ from kernbench.estimators._parameters import precision
 from kernbench.estimators._roc_parameters import SQUARED
 from kernbench.estimators._training_data import kernel_of
 from kernbench.features import Nystroem, RandomFeatures
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel, Linear
 
 AUTO_EXACT_ROWS = (

@@ -1,17 +1,11 @@
 """Are the parameters of a `ROCSVC` sensible? Every refusal is a ValueError that says what would be."""
 
 from kernbench._names import unknown_name
-from kernbench.estimators._parameters import (
-    check_kernel,
-    check_name,
-    check_positive,
-    check_run,
-    is_integer,
-    is_number,
-)
-from kernbench.features.nystroem import LANDMARKS
+from kernbench.estimators._parameters import check_kernel, check_run
+from kernbench.features.nystroem.nystroem import LANDMARKS
 from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 from kernbench.solvers import registry
+from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
 
 FEATURES = ("auto", "nystroem", "random", "exact")
 SQUARED = "squared"  # by moments in closed form: no solver is asked

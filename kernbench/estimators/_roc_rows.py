@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.estimators._roc_parameters import ON_TRAINING_ROWS
 from kernbench.estimators._training_data import check_each_class_has_weight, check_examples, check_square
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 
 
 @dataclass(frozen=True)

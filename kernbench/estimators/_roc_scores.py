@@ -9,10 +9,11 @@ from kernbench.estimators._roc_parameters import check_threshold
 from kernbench.estimators._roc_threshold import intercept_for
 from kernbench.estimators._training_data import check_weights
 from kernbench.kernels import blocks
-from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel
 from kernbench.saving import model_file
 from kernbench.solvers.design import as_design
+from kernbench.validation.rows import check_rows
 
 KINDS = ("linear", "nystroem", "random", "exact")
 CHUNK_VALUES = 2**23  # features held at a time
@@ -56,7 +57,7 @@ class RankingMixin:
             f(x) + ``intercept_``, at least 0 where ``predict`` says ``classes_[1]``.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
         self._check_values(X)
         return self._scores(X) + self.intercept_[0]
 
@@ -95,7 +96,7 @@ class RankingMixin:
         """
         check_is_fitted(self)
         check_threshold(threshold)
-        X, y = check_rows(self, X, y, reset=False)
+        X, y = check_rows(self, X, y, reset=False, accept_sparse=not is_precomputed(self.kernel))
         self._check_values(X)
         if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
             raise ValueError(f"y must hold both classes, {self.classes_.tolist()}, and no others")

@@ -18,8 +18,9 @@ from kernbench.estimators._roc_parameters import SQUARED, check_roc_svc, loss_of
 from kernbench.estimators._roc_rows import require_two
 from kernbench.estimators._roc_start import cold_start
 from kernbench.estimators._training_data import check_weights
-from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
+from kernbench.validation.rows import check_rows
 
 MINIBATCH = 32  # pairs of one step
 PARTNERS = 8  # of each row, with pairs="all"
@@ -122,7 +123,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     check_roc_svc(model)
     stream = getattr(model, "_stream", None)
     known = hasattr(model, "intercept_")
-    X, y = check_rows(model, X, y, reset=not known)
+    X, y = check_rows(model, X, y, reset=not known, accept_sparse=not is_precomputed(model.kernel))
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)

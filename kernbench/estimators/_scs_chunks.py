@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.checks import first_not_finite
+from kernbench.validation.rows import first_not_finite
 
 
 class Shuffled:

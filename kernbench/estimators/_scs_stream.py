@@ -1,6 +1,6 @@
 """`KernelSVC(solver="scs")` on a stream: conjugate subgradients that need a sample, not the whole of the data.
 
-What is kept is a window (:class:`kernbench.solvers.window.StreamWindow`): the sample the model is made from,
+What is kept is a window (:class:`kernbench.problems.window.StreamWindow`): the sample the model is made from,
 and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not
 grow with the stream.
 """
@@ -17,10 +17,11 @@ from kernbench.estimators._outcome import INTERRUPTED, set_outcome, warn_unless_
 from kernbench.estimators._parameters import callbacks_of, check_kernel_svc, iteration_limit, precision
 from kernbench.estimators._scs_chunks import Reader
 from kernbench.estimators._training_data import check_weights, kernel_of
-from kernbench.kernels.checks import check_rows, is_precomputed
+from kernbench.kernels.domain import is_precomputed
+from kernbench.problems.window import StreamWindow
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.window import StreamWindow
+from kernbench.validation.rows import check_rows
 
 FIRST_LOOK = 1000  # examples, at least, that tell the classes and the width of the kernel
 SAMPLE_CAP, GROWTH = 2000, 50  # defaults of the solver
@@ -66,7 +67,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     if stream is not None and stream.vectors is not getattr(model, "support_vectors_", None):
         stream = None  # there was a `fit` in between
     known = stream is not None
-    X, y = check_rows(model, X, y, reset=not known)
+    X, y = check_rows(model, X, y, reset=not known, accept_sparse=not is_precomputed(model.kernel))
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)

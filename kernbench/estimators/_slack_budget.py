@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators._training_data import check_examples, check_square
-from kernbench.losses.slack_budget import C_of_solution, nu_of_solution
+from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
 
 
 class SlackBudgetMixin:

@@ -6,10 +6,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
+from kernbench.kernels.engine.prepared import prepare, storage_of
 from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
-from kernbench.kernels.prepared import prepare, storage_of
+from kernbench.validation.rows import check_rows
 
 NORM_ROWS = 2000  # rows that tell how long they are
 WRONG = 0.01  # error of a kernel value that is too much, relative
@@ -51,7 +52,7 @@ def check_examples(model, X, y, sample_weight, *, reset=True):
         Index of each label in `classes`.
     sample_weight : ndarray of shape (n_samples,), or None
     """
-    X, y = check_rows(model, X, y, reset=reset)
+    X, y = check_rows(model, X, y, reset=reset, accept_sparse=not is_precomputed(getattr(model, "kernel", None)))
     classes, codes = np.unique(y, return_inverse=True)
     if not _are_labels(y, classes):
         check_classification_targets(y)
@@ -74,7 +75,7 @@ def _are_labels(y, classes):
 
 def check_square(model, X):
     """Refuse a precomputed training kernel that is no square matrix."""
-    if is_precomputed(model.kernel) and X.shape[0] != X.shape[1]:
+    if is_precomputed(getattr(model, "kernel", None)) and X.shape[0] != X.shape[1]:
         raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
 
 

@@ -10,7 +10,7 @@ from kernbench.estimators._fitted_state import check_kernel_svc_state
 from kernbench.estimators._parameters import alpha_grid
 from kernbench.estimators._slack_budget import SlackBudgetMixin
 from kernbench.estimators._svc_training import TrainingMixin
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.saving import model_file
 
 

@@ -11,7 +11,7 @@ from kernbench.estimators._outcome import set_outcome, warn_unless_converged
 from kernbench.estimators._parameters import alpha_grid
 from kernbench.estimators._training_data import check_training_data
 from kernbench.estimators._warm_start import cold_start, digest
-from kernbench.kernels.checks import check_range
+from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
 from kernbench.saving import model_file
 

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 
 ONE_VS_ONE, ONE_VS_REST = "ovo", "ovr"
 SCHEMES = (ONE_VS_ONE, ONE_VS_REST)

@@ -7,14 +7,15 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
 
-from kernbench.estimators._parameters import alpha_grid, check_name
+from kernbench.estimators._parameters import alpha_grid
 from kernbench.estimators._roc_rows import check_ranked_rows
 from kernbench.estimators._roc_scores import RankingMixin
 from kernbench.estimators.roc_svc import ROCSVC
 from kernbench.kernels import blocks
-from kernbench.kernels.checks import is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
 from kernbench.solvers.design import as_design
+from kernbench.validation.numbers import check_name
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(2, -9, -1))  # 10 to 1e-4
 SELECTIONS = ("best", "1se")

@@ -23,7 +23,7 @@
     environment.py   where a record was measured
 """
 
-from kernbench.experiments.base import (
+from kernbench.experiments.declare import (
     Axis,
     Bound,
     Claim,
@@ -42,8 +42,8 @@ from kernbench.experiments.base import (
     Setting,
 )
 from kernbench.experiments.registry import EXPERIMENTS, get, names
-from kernbench.experiments.runner import run
-from kernbench.experiments.store import Store
+from kernbench.experiments.run.runner import run
+from kernbench.experiments.run.store import Store
 
 __all__ = [
     "EXPERIMENTS",

@@ -1,7 +1,8 @@
 """Every experiment, listed once."""
 
 from kernbench._names import unknown_name
-from kernbench.experiments import primitives, rocsvm, sbp, scs, svm_peers
+from kernbench.experiments.ours import primitives, svm_peers
+from kernbench.experiments.papers import rocsvm, sbp, scs
 
 EXPERIMENTS = (
     *sbp.EXPERIMENTS,

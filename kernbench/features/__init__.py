@@ -11,7 +11,7 @@ from importlib import import_module
 
 _HOMES = {
     "FeatureBlocks": "kernbench.features.blocks",
-    "Nystroem": "kernbench.features.nystroem",
+    "Nystroem": "kernbench.features.nystroem.nystroem",
     "RandomFeatures": "kernbench.features.random_features",
     "feature_block": "kernbench.features.blocks",
 }

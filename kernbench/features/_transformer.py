@@ -4,10 +4,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench.kernels.checks import check_range, check_rows, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
 from kernbench.saving import model_file
+from kernbench.validation.rows import check_rows
 
 CHUNK_BYTES = 32_000_000  # intermediate values held at one time, and rows turned into another precision
 MIN_CHUNK_ROWS = 256
@@ -85,7 +86,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Whoever overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
         ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
         """
-        checked = check_rows(self, X, y, reset=reset)
+        checked = check_rows(self, X, y, reset=reset, accept_sparse=not is_precomputed(self.kernel))
         if not reset:
             self._check_values(checked, self.kernel_)
         return checked

@@ -5,11 +5,12 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from kernbench.features.plan import plan
-from kernbench.features.rows import as_floats, prefers_sparse
-from kernbench.features.spans import MAX_BLOCK, MAX_SEED, Span
-from kernbench.kernels.checks import check_range, first_not_finite
+from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED, Span
+from kernbench.features.maps.plan import plan
+from kernbench.features.maps.rows import as_floats, prefers_sparse
+from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
+from kernbench.validation.rows import first_not_finite
 
 
 def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._names import unknown_name
 from kernbench._random import generator_of
 from kernbench.features._transformer import CHUNK_BYTES, KernelTransformer
-from kernbench.features.forms import ALL_DRAWS, ALL_FORMS
-from kernbench.features.plan import n_columns_of, plan
-from kernbench.features.rows import prefers_sparse
-from kernbench.features.spans import MAX_BLOCK, MAX_SEED
+from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED
+from kernbench.features.maps.forms import ALL_DRAWS, ALL_FORMS
+from kernbench.features.maps.plan import n_columns_of, plan
+from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Kernel
 
 

@@ -1,6 +1,6 @@
 # Rows of a training kernel matrix, in batches, behind a bounded cache.
 
-from kernbench.kernels._engine cimport Engine
+from kernbench.kernels.engine._engine cimport Engine
 
 
 cdef class KernelRows:

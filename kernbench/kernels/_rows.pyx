@@ -7,14 +7,14 @@ will need ask ahead. Values computed and values found in the cache are counted a
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from kernbench.kernels._engine cimport Engine, allocate
-from kernbench.kernels._operand cimport Operand
+from kernbench.kernels.engine._engine cimport Engine, allocate
+from kernbench.kernels.engine._operand cimport Operand
 
 import numpy as np
 
-from kernbench.kernels._products import add_weighted_rows, fill_block, multiply
+from kernbench.kernels.engine._products import add_weighted_rows, fill_block, multiply
 from kernbench.kernels.blocks import CHUNK_BYTES, as_rows
-from kernbench.kernels.engines import make_engine
+from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000

@@ -3,7 +3,7 @@
 A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
 kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
 prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...),
-moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.prepared`).
+moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
 """
 
 from dataclasses import dataclass
@@ -176,7 +176,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def _combined(self, how, other):
-        from kernbench.kernels import combined
+        from kernbench.kernels.families import combined
 
         if isinstance(other, Kernel):
             return getattr(combined, how)((self, other))

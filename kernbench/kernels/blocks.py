@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels._operand import Operand
-from kernbench.kernels._products import fill_block, multiply
-from kernbench.kernels.engines import make_engine
+from kernbench.kernels.engine._operand import Operand
+from kernbench.kernels.engine._products import fill_block, multiply
+from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 
 CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time

@@ -1,19 +1,19 @@
 """The catalogue of kernels: every kernel by name, whatever module it lives in."""
 
 from kernbench.kernels.base import Kernel
-from kernbench.kernels.combined import Product, Sum
-from kernbench.kernels.custom import Callable, Precomputed
-from kernbench.kernels.histogram import (
+from kernbench.kernels.families.combined import Product, Sum
+from kernbench.kernels.families.custom import Callable, Precomputed
+from kernbench.kernels.families.histogram import (
     ChiSquared,
     ExponentialChiSquared,
     Hellinger,
     Intersection,
     JensenShannon,
 )
-from kernbench.kernels.inner_product import ArcCosine, DotProduct, Linear, Polynomial
-from kernbench.kernels.semigroup import ExponentialSemigroup, ReciprocalSemigroup
-from kernbench.kernels.shift_invariant import Cauchy, Gaussian, Laplacian, Matern
-from kernbench.kernels.skewed import SkewedChiSquared, SkewedIntersection
+from kernbench.kernels.families.inner_product import ArcCosine, DotProduct, Linear, Polynomial
+from kernbench.kernels.families.semigroup import ExponentialSemigroup, ReciprocalSemigroup
+from kernbench.kernels.families.shift_invariant import Cauchy, Gaussian, Laplacian, Matern
+from kernbench.kernels.families.skewed import SkewedChiSquared, SkewedIntersection
 
 KERNELS = {
     kernel.__name__: kernel

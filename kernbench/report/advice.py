@@ -59,7 +59,7 @@ def advise(experiment, group, dataset):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset : str
 

@@ -13,10 +13,10 @@ def values_of(experiment, group, dataset, claim):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset : str
-    claim : kernbench.experiments.base.Bound
+    claim : kernbench.experiments.declare.Bound
 
     Returns
     -------
@@ -41,14 +41,14 @@ def values_of(experiment, group, dataset, claim):
 
 
 def judge_bound(experiment, group, dataset, claim):
-    """Judge a bound on one data set, as :class:`kernbench.experiments.base.Bound` defines it.
+    """Judge a bound on one data set, as :class:`kernbench.experiments.declare.Bound` defines it.
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset : str
-    claim : kernbench.experiments.base.Bound
+    claim : kernbench.experiments.declare.Bound
 
     Returns
     -------
@@ -92,8 +92,8 @@ def summed_up(experiment, claim, judgements):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
-    claim : kernbench.experiments.base.Bound
+    experiment : kernbench.experiments.declare.Experiment
+    claim : kernbench.experiments.declare.Bound
     judgements : list of Judgement
 
     Returns

@@ -1,6 +1,6 @@
 """Does a claim hold here? Yes, no, or why nobody can say. A miss is an answer too.
 
-This is the race, :class:`~kernbench.experiments.base.Claim`; `bounds` judges the other kind.
+This is the race, :class:`~kernbench.experiments.declare.Claim`; `bounds` judges the other kind.
 """
 
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ class Judgement:
 
 
 def judge(experiment, group, dataset, claim=None):
-    """Judge a claim on one data set, as :class:`kernbench.experiments.base.Claim` defines it.
+    """Judge a claim on one data set, as :class:`kernbench.experiments.declare.Claim` defines it.
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset : str
-    claim : kernbench.experiments.base.Claim, optional
+    claim : kernbench.experiments.declare.Claim, optional
         The experiment's first by default.
 
     Returns

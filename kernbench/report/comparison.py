@@ -25,7 +25,7 @@ def comparison_table(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns
@@ -107,7 +107,7 @@ def optimality_table(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns
@@ -190,7 +190,7 @@ def seconds_to_error(experiment, group, dataset, name, slack=None):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset, name : str
     slack : float, optional

@@ -1,6 +1,6 @@
 """The tables and figures of an experiment: the declared ones, and those a function makes."""
 
-from kernbench.experiments.base import (
+from kernbench.experiments.declare import (
     Contours,
     CrossTable,
     Curves,
@@ -28,7 +28,7 @@ def pictures_of(experiment, group, looks):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
 
@@ -50,7 +50,7 @@ def tables_of(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns

@@ -25,7 +25,7 @@ def pictures(experiment, group, looks):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
 
@@ -57,7 +57,7 @@ def drawings(experiment, group, dataset, looks):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     dataset : str
     looks : dict of str to Look

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kernbench.experiments.base import Claim
+from kernbench.experiments.declare import Claim
 from kernbench.report.bounds import bound_interval, judge_bound, summed_up
 from kernbench.report.claims import FAILS, HOLDS, OPEN, interval_sentence, judge, overall
 
@@ -35,7 +35,7 @@ def findings(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns

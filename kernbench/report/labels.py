@@ -26,7 +26,7 @@ def category_label(experiment, group, place, word):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     place : str
         Of the category in a record: ``"dataset"``, ``"method"``, or another.

@@ -66,7 +66,7 @@ def command(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns

@@ -15,7 +15,7 @@ def reasons(experiment, group, advices, chosen):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     advices : list of Advice
     chosen : str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernbench.experiments import registry
-from kernbench.experiments.store import Store
+from kernbench.experiments.run.store import Store
 from kernbench.report import text
 from kernbench.report.aggregate import Group, group_records
 

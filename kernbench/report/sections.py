@@ -19,7 +19,7 @@ class Section:
     ----------
     name : str
         Also the anchor in the page.
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     scale : str
     findings : list of Finding
     standing : str
@@ -57,7 +57,7 @@ def make_section(experiment, group, looks):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kernbench.experiments.base import PaperNumber
+from kernbench.experiments.declare import PaperNumber
 from kernbench.report import text
 from kernbench.report.claims import paired
 from kernbench.report.labels import (
@@ -20,14 +20,14 @@ from kernbench.report.tables import NOTHING, Column, Entry, Table, words
 
 
 def metric_table(display, experiment, group):
-    """A :class:`~kernbench.experiments.base.MetricTable`; None without records.
+    """A :class:`~kernbench.experiments.declare.MetricTable`; None without records.
 
     With one method, data sets are the rows; with several, each data set has a block of them.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.MetricTable
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.MetricTable
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns
@@ -68,12 +68,12 @@ def metric_table(display, experiment, group):
 
 
 def cross_table(display, experiment, group):
-    """A :class:`~kernbench.experiments.base.CrossTable`; None without records.
+    """A :class:`~kernbench.experiments.declare.CrossTable`; None without records.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.CrossTable
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.CrossTable
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns

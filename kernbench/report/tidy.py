@@ -68,7 +68,7 @@ def medians(display, group, categories):
 
     Parameters
     ----------
-    display : kernbench.experiments.base.HeatMap or Marks
+    display : kernbench.experiments.declare.HeatMap or Marks
     group : Group
     categories : sequence of str
 

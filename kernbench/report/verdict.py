@@ -78,7 +78,7 @@ def verdict(experiment, group):
 
     Parameters
     ----------
-    experiment : kernbench.experiments.base.Experiment
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
 
     Returns

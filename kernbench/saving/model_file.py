@@ -33,7 +33,7 @@ FORMAT, FORMAT_VERSION = "kernbench model", 1
 CLASSES = {
     "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
     "LinearSVC": "kernbench.estimators.linear_svc:LinearSVC",
-    "Nystroem": "kernbench.features.nystroem:Nystroem",
+    "Nystroem": "kernbench.features.nystroem.nystroem:Nystroem",
     "ROCSVC": "kernbench.estimators.roc_svc:ROCSVC",
     "ROCSVCCV": "kernbench.estimators.roc_svc_cv:ROCSVCCV",
     "RandomFeatures": "kernbench.features.random_features:RandomFeatures",

@@ -76,8 +76,8 @@ SOLVERS = (
     SolverEntry(
         name="smo",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._smo:SMO",
-        reference="kernbench.reference.kernel.smo:SMO",
+        compiled="kernbench.solvers.kernel.smo._smo:SMO",
+        reference="kernbench.reference.kernel.smo.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions",
@@ -85,7 +85,7 @@ SOLVERS = (
         default_iterations=10_000_000,
         losses=("hinge", "squared_hinge"),
         draws=False,
-        refined="kernbench.solvers.kernel.refined_smo:RefinedSMO",
+        refined="kernbench.solvers.kernel.smo.refined_smo:RefinedSMO",
     ),
     SolverEntry(
         name="sdca",
@@ -101,8 +101,8 @@ SOLVERS = (
     SolverEntry(
         name="pegasos",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._pegasos:Pegasos",
-        reference="kernbench.reference.kernel.pegasos:Pegasos",
+        compiled="kernbench.solvers.kernel.online._pegasos:Pegasos",
+        reference="kernbench.reference.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -112,8 +112,8 @@ SOLVERS = (
     SolverEntry(
         name="norm-ball-sgd",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._norm_ball_sgd:NormBallSGD",
-        reference="kernbench.reference.kernel.norm_ball_sgd:NormBallSGD",
+        compiled="kernbench.solvers.kernel.online._norm_ball_sgd:NormBallSGD",
+        reference="kernbench.reference.kernel.online.norm_ball_sgd:NormBallSGD",
         paper="Zinkevich, ICML 2003; Zhang, ICML 2004; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per violating step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -123,8 +123,8 @@ SOLVERS = (
     SolverEntry(
         name="perceptron",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._perceptron:Perceptron",
-        reference="kernbench.reference.kernel.perceptron:Perceptron",
+        compiled="kernbench.solvers.kernel.online._perceptron:Perceptron",
+        reference="kernbench.reference.kernel.online.perceptron:Perceptron",
         paper="Freund and Schapire, Machine Learning 1999; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per mistake; one pass",
         stopping="none but the passes asked for, one; tol is met if the certified gap / objective happens to",
@@ -133,8 +133,8 @@ SOLVERS = (
     SolverEntry(
         name="sbp",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._sbp:SBP",
-        reference="kernbench.reference.kernel.sbp:SBP",
+        compiled="kernbench.solvers.kernel.sbp._sbp:SBP",
+        reference="kernbench.reference.kernel.sbp.sbp:SBP",
         paper="Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -143,8 +143,8 @@ SOLVERS = (
     SolverEntry(
         name="norma",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._norma:NORMA",
-        reference="kernbench.reference.kernel.norma:NORMA",
+        compiled="kernbench.solvers.kernel.online._norma:NORMA",
+        reference="kernbench.reference.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -154,8 +154,8 @@ SOLVERS = (
     SolverEntry(
         name="scs",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._scs:SCS",
-        reference="kernbench.reference.kernel.scs:SCS",
+        compiled="kernbench.solvers.kernel.conjugate._scs:SCS",
+        reference="kernbench.reference.kernel.conjugate.scs:SCS",
         paper="Zhang and Sen, The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines",
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n, and none once it is full for "
         "n <= 10 s; memory for 3 s^2 values of 8 bytes",
@@ -166,8 +166,8 @@ SOLVERS = (
     SolverEntry(
         name="wolfe",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._wolfe:Wolfe",
-        reference="kernbench.reference.kernel.wolfe:Wolfe",
+        compiled="kernbench.solvers.kernel.conjugate._wolfe:Wolfe",
+        reference="kernbench.reference.kernel.conjugate.wolfe:Wolfe",
         paper="Wolfe, A method of conjugate subgradients, Math. Prog. Study 3, 1975",
         complexity="one kernel row per example that ever crosses the margin; O(n) work per crossing",
         stopping="length of the direction, or certified gap / objective",

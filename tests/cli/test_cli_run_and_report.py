@@ -9,9 +9,10 @@ import time
 import pytest
 
 from kernbench.cli.progress import Narrator
-from kernbench.experiments import registry, runner
-from kernbench.experiments.progress import RunSummary
-from kernbench.experiments.store import Store
+from kernbench.experiments import registry
+from kernbench.experiments.run import runner
+from kernbench.experiments.run.progress import RunSummary
+from kernbench.experiments.run.store import Store
 
 FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
 
@@ -123,7 +124,7 @@ def test_a_real_interrupt_loses_no_finished_fit(tmp_path):
 def test_the_bar_shows_cells_without_markup_accidents(capsys):
     from types import SimpleNamespace
 
-    from kernbench.experiments.progress import Event
+    from kernbench.experiments.run.progress import Event
 
     cell = SimpleNamespace(place=1, dataset="[red]x[/]", method="m", repeat=0, experiment="sbp-libsvm")
     failed = {"status": "error", "error": "[bold", "seconds": {}}

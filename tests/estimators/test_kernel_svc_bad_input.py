@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench.estimators import KernelSVC
-from kernbench.kernels.checks import first_not_finite
 from kernbench.solvers import registry
+from kernbench.validation.rows import first_not_finite
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 2).astype(int)

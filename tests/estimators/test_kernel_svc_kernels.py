@@ -20,7 +20,7 @@ from kernbench.kernels import (
     Precomputed,
 )
 from kernbench.kernels.functions import KERNELS
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(0.7, size=(60, 5)) * (RNG.random((60, 5)) < 0.8)

@@ -13,7 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from kernbench import KernelSVC
 from kernbench.estimators._scs_chunks import Chunk, Reader, Shuffled
 from kernbench.kernels import Gaussian
-from kernbench.solvers.window import StreamWindow
+from kernbench.problems.window import StreamWindow
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

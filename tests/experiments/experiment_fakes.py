@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.experiments.measure import result
+from kernbench.experiments.measure.clock import result
 
 
 @dataclass(frozen=True)

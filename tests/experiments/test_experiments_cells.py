@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from kernbench.experiments import Method, Metric, Scale, Setting
-from kernbench.experiments.cells import Cell, cell_key, plan, seed_of
+from kernbench.experiments.run.cells import Cell, cell_key, plan, seed_of
 
 ENVIRONMENT = {
     "kernbench": "0.1.0",

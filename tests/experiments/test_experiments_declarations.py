@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments import Bound, Curves, Experiment, Method, Metric, MetricTable, Scale, Setting, run
-from kernbench.experiments.base import Axis
-from kernbench.experiments.cells import plan
-from kernbench.experiments.store import Store
+from kernbench.experiments.declare import Axis
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.store import Store
 
 
 def declared(**changes):

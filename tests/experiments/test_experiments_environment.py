@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from kernbench.experiments import environment
+from kernbench.experiments.run import environment
 
 
 def test_environment_is_complete_and_json():

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from kernbench.experiments import evaluation
-from kernbench.experiments.measure import ErrorTracer, fit_seconds, plain
+from kernbench.experiments.measure import evaluation
+from kernbench.experiments.measure.clock import ErrorTracer, fit_seconds, plain
 
 
 @pytest.fixture

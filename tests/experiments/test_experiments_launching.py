@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from kernbench.experiments import Store, launching, run
-from kernbench.experiments.launching import Launcher
+from kernbench.experiments import Store, run
+from kernbench.experiments.run import launching
+from kernbench.experiments.run.launching import Launcher
 
 needs_fork = pytest.mark.skipif(not launching.CAN_FORK, reason="no nursery on this system")
 
@@ -39,7 +40,7 @@ def test_every_cell_is_a_process_and_a_group_of_its_own(tmp_path, make_experimen
 
 @needs_fork
 def test_threads_are_pinned_for_each_number_of_them(tmp_path, make_experiment, fake, monkeypatch):
-    monkeypatch.setattr("kernbench.experiments.environment.n_cores", lambda: 2)
+    monkeypatch.setattr("kernbench.experiments.run.environment.n_cores", lambda: 2)
     for threads in (1, 2):
         run(make_experiment(fake("good"), threads=None), results=tmp_path, threads=threads)
     assert [r["metrics"]["threads"] for r in Store(tmp_path).records("fake")] == [1, 2]

@@ -6,12 +6,12 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from kernbench.experiments.base import resolve
-from kernbench.experiments.cells import plan
-from kernbench.experiments.primitives import EXPERIMENT, approximation, blocks, inputs
-from kernbench.experiments.primitives.catalogue import CATALOGUE
-from kernbench.experiments.primitives.peers import PEERS
-from kernbench.experiments.primitives.timing import LEAST_ROUNDS, Timings, alternate
+from kernbench.experiments.declare import resolve
+from kernbench.experiments.ours.primitives import EXPERIMENT, approximation, blocks, inputs
+from kernbench.experiments.ours.primitives.catalogue import CATALOGUE
+from kernbench.experiments.ours.primitives.peers import PEERS
+from kernbench.experiments.ours.primitives.timing import LEAST_ROUNDS, Timings, alternate
+from kernbench.experiments.run.cells import plan
 from kernbench.kernels import functions
 
 SMALL = {
@@ -115,7 +115,7 @@ def test_unknown_rows_and_kernels_are_named():
     with pytest.raises(ValueError, match="points"):
         inputs.rows("point", 3, 2, 0)
     with pytest.raises(ValueError, match="gaussian"):
-        resolve("kernbench.experiments.primitives.catalogue:get")("gausian")
+        resolve("kernbench.experiments.ours.primitives.catalogue:get")("gausian")
 
 
 def test_a_time_is_not_moved_by_what_else_the_machine_does():

@@ -9,10 +9,10 @@ import pytest
 from kernbench import ROCSVC
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.base import resolve
-from kernbench.experiments.cells import plan
-from kernbench.experiments.rocsvm import drawn_pairs, judging, peers, search
-from kernbench.experiments.rocsvm.naive import NaiveROCSVC
+from kernbench.experiments.declare import resolve
+from kernbench.experiments.papers.rocsvm import drawn_pairs, judging, peers, search
+from kernbench.experiments.papers.rocsvm.naive import NaiveROCSVC
+from kernbench.experiments.run.cells import plan
 from kernbench.report.aggregate import group_records
 from kernbench.report.findings import findings
 
@@ -103,7 +103,7 @@ def test_every_repeat_has_data_of_its_own_which_its_methods_share(experiment):
 
 
 def test_peers_that_are_not_installed_are_gaps_with_a_reason(monkeypatch):
-    cells = import_module("kernbench.experiments.cells")
+    cells = import_module("kernbench.experiments.run.cells")
     monkeypatch.setattr(cells, "find_spec", lambda name: None)
     planned, gaps = plan([PEERS], "quick")
     assert {gap.method: gap.reason for gap in gaps} == {

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.experiments import Setting, Store, environment, run
-from kernbench.experiments.process import resident_memory
+from kernbench.experiments import Setting, Store, run
+from kernbench.experiments.run import environment
+from kernbench.experiments.run.process import resident_memory
 
 
 def fits(log):
@@ -107,7 +108,7 @@ def test_memory_limit_ends_a_cell_while_it_grows(tmp_path, make_experiment, fake
 
 
 def test_memory_limit_counts_a_peak_nobody_saw(tmp_path, make_experiment, fake, monkeypatch):
-    monkeypatch.setattr("kernbench.experiments.process.resident_memory", lambda pid: None)
+    monkeypatch.setattr("kernbench.experiments.run.process.resident_memory", lambda pid: None)
     (record,) = run(make_experiment(fake("good")), results=tmp_path, memory_limit=2**20).failed
     assert record["status"] == "memory"
     assert "over its limit of 1 MB" in record["error"]

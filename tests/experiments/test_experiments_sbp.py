@@ -7,8 +7,8 @@ import pytest
 
 from kernbench.datasets import describe, load
 from kernbench.experiments import get
-from kernbench.experiments.sbp import complexity, curves, fourier, runs
-from kernbench.experiments.sbp.runs import Point, carried
+from kernbench.experiments.papers.sbp import complexity, curves, fourier, runs
+from kernbench.experiments.papers.sbp.runs import Point, carried
 
 NAMES = ("sbp-kernel-evaluations", "sbp-inner-products")
 PROBLEM = {"gamma": 5.0, "C": 10.0}

@@ -6,9 +6,9 @@ from importlib import import_module
 import pytest
 
 from kernbench.experiments import get, names, run
-from kernbench.experiments.measure import resolve
-from kernbench.experiments.sbp.libsvm import BUDGET, QUARTER
-from kernbench.experiments.store import Store
+from kernbench.experiments.measure.clock import resolve
+from kernbench.experiments.papers.sbp.libsvm import BUDGET, QUARTER
+from kernbench.experiments.run.store import Store
 
 EXPERIMENT = get("sbp-libsvm")
 

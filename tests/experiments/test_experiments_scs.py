@@ -8,10 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.base import resolve
-from kernbench.experiments.cells import plan
-from kernbench.experiments.scs import fits
-from kernbench.experiments.scs.optimum import certified_optimum, objective
+from kernbench.experiments.declare import resolve
+from kernbench.experiments.papers.scs import fits
+from kernbench.experiments.papers.scs.optimum import certified_optimum, objective
+from kernbench.experiments.run.cells import plan
 
 ACCURACY, OBJECTIVE = EXPERIMENTS = [get(name) for name in ("scs-accuracy", "scs-objective")]
 

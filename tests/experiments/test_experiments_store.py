@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kernbench.experiments.store import Store
+from kernbench.experiments.run.store import Store
 
 
 def lines(store):
@@ -75,7 +75,7 @@ def test_corrupt_middle_line_is_reported_by_number_and_skipped(tmp_path, make_re
 WRITER = """
 import sys
 sys.path[:] = {path!r}
-from kernbench.experiments.store import Store
+from kernbench.experiments.run.store import Store
 store, record = Store({folder!r}), {record!r}
 for repeat in range(200):
     store.append({{**record, "method": sys.argv[1], "repeat": repeat}})

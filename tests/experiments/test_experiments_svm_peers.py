@@ -9,11 +9,11 @@ from sklearn.svm import SVC
 
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.base import resolve
-from kernbench.experiments.evaluation import svm_objective
-from kernbench.experiments.measure import in_precision, laid_out
-from kernbench.experiments.svm_peers import fits, limit
-from kernbench.experiments.svm_peers.optimum import find_optimum
+from kernbench.experiments.declare import resolve
+from kernbench.experiments.measure.clock import in_precision, laid_out
+from kernbench.experiments.measure.evaluation import svm_objective
+from kernbench.experiments.ours.svm_peers import fits, limit
+from kernbench.experiments.ours.svm_peers.optimum import find_optimum
 
 ARGUMENTS = {"name": "checkerboard", "n_train": 300, "n_test": 200}
 PROBLEM = {"gamma": 5.0, "C": 10.0}

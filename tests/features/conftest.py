@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from kernbench.features.forms import ALL_DRAWS
+from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels.functions import (
     ArcCosine,
     Cauchy,
@@ -28,7 +28,7 @@ from kernbench.kernels.functions import (
     SkewedIntersection,
     Sum,
 )
-from kernbench.reference.kernel_formulas import FORMULAS
+from kernbench.reference.kernels.formulas import FORMULAS
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from kernbench.features import landmarks
-from kernbench.features.leverage import ridge_leverage_scores, ridge_of_dimension
+from kernbench.features.nystroem import landmarks
+from kernbench.features.nystroem.leverage import ridge_leverage_scores, ridge_of_dimension
 from kernbench.kernels import Callable, Gaussian, Linear
 
 rng = np.random.default_rng

@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import Nystroem as Peer
 from threadpoolctl import threadpool_limits
 
 from kernbench.features import Nystroem, _transformer
-from kernbench.features._root_products import multiply, multiply_triangular
+from kernbench.features.nystroem._root_products import multiply, multiply_triangular
 from kernbench.kernels import Gaussian, Laplacian, Polynomial
 
 X = np.random.default_rng(0).normal(size=(200, 3))

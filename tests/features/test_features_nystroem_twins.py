@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from kernbench.features import Nystroem, landmarks, leverage
+from kernbench.features import Nystroem
+from kernbench.features.nystroem import landmarks, leverage
 from kernbench.kernels import Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from kernbench.kernels.bandwidth import median_distance, scale
-from kernbench.reference import bandwidth as reference_bandwidth
 from kernbench.reference.features import landmarks as reference_landmarks
 from kernbench.reference.features import nystroem as reference
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels import bandwidth as reference_bandwidth
+from kernbench.reference.kernels.rows import evaluate
 
 KERNELS = {
     "gaussian": Gaussian(1.7),

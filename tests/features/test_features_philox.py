@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from kernbench.features._philox import LAWS, fill
+from kernbench.features.draws._philox import LAWS, fill
 from kernbench.reference.features import frequencies
 from kernbench.reference.features.philox import Numbers, philox
 

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import kernbench
 from kernbench.features import RandomFeatures, feature_block, random_features
-from kernbench.features.forms import terms_of
+from kernbench.features.maps.forms import terms_of
 from kernbench.kernels.functions import (
     ArcCosine,
     ChiSquared,

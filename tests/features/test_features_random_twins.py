@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from kernbench.features import FeatureBlocks, feature_block
-from kernbench.features.forms import resolve_form, terms_of
-from kernbench.features.rows import prefers_sparse
+from kernbench.features.maps.forms import resolve_form, terms_of
+from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Gaussian, Intersection, Matern, Product, SkewedChiSquared
 from kernbench.reference.features import random_features as reference
 

@@ -29,7 +29,7 @@ from kernbench.kernels import (
 )
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 FROM_ZERO = [
     Hellinger(),

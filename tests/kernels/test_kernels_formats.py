@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 # Around the widths of the engine: 64 queries of a sparse panel, 256 of a dense one, 512 columns of a stretch.
 EDGES = [1, 2, 63, 64, 65, 255, 256, 257, 511, 513]

@@ -7,7 +7,7 @@ from scipy import sparse
 from kernbench.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 RADIAL = {"gaussian": Gaussian(1.7), "laplacian": Laplacian(2.5)}
 radial = pytest.mark.parametrize("radial", RADIAL.values(), ids=RADIAL)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from kernbench.kernels import Callable, Gaussian, Linear, Precomputed
 from kernbench.kernels.blocks import matmul
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kernbench.kernels import Callable, Gaussian, Precomputed
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 N = 20
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import pairwise
 
 from kernbench.kernels import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 TEXTBOOK = {
     "gaussian": lambda X, Z: pairwise.rbf_kernel(X, Z, gamma=0.5 / 1.7**2),

@@ -26,7 +26,7 @@ from kernbench.kernels import (
     SkewedChiSquared,
     SkewedIntersection,
 )
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 POINTS = np.array([[1.0, 0.0]]), np.array([[0.5, 1.0]])
 HISTOGRAMS = np.array([[0.5, 0.5, 0.0]]), np.array([[0.25, 0.25, 0.5]])

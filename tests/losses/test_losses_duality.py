@@ -3,8 +3,8 @@ import pytest
 
 from kernbench.kernels.functions import Precomputed
 from kernbench.losses.duality import balanced, dual_bound, dual_variables
-from kernbench.losses.margin_problem import MarginProblem
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.reference.kernels.rows import ReferenceRows
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -10,7 +10,6 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import kernbench.losses
-from kernbench.losses.intercept import best_intercept
 from kernbench.losses.margin import (
     MARGIN_LOSSES,
     Hinge,
@@ -20,6 +19,7 @@ from kernbench.losses.margin import (
     margin_loss,
     pair_room,
 )
+from kernbench.problems.intercept import best_intercept
 
 LOSSES = list(MARGIN_LOSSES.values())
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

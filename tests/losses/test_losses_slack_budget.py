@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from kernbench.losses.intercept import best_intercept
-from kernbench.losses.slack_budget import best_scale
-from kernbench.losses.water_level import water_level
+from kernbench.problems.intercept import best_intercept
+from kernbench.problems.slack_budget import best_scale
+from kernbench.problems.water_level import water_level
 
 
 def loss_sum(f, y, weights, b):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from kernbench.losses.water_level import water_level
-from kernbench.reference.kernel import selection
-from kernbench.reference.kernel.selection import gamma_bias_select, gamma_select
+from kernbench.problems.water_level import water_level
+from kernbench.reference.kernel.smo import selection
+from kernbench.reference.kernel.smo.selection import gamma_bias_select, gamma_select
 
 ONE_BASIN = np.array([0.3, -0.2, 0.5, 0.1])
 TWO_BASINS = np.array([0.2, -0.4, 0.9, 0.1, -0.3])

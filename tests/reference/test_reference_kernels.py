@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 
 from kernbench.kernels.functions import Callable, Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from kernbench.reference.kernels import ReferenceRows, evaluate
+from kernbench.reference.kernels.rows import ReferenceRows, evaluate
 
 KERNELS = {
     "gaussian": (Gaussian(1.7), lambda X, Z: pairwise.rbf_kernel(X, Z, gamma=0.5 / 1.7**2)),

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Gaussian
-from kernbench.losses.intercept import best_intercept
-from kernbench.reference.kernel.pegasos import BATCH, Pegasos
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
+from kernbench.problems.intercept import best_intercept
+from kernbench.reference.kernel.online.pegasos import BATCH, Pegasos
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, cumulative_weights, draw_indices
 
 
 def LastIterate(*args, **options):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Gaussian, Linear, Precomputed
-from kernbench.losses.water_level import water_level
-from kernbench.reference.kernel.sbp import SBP
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.problems.water_level import water_level
+from kernbench.reference.kernel.sbp.sbp import SBP
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers.base import Solution
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kernbench.losses.slack_budget import best_scale, next_retune, tuned_volume
-from kernbench.reference.kernel.sbp import SBP
+from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
+from kernbench.reference.kernel.sbp.sbp import SBP
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

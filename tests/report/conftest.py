@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.base import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.declare import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
 
 ENVIRONMENT = {
     "kernbench": "0.1.0",

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from kernbench.experiments.base import (
+from kernbench.experiments.declare import (
     Axis,
     Contours,
     CrossTable,

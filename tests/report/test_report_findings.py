@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.base import Bound, Metric, MetricTable
+from kernbench.experiments.declare import Bound, Metric, MetricTable
 from kernbench.report import build
 from kernbench.report.aggregate import group_records
 from kernbench.report.claims import FAILS, HOLDS, OPEN

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.base import Axis, Claim, Curves
+from kernbench.experiments.declare import Axis, Claim, Curves
 from kernbench.report import build, text
 from kernbench.report.aggregate import group_records
 from kernbench.report.charts.curves import lines_of, picture

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from kernbench.solvers.draws import (
+from kernbench.problems.draws import (
     UniformStream,
     as_generator,
     cumulative_weights,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.losses.intercept import best_intercept
-from kernbench.solvers.kernel._intercept import InterceptFinder
+from kernbench.problems.intercept import best_intercept
+from kernbench.solvers.kernel.online._intercept import InterceptFinder
 
 
 def two_classes(rng, n):

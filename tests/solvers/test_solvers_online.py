@@ -5,14 +5,14 @@ import pytest
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.losses.expansion import LARGEST_PULL, Expansion, ball_radius
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.losses.margin_problem import MarginProblem
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.expansion import LARGEST_PULL, Expansion, ball_radius
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.online import StepRule, pass_order
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, draw_indices
-from kernbench.solvers.online import StepRule, pass_order
 from kernbench.solvers.registry import get
 
 LOSSES = tuple(MARGIN_LOSSES)

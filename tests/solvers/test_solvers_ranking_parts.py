@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from kernbench.reference.line_search import line_search
-from kernbench.reference.metric import Metric
+from kernbench.problems.draws import seed_of, stratified_sample
+from kernbench.reference.bundle.line_search import line_search
+from kernbench.reference.bundle.preconditioner import Metric
+from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.ranking.closed_form import squared_loss_solution as reference_solution
-from kernbench.reference.simplex_qp import simplex_qp
-from kernbench.solvers._simplex_qp import SimplexQP
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import seed_of, stratified_sample
+from kernbench.solvers.bundle._simplex_qp import SimplexQP
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
 
 FORMS = ("dense", "float32", "csr", "csr64", "kernel", "tiles")

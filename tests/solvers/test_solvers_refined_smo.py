@@ -10,8 +10,8 @@ from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel._smo import SMO
-from kernbench.solvers.kernel.refined_smo import RefinedSMO
+from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO
 
 SETS = {"classic_rows": 0, "working_set_size": 64}
 

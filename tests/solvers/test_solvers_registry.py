@@ -5,7 +5,7 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +14,7 @@ import pytest
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.design import as_design as as_reference_design
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution, Solver
 from kernbench.solvers.design import as_design
@@ -260,7 +260,7 @@ def test_every_kind_of_problem_has_a_lockstep_test_that_walks_its_entries():
 def test_every_reference_solver_is_listed(problem):
     """A solver that is not in the registry does not exist: so there is none."""
     package = import_module(KINDS[problem].home)
-    modules = [import_module(f"{package.__name__}.{info.name}") for info in iter_modules(package.__path__)]
+    modules = [import_module(f"{package.__name__}.{info.name}") for info in walk_packages(package.__path__)]
     written = {
         f"{module.__name__}:{name}"
         for module in modules

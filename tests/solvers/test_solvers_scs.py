@@ -7,14 +7,14 @@ from scipy.optimize import minimize_scalar
 from kernbench.kernels import Gaussian
 from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernel.line_search import Line, bracket_search, exact_search, wolfe_search
-from kernbench.reference.kernel.scs import SCS as ReferenceSCS
-from kernbench.reference.kernels import ReferenceRows
+from kernbench.problems.conjugate import smallest_norm
+from kernbench.problems.samples import RowSource
+from kernbench.reference.kernel.conjugate.line_search import Line, bracket_search, exact_search, wolfe_search
+from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
+from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers import driver
-from kernbench.solvers.conjugate import smallest_norm
-from kernbench.solvers.kernel._hinge_line import HingeLine
+from kernbench.solvers.kernel.conjugate._hinge_line import HingeLine
 from kernbench.solvers.registry import get
-from kernbench.solvers.samples import RowSource
 
 SCS, Wolfe = get("scs").load(), get("wolfe").load()
 

@@ -5,8 +5,8 @@ import pytest
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.solvers.conjugate import watches_all
-from kernbench.solvers.kernel._sample_matrix import SampleMatrix
+from kernbench.problems.conjugate import watches_all
+from kernbench.solvers.kernel.conjugate._sample_matrix import SampleMatrix
 from kernbench.solvers.registry import get
 
 SCS = get("scs").load()
@@ -55,7 +55,9 @@ def test_watching_changes_no_step(monkeypatch):
     X, y = problem(300)
     runs = []
     for watched in (True, False):
-        monkeypatch.setattr("kernbench.solvers.kernel._scs.watches_all", lambda *_, watched=watched: watched)
+        monkeypatch.setattr(
+            "kernbench.solvers.kernel.conjugate._scs.watches_all", lambda *_, watched=watched: watched
+        )
         rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
         solver = SCS(rows, y, alpha=0.01, random_state=0, sample_cap=100)
         solver.advance(60)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.reference.kernel.smo import SMO as ReferenceSMO
+from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
 from kernbench.solvers.registry import SOLVERS
 
 KERNEL_SOLVERS = [entry for entry in SOLVERS if entry.problem == "kernel-svm"]

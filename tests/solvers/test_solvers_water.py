@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernbench.losses.water_level import water_level
-from kernbench.solvers.kernel._water import water_level as one_pass
+from kernbench.problems.water_level import water_level
+from kernbench.solvers.kernel.sbp._water import water_level as one_pass
 
 
 def instances(count, seed):

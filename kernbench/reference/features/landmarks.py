@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.kernels.functions import Precomputed
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 MIN_SAMPLE, MAX_SAMPLE = 200, 1000
 RELATIVE_DIMENSION = 0.25

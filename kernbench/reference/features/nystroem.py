@@ -8,7 +8,7 @@ import numpy as np
 from kernbench._random import as_generator
 from kernbench.kernels.functions import Precomputed
 from kernbench.reference.features import landmarks as choices
-from kernbench.reference.kernels import evaluate
+from kernbench.reference.kernels.rows import evaluate
 
 
 class Nystroem:

@@ -23,9 +23,9 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
 from kernbench.losses.margin import dual_pair, margin_loss, pair_room
-from kernbench.losses.margin_problem import MarginProblem, require_state
+from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, draw_indices
 
 BATCH = 256  # examples drawn together; pairs are found among them
 ORDERS = ("permutation", "uniform")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from kernbench.losses.linear_problem import LinearProblem
 from kernbench.losses.margin import Hinge, LogLoss
-from kernbench.reference.cutting_planes import CuttingPlanes
-from kernbench.reference.risk import Risk
-from kernbench.solvers.draws import stratified_sample
+from kernbench.problems.draws import stratified_sample
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.reference.bundle.cutting_planes import CuttingPlanes
+from kernbench.reference.bundle.risk import Risk
 
 WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
 

@@ -13,12 +13,12 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.block_constants import block_constants
-from kernbench.losses.feature_bounds import certificate
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.losses.margin_problem import require_state
+from kernbench.problems.block_constants import block_constants
+from kernbench.problems.draws import UniformStream, indices_of, seed_of
+from kernbench.problems.feature_bounds import certificate
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, indices_of, seed_of
 
 WIDTH = 8  # features of a block, by default
 RECOMPUTED = 64  # passes over the blocks between two recomputations of the scores

@@ -11,12 +11,12 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.feature_bounds import certificate, squared_norms
-from kernbench.losses.linear_problem import LinearProblem
 from kernbench.losses.margin import Hinge
-from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_of, seed_of
 
 
 class SBMD:

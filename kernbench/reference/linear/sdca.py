@@ -15,11 +15,11 @@ with margins m_i as they were met, costs nothing and would be the gap if nothing
 import numpy as np
 
 from kernbench._names import unknown_name
-from kernbench.losses.linear_problem import LinearProblem
 from kernbench.losses.margin import LogLoss, SquaredHinge
-from kernbench.losses.margin_problem import require_number
+from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, draw_indices
 
 ORDERS = ("permutation", "uniform")
 LOSSES = ("hinge", "squared_hinge", "log_loss")

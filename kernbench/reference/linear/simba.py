@@ -17,13 +17,13 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.feature_bounds import certificate, squared_norms
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.losses.margin_problem import require_number, require_state
-from kernbench.losses.slack_budget import best_scale, next_retune
-from kernbench.losses.water_level import water_level
+from kernbench.problems.draws import UniformStream, seed_of
+from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.slack_budget import best_scale, next_retune
+from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, seed_of
 
 MOST_SLACK = 2.0  # heights lie in [-1, 1]: nobody needs more
 FIRST_HORIZON = 4096

@@ -1,6 +1,6 @@
 """The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `reference/cutting_planes`)."""
 
-from kernbench.reference.cutting_planes import CuttingPlanes
+from kernbench.reference.bundle.cutting_planes import CuttingPlanes
 from kernbench.reference.ranking.problem import PairwiseProblem
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.problems.draws import seed_of
+from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import seed_of
 
 PATIENCE = 20  # iterations over which the best objective has to improve
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number, require_state
 from kernbench.losses.pairwise import SQUARED_HINGE
-from kernbench.reference.metric import LARGEST, Metric, metric_rows
+from kernbench.problems.draws import seed_of
+from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.reference.bundle.preconditioner import LARGEST, Metric, metric_rows
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import seed_of
 
 SAMPLE = 4096  # samples of the first fit
 COARSE_TOL, COARSE_STEPS = 0.03, 12

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.problems.draws import stratified_sample
+from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
 from kernbench.ranking.drawing import draw_pairs
+from kernbench.reference.bundle.risk import Risk
 from kernbench.reference.ranking.pairwise import AllPairs, DrawnPairs
-from kernbench.reference.risk import Risk
-from kernbench.solvers.draws import stratified_sample
 
 
 class PairwiseProblem(Risk):

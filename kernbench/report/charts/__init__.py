@@ -1,4 +1,4 @@
-"""Declared figures, drawn: one module for each kind in :mod:`kernbench.experiments.base.displays`.
+"""Declared figures, drawn: one module for each kind in :mod:`kernbench.experiments.declare.displays`.
 
 ::
 

@@ -20,12 +20,12 @@ OPACITY = 0.15  # of one step; the steps lie over each other
 
 
 def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.base.Contours`; None where there is nothing to draw.
+    """Draw a :class:`~kernbench.experiments.declare.Contours`; None where there is nothing to draw.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.Contours
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.Contours
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
         Not used: colour means the value.

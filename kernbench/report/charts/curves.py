@@ -48,12 +48,12 @@ def _line(name, points):
 
 
 def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.base.Curves`; None where there is nothing to draw.
+    """Draw a :class:`~kernbench.experiments.declare.Curves`; None where there is nothing to draw.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.Curves
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.Curves
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
         Of methods.

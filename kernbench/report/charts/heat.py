@@ -18,12 +18,12 @@ GAP = 0.04  # between cells, as a share of one
 
 
 def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.base.HeatMap`; None where there is nothing to draw.
+    """Draw a :class:`~kernbench.experiments.declare.HeatMap`; None where there is nothing to draw.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.HeatMap
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.HeatMap
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
         Not used: colour means the value.

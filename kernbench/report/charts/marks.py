@@ -14,12 +14,12 @@ SHORT = 15  # letters of a name in the legend; of longer ones, fewer stand side 
 
 
 def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.base.Marks`; None where there is nothing to draw.
+    """Draw a :class:`~kernbench.experiments.declare.Marks`; None where there is nothing to draw.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.Marks
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.Marks
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
         Of methods.

@@ -13,12 +13,12 @@ WORST = 1e3  # factors beyond are not drawn
 
 
 def picture(display, experiment, group, looks):
-    """Draw :class:`~kernbench.experiments.base.Profiles`; None where there are fewer than two methods.
+    """Draw :class:`~kernbench.experiments.declare.Profiles`; None where there are fewer than two methods.
 
     Parameters
     ----------
-    display : kernbench.experiments.base.Profiles
-    experiment : kernbench.experiments.base.Experiment
+    display : kernbench.experiments.declare.Profiles
+    experiment : kernbench.experiments.declare.Experiment
     group : Group
     looks : dict of str to Look
         Of methods.

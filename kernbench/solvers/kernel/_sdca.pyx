@@ -17,9 +17,9 @@ from cython.parallel cimport prange
 from libc.math cimport fabs, INFINITY
 from libc.stdlib cimport free
 
-from kernbench.kernels._engine cimport allocate
+from kernbench.kernels.engine._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
-from kernbench.kernels._tiles cimport add_rows_double, add_rows_float
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.losses._margin cimport (
     DualEnd, dual_coordinate, dual_curvature, dual_pair, dual_slope, pair_room,
 )
@@ -29,9 +29,9 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
-from kernbench.losses.margin_problem import MarginProblem, require_state
+from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, draw_indices
+from kernbench.problems.draws import as_generator, draw_indices
 
 cdef extern from "_pair_gains.h" nogil:
     void pair_gains "kb_pair_gains"(ptrdiff_t i, const double *row, double scale, const double *diagonal,

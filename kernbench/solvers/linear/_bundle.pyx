@@ -3,14 +3,14 @@
 from libc.math cimport fabs, sqrt
 
 from kernbench.losses._margin cimport KB_HINGE, KB_LOG_LOSS, margin_slope, margin_value
-from kernbench.solvers._cutting_planes cimport CuttingPlanes
-from kernbench.solvers._design cimport Design
-from kernbench.solvers._risk cimport Risk
+from kernbench.solvers.bundle._cutting_planes cimport CuttingPlanes
+from kernbench.solvers.design._design cimport Design
+from kernbench.solvers.bundle._risk cimport Risk
 
 import numpy as np
 
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.solvers.draws import stratified_sample
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.draws import stratified_sample
 
 cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard deviations of the scores
 

@@ -7,18 +7,18 @@ example, what it has added to g and how late.
 from libc.math cimport sqrt
 
 from kernbench.losses._margin cimport KB_HINGE, margin_slope
-from kernbench.solvers._design cimport FeatureDesign, dot
+from kernbench.solvers.design._design cimport FeatureDesign, dot
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.feature_bounds import certificate, squared_norms
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.losses.margin_problem import require_state
+from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 
 cdef enum:
     DRAWS = 4096           # examples drawn at a time

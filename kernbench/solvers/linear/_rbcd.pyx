@@ -7,18 +7,18 @@ a feature of the block and at no others. Columns are read from a transposed copy
 """
 
 from kernbench.losses._margin cimport margin_slope
-from kernbench.solvers._design cimport FeatureDesign
+from kernbench.solvers.design._design cimport FeatureDesign
 
 from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.block_constants import block_constants
-from kernbench.losses.feature_bounds import certificate
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.losses.margin_problem import require_state
+from kernbench.problems.block_constants import block_constants
+from kernbench.problems.feature_bounds import certificate
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, indices_of, seed_of
+from kernbench.problems.draws import UniformStream, indices_of, seed_of
 
 LOSSES = ("squared_hinge", "log_loss")
 cdef enum:

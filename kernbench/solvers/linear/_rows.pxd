@@ -1,6 +1,6 @@
 # One row of a design of features at a time, for solvers that step from row to row.
 
-from kernbench.solvers._design cimport FeatureDesign
+from kernbench.solvers.design._design cimport FeatureDesign
 
 
 cdef inline double row_dot(FeatureDesign design, Py_ssize_t i, const double *w) noexcept nogil:

@@ -8,19 +8,19 @@ with b blocks. The average of the iterates is brought up to date block by block,
 from libc.stdint cimport int32_t
 
 from kernbench.losses._margin cimport margin_slope
-from kernbench.solvers._design cimport FeatureDesign
+from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_dot
 
 from numbers import Integral
 
 import numpy as np
 
-from kernbench.losses.feature_bounds import certificate, squared_norms
-from kernbench.losses.linear_problem import LinearProblem
+from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear_problem import LinearProblem
 from kernbench.losses.margin import Hinge
-from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 
 cdef enum:
     DRAWS = 4096           # steps whose draws are made at a time

@@ -3,15 +3,15 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from kernbench.solvers._design cimport FeatureDesign
+from kernbench.solvers.design._design cimport FeatureDesign
 
 import numpy as np
 
 from kernbench._names import unknown_name
-from kernbench.losses.linear_problem import LinearProblem
-from kernbench.losses.margin_problem import require_number
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import as_generator, draw_indices
+from kernbench.problems.draws import as_generator, draw_indices
 
 cdef extern from "_dual_steps.h" nogil:
     ctypedef struct Sample "kb_sample":

@@ -1,6 +1,6 @@
 """The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `solvers/_cutting_planes`)."""
 
-from kernbench.solvers._cutting_planes cimport CuttingPlanes
+from kernbench.solvers.bundle._cutting_planes cimport CuttingPlanes
 
 from kernbench.solvers.ranking._problem import PairwiseProblem
 

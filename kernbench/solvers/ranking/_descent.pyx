@@ -4,17 +4,17 @@ An iteration costs two products with the data and one evaluation of the risk: a 
 ones.
 """
 
-from kernbench.solvers._design cimport Design
-from kernbench.solvers._risk cimport answer_signals, refuse_nan
+from kernbench.solvers.design._design cimport Design
+from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
 from kernbench.solvers.ranking._problem cimport PairwiseProblem
 
 from libc.math cimport INFINITY, fabs, isfinite
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import seed_of
+from kernbench.problems.draws import seed_of
 
 cdef enum:
     PATIENCE = 20      # iterations over which the best objective has to improve

@@ -6,17 +6,17 @@ the risk or so.
 
 from libc.math cimport fabs, sqrt
 
-from kernbench.solvers._design cimport Design
-from kernbench.solvers._metric cimport Metric, metric_for
-from kernbench.solvers._risk cimport answer_signals, refuse_nan
+from kernbench.solvers.design._design cimport Design
+from kernbench.solvers.bundle._preconditioner cimport Metric, metric_for
+from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
 from kernbench.solvers.ranking._problem cimport PairwiseProblem
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number, require_state
+from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.solvers.base import Solution
-from kernbench.solvers.draws import seed_of
+from kernbench.problems.draws import seed_of
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit

@@ -1,7 +1,7 @@
 # The problem of the ROC-SVM, for compiled solvers.
 
 from kernbench.ranking._pairs cimport Pairs
-from kernbench.solvers._risk cimport Risk
+from kernbench.solvers.bundle._risk cimport Risk
 
 
 cdef class PairwiseProblem(Risk):

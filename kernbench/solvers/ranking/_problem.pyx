@@ -3,17 +3,17 @@
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
 
-from kernbench.kernels._engine cimport allocate
-from kernbench.solvers._design cimport Design
-from kernbench.solvers._risk cimport refuse_nan
+from kernbench.kernels.engine._engine cimport allocate
+from kernbench.solvers.design._design cimport Design
+from kernbench.solvers.bundle._risk cimport refuse_nan
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number
+from kernbench.problems.margin_problem import require_number
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
 from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
 from kernbench.ranking.checks import binary_problem
-from kernbench.solvers.draws import stratified_sample
+from kernbench.problems.draws import stratified_sample
 
 
 cdef class PairwiseProblem(Risk):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kernbench.losses.margin_problem import require_number
+from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
-from kernbench.solvers._metric import LARGEST, solve_in_the_metric
+from kernbench.solvers.bundle._preconditioner import LARGEST, solve_in_the_metric
 
 
 def squared_loss_solution(design, y, *, alpha, weights=None):

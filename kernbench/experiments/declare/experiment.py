@@ -1,0 +1,157 @@
+"""An experiment: data sets and methods, how they are measured, what is claimed, what the report shows."""
+
+from dataclasses import dataclass
+
+from kernbench.experiments.declare.claims import Claim
+from kernbench.experiments.declare.parts import require_known, require_unique
+
+# What an experiment is that does not say otherwise: a race of estimators, fitted and judged, with a baseline.
+RACE_MEASURE = "kernbench.experiments.measure.clock:measure"
+RACE_TABLES = ("kernbench.report.comparison:comparison_table", "kernbench.report.comparison:optimality_table")
+RACE_FIGURES = ("kernbench.report.drawings:pictures",)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper, or of ours, as a grid of data sets and methods.
+
+    Attributes
+    ----------
+    name, title : str
+    paper : str
+        Citation, with the place in the paper.
+    methods : tuple of Method
+        In the order of tables.
+    scales : dict of str to Scale
+        ``"quick"`` (offline, a minute) and ``"paper"`` (the real sizes).
+    metrics : tuple of Metric
+        The first is the headline.
+    claims : tuple of Claim or Bound
+        Any number. A race has a :class:`Claim` first: its baseline is the one all are compared with.
+    paper_numbers : tuple of PaperNumber
+    measure : str
+        ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
+        made by :func:`kernbench.experiments.measure.clock.result`. By default a race: load, fit, predict, judge.
+    evaluate : str
+        For the race: ``"module:function"``, called as ``function(model, data, predictions) -> dict`` off the
+        clock, with the model's predictions on the test rows: the cell's metrics.
+    tables : tuple
+        Declared ones (:class:`MetricTable`, :class:`CrossTable`), or ``"module:function"``, called as
+        ``function(experiment, group)`` for a ``kernbench.report.tables.Table`` or None. What the data are and
+        what failed is always shown.
+    figures : tuple
+        Declared ones (:class:`Curves`, :class:`Marks`, :class:`HeatMap`, :class:`Contours`,
+        :class:`Profiles`), or ``"module:function"``, called as ``function(experiment, group, looks)`` for a list of
+        ``kernbench.report.pictures.Picture``.
+    threads : int or None
+        Threads per cell unless the user says otherwise; None shares out the cores.
+    warm_up_rows : int
+        For the race: rows each estimator is fitted to before the clock starts, so that loading libraries is
+        nobody's time.
+    own_data : bool
+        Its data are generated on purpose: the report need not warn that they are not a paper's.
+    note : str
+        What a reader must know about how this differs from the paper.
+    """
+
+    name: str
+    title: str
+    paper: str
+    methods: tuple
+    scales: dict
+    metrics: tuple
+    claims: tuple = ()
+    paper_numbers: tuple = ()
+    measure: str = RACE_MEASURE
+    evaluate: str = "kernbench.experiments.measure.evaluation:kernel_svm"
+    tables: tuple = RACE_TABLES
+    figures: tuple = RACE_FIGURES
+    threads: int | None = None
+    warm_up_rows: int = 0
+    own_data: bool = False
+    note: str = ""
+
+    def __post_init__(self):
+        require_unique("method", self.methods)
+        require_unique("metric", self.metrics)
+        require_unique("table", _declared(self.tables))
+        require_unique("figure", _declared(self.figures))
+        for what, named, known in self._names():
+            for name in named:
+                require_known(what, name, known)
+        if self.is_race and self.claim is None:
+            raise ValueError(
+                f"experiment {self.name!r}: the tables and figures of a race need a Claim, for its baseline; "
+                "declare one, or tables= and figures= of its own"
+            )
+
+    def _names(self):
+        """Yield (what, names used, names known) for all that refers to something by its name."""
+        settings = [setting for scale in self.scales.values() for setting in scale.settings]
+        displays = _declared((*self.tables, *self.figures))
+        users = (*self.claims, *self.paper_numbers, *displays)
+        methods = [name for user in (*settings, *displays) for name in user.methods or ()]
+        methods += [method.depends_on for method in self.methods]
+        methods += [getattr(user, role, None) for user in users for role in ("method", "baseline")]
+        metrics = [name for user in users for name in getattr(user, "metrics", ())]
+        metrics += [getattr(user, "metric", None) for user in users]
+        datasets = [name for user in users for name in getattr(user, "datasets", None) or ()]
+        datasets += [number.dataset for number in self.paper_numbers]
+        for what, used, known in (
+            ("method", methods, self.methods),
+            ("metric", metrics, self.metrics),
+            ("data set", datasets, settings),
+        ):
+            yield what, [name for name in used if name is not None], [item.name for item in known]
+
+    @property
+    def is_race(self):
+        """Whether its tables or figures are those of estimators that run against a baseline."""
+        return any(display in (*RACE_TABLES, *RACE_FIGURES) for display in (*self.tables, *self.figures))
+
+    @property
+    def claim(self):
+        """The first claim of a method against a baseline: the one a race is about. None without any."""
+        return next((claim for claim in self.claims if isinstance(claim, Claim)), None)
+
+    def scale(self, name):
+        """The scale called `name`; ValueError with the nearest name when there is none."""
+        require_known("scale", name, list(self.scales))
+        return self.scales[name]
+
+    def method(self, name):
+        """The method called `name`; ValueError with the nearest name when there is none."""
+        methods = {method.name: method for method in self.methods}
+        require_known("method", name, list(methods))
+        return methods[name]
+
+    def metric(self, name):
+        """The metric called `name`; ValueError with the nearest name when there is none."""
+        metrics = {metric.name: metric for metric in self.metrics}
+        require_known("metric", name, list(metrics))
+        return metrics[name]
+
+    def headline(self, record):
+        """The first metric that `record` has a value of, and the value; (None, None) when it has none."""
+        values = ((metric, metric.of(record)) for metric in self.metrics)
+        return next((found for found in values if found[1] is not None), (None, None))
+
+    def paper_entry(self, dataset, method, metric):
+        """The :class:`PaperNumber` of one entry of the paper's table, or None.
+
+        A stand-in has no number of its own: look up ``setting.stands_for`` and say so.
+        """
+        for number in self.paper_numbers:
+            if (number.dataset, number.method, number.metric) == (dataset, method, metric):
+                return number
+        return None
+
+    def paper_number(self, dataset, method, metric):
+        """The value of :meth:`paper_entry`, or None."""
+        entry = self.paper_entry(dataset, method, metric)
+        return None if entry is None else entry.value
+
+
+def _declared(displays):
+    """Those that are declared, not made by a function."""
+    return [display for display in displays if not isinstance(display, str)]

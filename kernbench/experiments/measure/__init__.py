@@ -1,0 +1,1 @@
+"""How a method is measured: clock, fit, prediction, evaluation."""

@@ -1,0 +1,266 @@
+"""The experiment ``primitives``: what is measured and how large, what is claimed of it, what the report
+shows."""
+
+from kernbench.experiments.declare import Bound, Experiment, Method, Metric, Scale, Setting
+from kernbench.experiments.ours.primitives.catalogue import CATALOGUE
+from kernbench.experiments.ours.primitives.displays import FIGURES, TABLES
+
+HERE = "kernbench.experiments.ours.primitives"
+LOADER = f"{HERE}.inputs:load"
+
+METHODS = (
+    Method("block", "kernel blocks", "kernbench.kernels.blocks:block", measure=f"{HERE}.blocks:measure"),
+    Method(
+        "features",
+        "random features",
+        "kernbench.features:RandomFeatures",
+        measure=f"{HERE}.approximation:random_features",
+    ),
+    Method(
+        "draws", "ways to draw", "kernbench.features:RandomFeatures", measure=f"{HERE}.approximation:draws"
+    ),
+    Method("nystroem", "Nyström", "kernbench.features:Nystroem", measure=f"{HERE}.approximation:nystroem"),
+    Method("maps", "feature maps", "kernbench.features:RandomFeatures", measure=f"{HERE}.rates:feature_maps"),
+    Method("threads", "threads", "kernbench.kernels.blocks:block", measure=f"{HERE}.rates:threads"),
+)
+
+
+def _kernel_setting(entry, sizes):
+    """The data set of a kernel: rows of its kind, its blocks, and its features where it has them."""
+    methods = ("block",) + (("features",) if entry.forms else ())
+    if entry.name == "gaussian":
+        methods += ("draws",)
+    return Setting(
+        entry.name,
+        {"kind": entry.rows, "n_rows": sizes["n_rows"], "n_columns": sizes["n_columns"]},
+        {
+            "kernel": entry.name,
+            "shapes": sizes["product_shapes"] if entry.product else sizes["loop_shapes"],
+            "seconds": sizes["seconds"],
+            "n_features": sizes["n_features"],
+            "n_seeds": sizes["n_seeds"],
+        },
+        LOADER,
+        label=entry.label,
+        methods=methods,
+    )
+
+
+def _settings(**sizes):
+    clusters = Setting(
+        "clusters",
+        {"kind": "clusters", "n_rows": sizes["n_cluster_rows"], "n_columns": sizes["n_columns"]},
+        {"kernel": "gaussian", "n_landmarks": sizes["n_landmarks"], "n_seeds": sizes["n_cluster_seeds"]},
+        LOADER,
+        label="Gaussian on clusters",
+        methods=("nystroem",),
+    )
+    large = Setting(
+        "gaussian-large",
+        {"kind": "points", "n_rows": sizes["n_large_rows"], "n_columns": 50},
+        {
+            "kernel": "gaussian",
+            "n_features": sizes["n_large_features"],
+            "n_landmarks": sizes["n_large_landmarks"],
+            "n_block_rows": sizes["n_block_rows"],
+            "seconds": sizes["large_seconds"],
+        },
+        LOADER,
+        label="Gaussian",
+        methods=("maps", "threads"),
+    )
+    return (*(_kernel_setting(entry, sizes) for entry in CATALOGUE), clusters, large)
+
+
+QUICK = Scale(
+    settings=_settings(
+        n_rows=128,
+        n_columns=8,
+        product_shapes=[[1024, 64], [1024, 256]],
+        loop_shapes=[[512, 64]],
+        seconds=0.2,
+        n_features=[16, 64, 256, 1024, 4096],
+        n_seeds=20,
+        n_cluster_seeds=5,
+        n_cluster_rows=400,
+        n_landmarks=[5, 10, 20, 40, 80],
+        n_large_rows=2000,
+        n_large_features=1024,
+        n_large_landmarks=128,
+        n_block_rows=1024,
+        large_seconds=0.5,
+    ),
+    repeats=1,
+    time_limit=120.0,
+    memory_limit=4 * 2**30,
+)
+
+PAPER = Scale(
+    settings=_settings(
+        n_rows=1000,
+        n_columns=8,
+        product_shapes=[[4096, 64], [4096, 256]],
+        loop_shapes=[[1024, 64]],
+        seconds=0.5,
+        n_features=[16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+        n_seeds=40,
+        n_cluster_seeds=10,
+        n_cluster_rows=2000,
+        n_landmarks=[5, 10, 20, 40, 80, 160, 320],
+        n_large_rows=20_000,
+        n_large_features=4096,
+        n_large_landmarks=512,
+        n_block_rows=4096,
+        large_seconds=5.0,
+    ),
+    repeats=3,
+    time_limit=600.0,
+)
+
+
+def _block_metrics():
+    """The rates of a block by precision and number of columns."""
+    for dtype in ("float32", "float64"):
+        for columns in (64, 256):
+            place = ("metrics", f"{dtype}-{columns}")
+            name, words = f"{dtype}_{columns}", f"{dtype}" if columns == 64 else f"{dtype}, {columns} columns"
+            yield Metric(
+                f"gemm_share_{name}",
+                f"share of the product, {words}",
+                "higher",
+                (*place, "gemm_share"),
+                "%",
+                100.0,
+                0.1,
+            )
+            yield Metric(
+                f"speed_up_{name}", f"speed-up, {words}", "higher", (*place, "speed_up"), "×", 1.0, 0.1
+            )
+
+
+def _ratios(place, labels):
+    """Errors of some choices over that of the plain one."""
+    for name, label in labels.items():
+        yield Metric(
+            f"{name}_{place}",
+            f"error ratio of {label}",
+            "lower",
+            ("metrics", place, name),
+            tolerance=1e-3,
+            deterministic=True,
+        )
+
+
+METRICS = (
+    *_block_metrics(),
+    Metric("float32_error", "error of float32", "lower", ("metrics", "float32_error"), tolerance=1.0),
+    Metric(
+        "peer_difference", "difference from the peer", "lower", ("metrics", "peer_difference"), tolerance=10.0
+    ),
+    Metric(
+        "error",
+        "error at the most features",
+        "lower",
+        ("metrics", "error"),
+        tolerance=1e-3,
+        deterministic=True,
+    ),
+    Metric("slope", "slope of the error", "lower", ("metrics", "slope"), tolerance=1e-3, deterministic=True),
+    *_ratios(
+        "over_iid", {"orthogonal": "orthogonal draws", "qmc": "quasi-random draws", "fastfood": "Fastfood"}
+    ),
+    *_ratios(
+        "over_uniform",
+        {"stratified": "stratified landmarks", "kmeans": "k-means landmarks", "leverage": "leverage scores"},
+    ),
+    Metric(
+        "cosine_share", "share of product + cosine", "higher", ("metrics", "cosine_share"), "%", 100.0, 0.1
+    ),
+    Metric("map_speed_up", "speed-up over RBFSampler", "higher", ("metrics", "speed_up"), "×", 1.0, 0.1),
+    Metric(
+        "nystroem_speed_up",
+        "speed-up over scikit-learn's Nystroem",
+        "higher",
+        ("metrics", "nystroem_speed_up"),
+        "×",
+        1.0,
+        0.1,
+    ),
+    Metric(
+        "normals_share",
+        "drawing frequencies: share of NumPy's normals",
+        "higher",
+        ("metrics", "normals_share"),
+        "%",
+        100.0,
+        0.1,
+    ),
+    *(
+        Metric(
+            f"threads_{name}",
+            f"speed-up by threads, {what}",
+            "higher",
+            ("metrics", "threads", what),
+            "×",
+            1.0,
+            0.1,
+        )
+        for name, what in (("block", "K(X, X)"), ("product", "K(X, X) @ a"), ("features", "features of X"))
+    ),
+    Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
+)
+
+CLAIMS = (
+    Bound(
+        "A Gaussian block in float32 takes at most 1.3 times the bare matrix product.",
+        "block",
+        "gemm_share_float32_256",
+        1 / 1.3,
+        datasets=("gaussian",),
+    ),
+    Bound(
+        "It is at least three times as fast as scikit-learn's rbf_kernel.",
+        "block",
+        "speed_up_float32_64",
+        3.0,
+        datasets=("gaussian",),
+    ),
+    Bound(
+        "Blocks in float32 are within 2·10⁻⁶ of the largest value of those in float64.",
+        "block",
+        "float32_error",
+        2e-6,
+    ),
+    Bound(
+        "The error of random features falls at least like the power −0.4 of their number (in theory, −½).",
+        "features",
+        "slope",
+        -0.4,
+    ),
+    Bound("Orthogonal draws err less than independent ones.", "draws", "orthogonal_over_iid", 1.0),
+    Bound("Landmarks by k-means err less than uniform ones.", "nystroem", "kmeans_over_uniform", 1.0),
+    Bound(
+        "Random features take at most 1.3 times one matrix product and one pass of cosines.",
+        "maps",
+        "cosine_share",
+        1 / 1.3,
+    ),
+)
+
+EXPERIMENT = Experiment(
+    name="primitives",
+    title="Kernel blocks and feature maps",
+    paper="Ours; kernels and features of Dai et al., Scalable Kernel Methods via Doubly Stochastic "
+    "Gradients, NIPS 2014, Table 1",
+    methods=METHODS,
+    scales={"quick": QUICK, "paper": PAPER},
+    metrics=METRICS,
+    claims=CLAIMS,
+    tables=TABLES,
+    figures=FIGURES,
+    own_data=True,
+    note="Errors are those of approximations on the rows listed below. Blocks are timed on more rows of the "
+    "same kinds, with 64 and 256 columns. Rates are of one thread, whatever the cells were given; only the "
+    "figure of threads uses more. Routines that are compared were called in turn within one process, and a "
+    "time is the lower quartile of its calls: other work on the machine only ever adds.",
+)

@@ -1,0 +1,1 @@
+"""Experiments that repeat tables and figures of papers, one folder per paper."""

@@ -1,0 +1,179 @@
+"""``rocsvm-real``: Table 3 of Bae and Shin, three real sets, linear and Gaussian."""
+
+from kernbench.experiments.declare import (
+    Axis,
+    Bound,
+    Claim,
+    CrossTable,
+    Experiment,
+    Marks,
+    Method,
+    MetricTable,
+    Scale,
+    Setting,
+)
+from kernbench.experiments.papers.rocsvm.parts import (
+    EXACT,
+    FIT,
+    INCOMPLETE,
+    METRICS,
+    PAPER,
+    ROC_SVC,
+    ranked,
+    timed,
+)
+
+# Seconds and AUC in percent, as printed, by set and method.
+TABLE = {
+    ("skin", "linear-incomplete"): (8.38, 94.64),
+    ("skin", "rbf-incomplete"): (5.82, 98.53),
+    ("bank-marketing", "linear-incomplete"): (0.43, 74.71),
+    ("bank-marketing", "rbf-incomplete"): (46.33, 76.04),
+    ("accelerometer", "linear-incomplete"): (3.54, 88.53),
+    ("accelerometer", "rbf-incomplete"): (1.60, 89.92),
+}
+GAUSSIAN = {"kernel": "rbf", "features": "nystroem", "n_landmarks": 300, "landmarks": "kmeans"}
+STEPS = {"solver_options": {"learning_rate": 0.02}}
+ALPHAS = [10.0 ** (k / 2) for k in range(2, -9, -1)]  # 10 to 0.0001
+
+
+def _method(name, label, *params):
+    merged = {name: value for part in params for name, value in part.items()}
+    return Method(name, label, ROC_SVC, merged, seed_param="random_state")
+
+
+METHODS = (
+    _method("linear-incomplete", "linear, B = n pairs, Adamax (the paper's)", INCOMPLETE),
+    _method("linear-exact", "linear, all pairs, bundle (ours)", EXACT),
+    _method("rbf-incomplete", "Gaussian, B = n pairs, Adamax (the paper's)", GAUSSIAN, INCOMPLETE, STEPS),
+    _method("rbf-exact", "Gaussian, all pairs, bundle (ours)", GAUSSIAN, EXACT),
+)
+
+
+def _stand_in(name, stands_for, generator, n_features, methods=None):
+    return Setting(
+        name,
+        {"name": generator, "n_features": n_features, "n_train": 1500, "n_test": 5000},
+        {"search": {"alphas": ALPHAS[::4], "cv": 3, "max_rows": 600}},
+        stands_for=stands_for,
+        note=f"generated, with the columns of {stands_for} in number and nothing else of it",
+        methods=methods,
+        repeat_argument="seed",
+    )
+
+
+QUICK = Scale(
+    settings=(
+        _stand_in("skin-stand-in", "skin", "roc-radial", 3, ("rbf-incomplete", "rbf-exact")),
+        _stand_in("bank-stand-in", "bank-marketing", "roc-linear", 19),
+    ),
+    repeats=1,
+    time_limit=60.0,
+    memory_limit=2 * 2**30,
+)
+
+SEARCH = {"search": {"alphas": ALPHAS, "cv": 5, "max_rows": 100_000, "max_kernel_rows": 10_000}}
+
+PAPER_SCALE = Scale(
+    settings=(
+        Setting(
+            "skin",
+            {"name": "skin"},
+            SEARCH,
+            note="a seeded stratified 100,000 of the 245,057 rows, split 70/30",
+            repeat_argument="split_seed",
+        ),
+        Setting(
+            "bank-marketing",
+            {"name": "bank-marketing"},
+            SEARCH,
+            note="without the call's duration; categories as integers, 19 columns. The paper has 18 columns "
+            "and does not say which",
+            repeat_argument="split_seed",
+        ),
+        Setting(
+            "accelerometer",
+            {"name": "accelerometer"},
+            SEARCH,
+            note="171 positive test rows, so that splits differ: means of 30 splits range from 88.3 to 88.5 "
+            "% for a linear score, and the one fitted to all rows has 88.48 % on these very rows",
+            repeat_argument="split_seed",
+        ),
+    ),
+    repeats=30,
+    time_limit=1800.0,
+)
+
+
+def _claims():
+    for (dataset, method), (_, percent) in TABLE.items():
+        kernel = "linear" if method.startswith("linear") else "Gaussian"
+        yield Bound(
+            f"The paper's method, {kernel}, reaches the paper's AUC on {dataset}: {percent} %.",
+            method,
+            "auc",
+            round(percent / 100, 7),
+            datasets=(dataset,),
+        )
+    for kernel, name in (("linear", "linear"), ("rbf", "Gaussian")):
+        yield Claim(
+            f"All pairs solved exactly, {name}, lose no AUC to the paper's method (0.1 points), in no more "
+            "time.",
+            f"{kernel}-exact",
+            f"{kernel}-incomplete",
+            "auc",
+            0.001,
+            time_fraction=1.0,
+        )
+
+
+EXPERIMENT = Experiment(
+    name="rocsvm-real",
+    title="ROC-SVM on Skin, Bank Marketing and Accelerometer",
+    paper=f"{PAPER}, Table 3",
+    methods=METHODS,
+    scales={"quick": QUICK, "paper": PAPER_SCALE},
+    metrics=METRICS,
+    claims=tuple(_claims()),
+    paper_numbers=tuple(
+        entry
+        for (dataset, method), (seconds, percent) in TABLE.items()
+        for entry in (timed(dataset, method, seconds), *ranked(dataset, method, percent))
+    ),
+    measure=FIT,
+    tables=(
+        CrossTable("auc", "AUC on the test rows", "auc"),
+        CrossTable("time", "Time of a fit, α being chosen", "fit_seconds"),
+        CrossTable("search", "Time to choose α by cross-validation", "search_seconds"),
+        *(
+            CrossTable(
+                f"{kernel}-time-ratio",
+                f"Time of a fit over that of the paper's method, {name}",
+                "fit_seconds",
+                baseline=f"{kernel}-incomplete",
+                methods=(f"{kernel}-exact",),
+            )
+            for kernel, name in (("linear", "linear"), ("rbf", "Gaussian"))
+        ),
+        MetricTable(
+            "optimality",
+            "How far each went, and what it took",
+            ("alpha", "objective", "n_iter", "predict_seconds", "peak_memory"),
+            notes=(
+                "Objective: α/2·‖f‖² + the mean hinge over all pairs of training rows; α differs from method "
+                "to method.",
+            ),
+        ),
+    ),
+    figures=(
+        Marks("aucs", "AUC on the test rows", Axis("metrics.auc", "AUC", "%", 100.0)),
+        Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True)),
+    ),
+    threads=1,
+    warm_up_rows=64,
+    note="Each repeat is a split of its own, 70/30, stratified; columns are standardised by their training "
+    "rows. The paper gives neither fractions, nor the Gaussian's width (here 1 / (p Var X)), nor the grid of "
+    "α: here 10 to 0.0001 in half decades, by five folds of the training rows, of at most 10,000 of them for "
+    "the Gaussian; landmarks and pairs are drawn anew in each. Landmarks are 300 centroids. More than half of "
+    "Skin's rows are repeated rows, which a split puts on both sides. One thread.",
+)

@@ -1,0 +1,291 @@
+"""``scs-accuracy``: Table 1 of Zhang and Sen, ten data sets, at the paper's λ = 1 and at a validated λ."""
+
+from dataclasses import replace
+
+from kernbench.experiments.declare import (
+    Axis,
+    Bound,
+    Claim,
+    CrossTable,
+    Curves,
+    Experiment,
+    Marks,
+    Method,
+    MetricTable,
+    PaperNumber,
+    Scale,
+    Setting,
+)
+from kernbench.experiments.papers.scs.parts import (
+    FITS,
+    FLATNESS,
+    KERNEL_SVC,
+    METRICS,
+    PAPER,
+    PROBLEM,
+    RED_WINES,
+    SMALL,
+    method,
+    real,
+    stand_in,
+)
+
+# Accuracy and training seconds, by set: Wolfe, Pegasos, SCS. None: the paper ran out of memory.
+TABLE = {
+    "heart-failure": ((0.833, 1.48), (0.833, 0.75), (0.833, 6.12)),
+    "breast-cancer": ((0.97, 2.28), (0.95, 1.14), (0.97, 4.92)),
+    "wine-quality": ((0.87, 4.19), (0.855, 3.93), (0.86, 12.49)),
+    "wine-quality-red": ((0.87, 4.19), (0.855, 3.93), (0.86, 12.49)),  # the same row, read the other way
+    "avila": ((0.726, 32.97), (0.714, 5.60), (0.718, 38.26)),
+    "magic": (None, (0.735, 25.99), (0.74, 33.25)),
+    "occupancy": (None, (0.974, 56.54), (0.976, 39.88)),
+    "swarm-stand-in": (None, (0.805, 67.61), (0.9, 13.38)),
+    "miniboone-stand-in": (None, (0.79, 145.86), (0.81, 39.57)),
+    "skin": (None, (0.93, 176.45), (0.97, 19.68)),
+    "hepmass-stand-in": (None, (0.83, 3762.89), (0.87, 42.69)),
+}
+SETS = (
+    "breast-cancer",
+    "magic-stand-in",
+    *(name for name in TABLE if name != "breast-cancer"),
+)  # not "growing"
+REAL = tuple(name for name in TABLE if not name.endswith("stand-in"))
+TRIED = [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
+ONE = {"lam": 1.0}
+VALIDATED = {"search": {"lams": TRIED, "max_rows": 4000}}
+SOLVERS = {
+    "wolfe": ("Wolfe", {"solver": "wolfe", "max_iter": 300}),
+    # The paper does not say how long Pegasos ran: five passes.
+    "pegasos": ("Pegasos", {"solver": "pegasos", "tol": 1e-9, "passes": 5}),
+    "scs": ("SCS", {"solver": "scs", "max_iter": 300}),
+    "smo": ("SMO (exact)", {"solver": "smo", "cache_size": 2000}),
+}
+
+
+def _both(name):
+    label, params = SOLVERS[name]
+    seed = None if name in ("smo", "wolfe") else "random_state"
+    yield method(name, f"{label}, λ = 1", seed_param=seed, **params, **ONE)
+    yield method(f"{name}-validated", f"{label}, λ validated", seed_param=seed, **params, **VALIDATED)
+
+
+METHODS = (
+    *(found for name in SOLVERS for found in _both(name)),
+    method("closed-form", "closed form w/(λm), λ = 1", solver="closed-form", seed_param=None, **ONE),
+    Method(
+        "majority", "the larger class, always", "sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}
+    ),
+    Method(
+        "scs-growing",
+        "SCS, λ = 0.01, more and more rows",
+        KERNEL_SVC,
+        # A stream has no number of rows for a C to belong to, so λ itself is given.
+        {
+            **PROBLEM,
+            "solver": "scs",
+            "max_iter": 100,
+            "tol": 1e-9,
+            "solver_options": {"alpha": 1e-2, "eps": 0.0},
+        },
+        seed_param="random_state",
+        measure=FLATNESS,
+    ),
+)
+
+COMPARED = tuple(method.name for method in METHODS if method.name != "scs-growing")
+ITERATIVE = tuple(name for name in COMPARED if name != "majority")
+# The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 still
+# fits.
+WITHOUT_WOLFE = tuple(name for name in COMPARED if not name.startswith("wolfe"))
+# Methods that touch every row many times are hopeless at millions.
+SAMPLING = ("scs", "scs-validated", "majority")
+
+
+def _growing(sizes, **arguments):
+    return Setting(
+        "growing",
+        {"name": "clusters-large", "n_test": 5000, **arguments},
+        {"sizes": sizes},
+        note="generated, 28 features, float32, a file mapped into memory, of which only the rows that are drawn are "
+        "read; fits to more and more of its rows, three times in turn",
+        methods=("scs-growing",),
+        repeat_argument="seed",
+    )
+
+
+QUICK = Scale(
+    settings=(
+        Setting(
+            "breast-cancer",
+            {"name": "breast-cancer", "test_fraction": 1.0 - 500 / 569},
+            note="500 rows train, as in the paper, the other 69 test. It comes with scikit-learn.",
+            methods=COMPARED,
+            repeat_argument="split_seed",
+        ),
+        stand_in(
+            "magic-stand-in", 600, 10, 2000, "magic", ("scs", "scs-validated", "smo-validated", "closed-form")
+        ),
+        _growing([4000, 40_000]),
+    ),
+    repeats=1,
+    time_limit=60.0,
+    memory_limit=2 * 2**30,
+)
+
+PAPER_SCALE = Scale(
+    settings=(
+        *(replace(setting, methods=COMPARED) for setting in (*SMALL, RED_WINES)),
+        stand_in("swarm-stand-in", 20_000, 2400, 4000, "Swarm Behaviour", WITHOUT_WOLFE),
+        stand_in("miniboone-stand-in", 120_000, 50, 10_000, "MiniBooNE", WITHOUT_WOLFE),
+        real("skin", 200_000, 245_057, methods=WITHOUT_WOLFE, n_rows=245_057),
+        stand_in("hepmass-stand-in", 3_500_000, 28, 100_000, "Hepmass", SAMPLING),
+        _growing([20_000, 200_000, 1_000_000, 3_500_000]),
+    ),
+    repeats=20,
+    time_limit=3600.0,
+)
+
+
+def _paper_numbers():
+    for dataset, row in TABLE.items():
+        for name, entry in zip(("wolfe", "pegasos", "scs"), row, strict=True):
+            if entry is not None:
+                yield PaperNumber(dataset, name, "accuracy", entry[0])
+                yield PaperNumber(dataset, name, "fit_seconds", entry[1])
+
+
+def _claims():
+    for dataset in REAL:
+        accuracy = TABLE[dataset][2][0]
+        yield Bound(
+            f"SCS at a validated λ reaches the paper's accuracy on {dataset}: {100 * accuracy:g} %.",
+            "scs-validated",
+            "accuracy",
+            accuracy,
+            datasets=(dataset,),
+        )
+    yield Bound("At λ = 1 the closed form is the optimum, to 10⁻⁶.", "closed-form", "excess", 1e-6)
+    yield Bound("At λ = 1 SCS comes within 10⁻³ of it on all training rows.", "scs", "excess", 1e-3)
+    yield Claim(
+        "A validated λ costs SCS no accuracy against the paper's λ = 1.",
+        "scs-validated",
+        "scs",
+        "accuracy",
+        0.0,
+    )
+    yield Claim(
+        "SCS at a validated λ is within half a point of the exact solution at its own.",
+        "scs-validated",
+        "smo-validated",
+        "accuracy",
+        0.005,
+    )
+    yield Bound(
+        "The time of a fit does not grow with the number of rows (20 %).", "scs-growing", "growth", 1.2
+    )
+    yield Bound(
+        "A fit to the most rows allocates at most three matrices of its sample of 2,000, and 200 MB.",
+        "scs-growing",
+        "fit_memory",
+        3 * 8 * 2000**2 + 200 * 10**6,
+    )
+
+
+EXPERIMENT = Experiment(
+    name="scs-accuracy",
+    title="Stochastic conjugate subgradients: accuracy and time",
+    paper=f"{PAPER}, Table 1",
+    methods=METHODS,
+    scales={"quick": QUICK, "paper": PAPER_SCALE},
+    metrics=METRICS,
+    claims=tuple(_claims()),
+    paper_numbers=tuple(_paper_numbers()),
+    measure=FITS,
+    tables=(
+        CrossTable("accuracy", "Accuracy on the test rows", "accuracy", methods=COMPARED, datasets=SETS),
+        CrossTable("time", "Time of a fit, λ being chosen", "fit_seconds", methods=ITERATIVE, datasets=SETS),
+        CrossTable(
+            "excess",
+            "Objective over all training rows, above the certified optimum",
+            "excess",
+            methods=ITERATIVE,
+            datasets=SETS,
+            notes=(
+                "λ/2·‖f‖² + the mean hinge over all training rows, minus a bound from below that a tightly solved dual "
+                "gives. SCS minimises over a sample of at most 2,000 rows, so on more rows the sample itself costs "
+                "something. λ differs from column to column.",
+            ),
+        ),
+        MetricTable(
+            "effort",
+            "What was chosen, and what it took",
+            (
+                "lam",
+                "n_iter",
+                "n_support",
+                "n_kernel_evaluations",
+                "predict_seconds",
+                "search_seconds",
+                "peak_memory",
+            ),
+            methods=ITERATIVE,
+            datasets=SETS,
+        ),
+        MetricTable(
+            "growing",
+            "More and more rows",
+            ("fit_seconds", "growth", "accuracy", "fit_memory"),
+            methods=("scs-growing",),
+            datasets=("growing",),
+        ),
+    ),
+    figures=(
+        *(
+            Marks(
+                f"{name}-{which}",
+                f"{title}, {label}",
+                axis,
+                methods=tuple(method for method in compared if method.endswith("-validated") == validated),
+                heading=heading,
+            )
+            for name, title, heading, axis, compared in (
+                (
+                    "accuracies",
+                    "Accuracy",
+                    "Accuracy",
+                    Axis("metrics.accuracy", "accuracy", "%", 100.0),
+                    COMPARED,
+                ),
+                ("times", "Time of a fit", "Time", Axis("seconds.fit", "fit time", "s", log=True), ITERATIVE),
+            )
+            for which, label, validated in (("one", "λ = 1", False), ("validated", "λ validated", True))
+        ),
+        Curves(
+            "growing",
+            "SCS, λ = 0.01: time of a fit",
+            Axis("trace.n_rows", "training rows", log=True),
+            Axis("trace.seconds", "fit time", "s", log=True),
+            methods=("scs-growing",),
+            y_range=(0.1, 30.0),
+            heading="Time and the number of rows",
+            note="The sample is capped at 2,000 rows, the run at 100 iterations.",
+        ),
+    ),
+    threads=1,
+    warm_up_rows=64,
+    note="What λ = 1 means: with a Gaussian kernel every margin of the best function is below 1, all hinges are "
+    "active, and the minimiser is known without any algorithm: the Parzen window classifier, Σ y_i k(x_i, x)/(λm). A "
+    "method at λ = 1 is a way to that formula; how accurate it is, is how accurate the formula is, and on unbalanced "
+    "classes that leans to the larger one. So every method is run twice: at the paper's λ = 1, and at the λ in {1, "
+    "0.1, …, 0.0001} that is best on a quarter of (at most 4,000) training rows held out. The paper gives no kernel "
+    "width (here exp(-‖x - z‖²/p) of p standardised columns), no split (here its number of training rows, the rest "
+    "tests), no rule for two classes, and no constants. Where SCS at a validated λ misses the paper's accuracy, look "
+    "at the exact solution beside it: if that misses it as well, the solver is not the reason. So it is on "
+    "heart-failure and on all wines. Heart-failure has 26 test rows, so one row is 4 points: over 20 splits SCS at a "
+    "validated λ has 79.0 % in the mean, 69.2 % at the worst and 92.3 % at the best of them (the exact solution "
+    "78.8, 65.4 and 92.3 %); the paper's 83.3 % lies inside. A width validated together with λ, among 1/64 to 8 "
+    "times the one here, brings the exact solution to 82.1 % (standard error 1.5; 69.2 to 96.2 %), still not to 83.3 "
+    "%, so it is not a setting of its own. On all wines it is 81.7 % in the mean, 80.3 to 82.8 %, and 81.9 % with "
+    "such a width (80.9 to 82.8 %): the paper's 86 % lies outside. Among the red wines alone 86 % belong to one "
+    "class, so these are probably what the paper used. No intercept, as in the paper. One thread.",
+)

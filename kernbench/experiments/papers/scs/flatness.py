@@ -1,0 +1,83 @@
+"""A cell: does a fit grow with the number of rows, in time or in memory, the sample being capped?"""
+
+import tempfile
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from kernbench.experiments.declare import resolve
+from kernbench.experiments.measure.clock import peak_memory, result
+
+REPEATS = 3
+COLUMNS = ("n_rows", "seconds", "accuracy")
+
+
+def measure(cell):
+    """Fit to more and more rows of one file, mapped into memory.
+
+    The cell's `params` are those of the estimator, whose ``fit_chunks`` is called, and ``sizes``: numbers of
+    rows, ascending.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    dict
+        ``metrics``: ``growth``, the median time of the fit to the most rows over that to the fewest;
+        ``accuracy`` of the former, and ``fit_memory``, what it allocates at its peak, in bytes. ``seconds``:
+        ``fit``, the former. ``trace``: ``n_rows``, ``seconds``, ``accuracy``.
+
+    Notes
+    -----
+    The peak memory of the process tells little about a fit: it has made the data before, and pages of a
+    mapped file count as its own once they are read, though the system takes them back when it likes. So one
+    more fit, off the clock, is followed by ``tracemalloc``, which sees every array that is allocated and no
+    page of the file.
+    """
+    params = dict(cell.params)
+    sizes = params.pop("sizes")
+    data = resolve(cell.loader)(**{**cell.arguments, "n_train": max(sizes)})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, data.X_train)
+        mapped = np.load(path, mmap_mode="r")
+        data = replace(data, X_train=mapped)
+
+        def fitted(size):
+            # A list of one chunk: known as a whole, and read where rows are drawn.
+            return resolve(cell.estimator)(**params).fit_chunks([(mapped[:size], data.y_train[:size])])
+
+        fitted(sizes[0])  # a first fit loads libraries, too
+        rows = []
+        for _ in range(REPEATS):  # sizes alternate, so that a busy moment is nobody's alone
+            for size in sizes:
+                start = perf_counter()
+                model = fitted(size)
+                seconds = perf_counter() - start
+                rows.append((size, seconds, float(np.mean(model.predict(data.X_test) == data.y_test))))
+        memory = peak_memory()
+        tracemalloc.start()
+        try:
+            fitted(sizes[-1])
+            fit_memory = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        times = {size: median(s for n, s, _ in rows if n == size) for size in sizes}
+        metrics = {
+            "growth": times[sizes[-1]] / times[sizes[0]],
+            "accuracy": rows[-1][2],
+            "fit_memory": fit_memory,
+        }
+        return result(
+            data,
+            metrics,
+            seconds={"fit": times[sizes[-1]]},
+            trace=dict(zip(COLUMNS, zip(*rows))),
+            memory=memory,
+        )

@@ -1,0 +1,1 @@
+"""From an experiment to records: cells, their processes, limits, and the store."""

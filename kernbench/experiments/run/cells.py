@@ -1,0 +1,236 @@
+"""An experiment turned into cells: data set × method × repeat, each complete in itself.
+
+A cell is plain JSON data, so it can be sent to a fresh process, hashed, and printed by a dry run.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+
+from kernbench._names import unknown_name
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement to be made.
+
+    Attributes
+    ----------
+    experiment, scale, dataset, method : str
+    repeat : int
+        From 0.
+    seed : int
+        Equal for all methods of a repeat, so that they are compared in pairs.
+    loader, arguments : str, dict
+        How to get the data.
+    estimator, params : str, dict
+        How to build the estimator, budget excepted; or what else is measured, and how.
+    evaluate : str
+        How to judge it.
+    measure : str
+        How to measure it: as in :class:`~kernbench.experiments.declare.Experiment`.
+    traced, input_dtype, dense_input
+        As in :class:`~kernbench.experiments.declare.Method`.
+    warm_up_rows : int
+        As in :class:`~kernbench.experiments.declare.Experiment`.
+    budget : dict or None
+        ``{"of": method, "fraction": float, "param": str}``: a time budget known only once that method's cell
+        of the same data and repeat is done.
+    """
+
+    experiment: str
+    scale: str
+    dataset: str
+    method: str
+    repeat: int
+    seed: int
+    loader: str
+    arguments: dict
+    estimator: str
+    params: dict
+    evaluate: str
+    measure: str
+    traced: bool = False
+    input_dtype: str | None = None
+    dense_input: bool = False
+    warm_up_rows: int = 0
+    budget: dict | None = None
+
+    @property
+    def place(self):
+        """What identifies a cell within one run: ``(experiment, scale, dataset, method, repeat)``."""
+        return (self.experiment, self.scale, self.dataset, self.method, self.repeat)
+
+    @property
+    def needs(self):
+        """The `place` of the cell whose time sets this one's budget, or None."""
+        if self.budget is None:
+            return None
+        return (self.experiment, self.scale, self.dataset, self.budget["of"], self.repeat)
+
+    def __str__(self):
+        return f"{self.experiment} [{self.scale}] {self.dataset} / {self.method} / repeat {self.repeat}"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A declared method that cannot run here, and why."""
+
+    experiment: str
+    method: str
+    reason: str
+
+
+def seed_of(experiment, dataset, repeat):
+    """A 32-bit seed that depends on nothing but these three, on any machine and in any order of running."""
+    digest = hashlib.sha256(f"{experiment}/{dataset}/{repeat}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def cell_key(cell, checksum, environment):
+    """The identity of a measurement: two cells with one key would measure the same thing.
+
+    Parameters
+    ----------
+    cell : Cell
+    checksum : str or None
+        Of the data.
+    environment : dict
+        As ``environment.collect`` gives it; code, processor, threads and BLAS count.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits of a SHA-256.
+    """
+    identity = {
+        "cell": asdict(cell),
+        "data": checksum,
+        "code": [environment.get(name) for name in ("kernbench", "git_commit", "git_dirty")],
+        "machine": [environment.get(name) for name in ("processor", "n_threads", "blas")],
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _dependencies_first(methods, chosen):
+    """Names of the `chosen` methods and of all they depend on, each after what it depends on."""
+    by_name = {method.name: method for method in methods}
+    ordered = []
+
+    def add(name, above=()):
+        if name in above:
+            raise ValueError(f"methods depend on each other in a circle: {' → '.join((*above, name))}")
+        if by_name[name].depends_on is not None:
+            add(by_name[name].depends_on, (*above, name))
+        if name not in ordered:
+            ordered.append(name)
+
+    for method in methods:
+        if method.name in chosen:
+            add(method.name)
+    return [by_name[name] for name in ordered]
+
+
+def _chosen_settings(scale, datasets):
+    if datasets is None:
+        return [setting for setting in scale.settings if not setting.optional]
+    return [setting for setting in scale.settings if setting.name in datasets]
+
+
+def _chosen_methods(experiment, methods):
+    """The methods to run, dependencies first, and the gaps among those asked for."""
+    wanted = [method for method in experiment.methods if methods is None or method.name in methods]
+    gaps = [
+        Gap(experiment.name, method.name, f"{method.package or method.requires} is not installed")
+        for method in wanted
+        if method.requires is not None and find_spec(method.requires) is None
+    ]
+    missing = {gap.method for gap in gaps}
+    return _dependencies_first(experiment.methods, {method.name for method in wanted} - missing), gaps
+
+
+def _refuse_unknown(experiments, scale, datasets, methods):
+    """A filter may miss some of the experiments, but not all of them."""
+    known_datasets = {
+        setting.name for experiment in experiments for setting in experiment.scale(scale).settings
+    }
+    known_methods = {method.name for experiment in experiments for method in experiment.methods}
+    for what, given, known in (("data set", datasets, known_datasets), ("method", methods, known_methods)):
+        for name in given or ():
+            if name not in known:
+                raise ValueError(unknown_name(what, name, known))
+
+
+def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
+    """List the cells of some experiments in the order they should run.
+
+    Repeats are the outer loop and methods the inner one, so that a slow hour of the machine falls on all
+    methods alike; a method comes after the one its budget depends on.
+
+    Parameters
+    ----------
+    experiments : list of Experiment
+    scale : str
+    repeats : int, optional
+        Overrides the scale's number.
+    datasets, methods : collection of str, optional
+        Only these; what a chosen method depends on is added. Optional settings run only when named here. A
+        method is left out, without a word, where its setting does not take it.
+
+    Returns
+    -------
+    cells : list of Cell
+    gaps : list of Gap
+        Methods left out because a package is missing.
+
+    Raises
+    ------
+    ValueError
+        For a name no experiment knows; the message says the nearest.
+    """
+    _refuse_unknown(experiments, scale, datasets, methods)
+    cells, gaps = [], []
+    for experiment in experiments:
+        chosen_scale = experiment.scale(scale)
+        chosen_methods, missing = _chosen_methods(experiment, methods)
+        gaps += missing
+        settings = _chosen_settings(chosen_scale, datasets)
+        for repeat in range(chosen_scale.repeats if repeats is None else repeats):
+            for setting in settings:
+                cells += [
+                    _cell(experiment, scale, setting, method, repeat)
+                    for method in chosen_methods
+                    if setting.takes(method.name)
+                ]
+    return cells, gaps
+
+
+def _cell(experiment, scale, setting, method, repeat):
+    seed = seed_of(experiment.name, setting.name, repeat)
+    params = {**setting.params, **method.params}
+    if method.seed_param is not None:
+        params[method.seed_param] = seed
+    budget = None
+    if method.depends_on is not None:
+        budget = {"of": method.depends_on, "fraction": method.budget_fraction, "param": method.budget_param}
+    return Cell(
+        experiment=experiment.name,
+        scale=scale,
+        dataset=setting.name,
+        method=method.name,
+        repeat=repeat,
+        seed=seed,
+        loader=setting.loader,
+        arguments=setting.arguments_of(repeat),
+        estimator=method.estimator,
+        params=params,
+        evaluate=experiment.evaluate,
+        measure=method.measure or experiment.measure,
+        traced=method.traced,
+        input_dtype=method.input_dtype,
+        dense_input=method.dense_input,
+        warm_up_rows=experiment.warm_up_rows,
+        budget=budget,
+    )

@@ -1,0 +1,128 @@
+"""The parent's side of a cell: start its process, watch its time and memory, say how it ended."""
+
+import json
+import os
+import signal
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+
+from kernbench.experiments.run.memory import resident_memory
+
+
+def _out_of_memory_kills():
+    """How often the system has killed a process for lack of memory, or None where it does not say."""
+    try:
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    except OSError:
+        pass
+    return None
+
+
+def _megabytes(n_bytes):
+    return f"{n_bytes / 2**20:,.0f} MB"
+
+
+class CellProcess:
+    """One cell in a process of its own.
+
+    Parameters
+    ----------
+    cell : Cell
+    launcher : Launcher
+    threads : int
+    time_limit : float or None
+        Seconds from the start of the process.
+    memory_limit : int or None
+        Bytes resident. Watched while it runs where the system tells (Linux), checked against the peak at the
+        end everywhere.
+    """
+
+    def __init__(self, cell, launcher, *, threads, time_limit=None, memory_limit=None):
+        self.cell = cell
+        self.time_limit, self.memory_limit = time_limit, memory_limit
+        self._folder = tempfile.TemporaryDirectory(prefix="kernbench-")
+        self._result = Path(self._folder.name, "result.json")
+        self._output = Path(self._folder.name, "output.txt")
+        self._kills_before = _out_of_memory_kills()
+        self._process = launcher.start(
+            {
+                "cell": asdict(cell),
+                "threads": threads,
+                "result": str(self._result),
+                "output": str(self._output),
+            }
+        )
+        self._start = monotonic()
+
+    @property
+    def seconds(self):
+        """Time since the process was started."""
+        return monotonic() - self._start
+
+    def poll(self):
+        """Return the outcome once the cell has ended, by itself or by a limit; None while it runs.
+
+        Returns
+        -------
+        dict or None
+            ``status``, ``error``, and for an ``"ok"`` what the cell's measurement returned;
+            ``seconds["total"]`` is the life time of the process.
+        """
+        code = self._process.poll()
+        total = self.seconds
+        if code is not None:
+            result = self._ended_by_itself(code)
+        elif self.time_limit is not None and total > self.time_limit:
+            result = {"status": "timeout", "error": f"took longer than its limit of {self.time_limit:g} s"}
+        elif self._is_over_memory():
+            limit = _megabytes(self.memory_limit)
+            result = {"status": "memory", "error": f"used more memory than its limit of {limit}"}
+        else:
+            return None
+        self.stop()
+        result.setdefault("seconds", {})["total"] = total
+        return result
+
+    def stop(self):
+        """Kill the process and whatever it started, and tidy up. Harmless when it has ended."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass  # PermissionError: macOS's answer for a group of zombies
+        self._process.forget()
+        self._folder.cleanup()
+
+    def _is_over_memory(self):
+        if self.memory_limit is None:
+            return False
+        resident = resident_memory(self._process.pid)
+        return resident is not None and resident > self.memory_limit
+
+    def _ended_by_itself(self, code):
+        if code == 0 and self._result.exists():
+            result = json.loads(self._result.read_text(encoding="utf-8"))
+            peak = result.get("peak_memory_bytes")
+            if self.memory_limit is not None and peak is not None and peak > self.memory_limit:
+                result["status"] = "memory"
+                result["error"] = (
+                    f"peak of {_megabytes(peak)} is over its limit of {_megabytes(self.memory_limit)}"
+                )
+            return result
+        if code < 0:
+            words = f"killed by signal {signal.Signals(-code).name}"
+            if -code == signal.SIGKILL and _out_of_memory_kills() != self._kills_before:
+                return {"status": "memory", "error": f"{words}: the system ran out of memory"}
+        else:
+            words = f"ended with exit code {code} and no result"
+        return {"status": "error", "error": words + self._last_words()}
+
+    def _last_words(self):
+        """The end of what the process printed, for a death that left no exception."""
+        if not self._output.exists():
+            return ""
+        text = " ".join(self._output.read_text(encoding="utf-8", errors="replace")[-500:].split())
+        return f"; its last words: {text}" if text else ""

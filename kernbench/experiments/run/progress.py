@@ -1,0 +1,128 @@
+"""What a run tells while it runs, and what it says at the end."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from kernbench.experiments.run.cells import Cell
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a run; handed to ``on_event``.
+
+    Attributes
+    ----------
+    kind : str
+        In this order: ``"gap"`` (a method that cannot run here; `message` says why), ``"loading"`` (a data
+        set is read to know its checksum; `message` names it), ``"planned"`` (once), then for each cell
+        ``"skipped"`` (stored already) or ``"started"`` and ``"finished"`` (with its record, whatever its
+        status); last, perhaps, ``"interrupted"``.
+    done, total : int
+        Cells skipped or finished so far, and cells in all.
+    cell : Cell or None
+    record : dict or None
+        Of the finished or skipped cell.
+    remaining : float or None
+        Estimated seconds to come; None when nothing like these cells has been run before.
+    message : str
+    """
+
+    kind: str
+    done: int = 0
+    total: int = 0
+    cell: Cell | None = None
+    record: dict | None = None
+    remaining: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell of the plan.
+
+    Attributes
+    ----------
+    cell : Cell
+    stored : bool
+        A record of just this measurement, with status ``"ok"``, exists: it is not run again.
+    expected_seconds : float or None
+        From earlier records; None when there are none.
+    """
+
+    cell: Cell
+    stored: bool
+    expected_seconds: float | None
+
+
+@dataclass
+class RunSummary:
+    """What a run did, or what a dry run would do.
+
+    Attributes
+    ----------
+    planned : list of PlannedCell
+        All cells in their order.
+    records : list of dict
+        Of the cells finished by this run.
+    gaps : list of Gap
+        Methods that cannot run here.
+    seconds : float
+        How long it all took.
+    dry_run : bool
+    """
+
+    planned: list
+    records: list = field(default_factory=list)
+    gaps: list = field(default_factory=list)
+    seconds: float = 0.0
+    dry_run: bool = False
+
+    @property
+    def n_skipped(self):
+        """Cells that were stored already."""
+        return sum(planned.stored for planned in self.planned)
+
+    @property
+    def failed(self):
+        """The records whose status is not ``"ok"``."""
+        return [record for record in self.records if record["status"] != "ok"]
+
+    @property
+    def expected_seconds(self):
+        """Estimated seconds of the cells that are not stored, run one at a time; None when unknown."""
+        return total_expected([planned.expected_seconds for planned in self.planned if not planned.stored])
+
+
+class Expectations:
+    """How long cells may take: the median life time of earlier cells of their kind.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Of whatever code and machine: a rough guess is all that is asked for.
+    """
+
+    def __init__(self, records=()):
+        self._seconds = {}
+        for record in records:
+            self.learn(record)
+
+    def learn(self, record):
+        """Take a finished record into account; only successes say how long a cell takes."""
+        total = record["seconds"].get("total")
+        if record["status"] == "ok" and total is not None:
+            kind = tuple(record[name] for name in ("experiment", "scale", "dataset", "method"))
+            self._seconds.setdefault(kind, []).append(total)
+
+    def of(self, cell):
+        """Seconds, or None when no cell of this kind has been seen."""
+        seen = self._seconds.get((cell.experiment, cell.scale, cell.dataset, cell.method))
+        return median(seen) if seen else None
+
+
+def total_expected(seconds):
+    """Add up expected times; one that is None counts as the average of the others. None when all are None."""
+    known = [value for value in seconds if value is not None]
+    if not seconds:
+        return 0.0
+    return sum(known) / len(known) * len(seconds) if known else None

@@ -1,0 +1,172 @@
+"""Cells in their order, so many at a time, each after the one its budget depends on."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import sleep
+
+from kernbench.experiments.run.cells import Cell
+from kernbench.experiments.run.launching import Launcher
+from kernbench.experiments.run.process import CellProcess
+
+POLL_SECONDS = 0.05  # between two looks at the running cells; costs the machine next to nothing
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell that is to be run, with all its record needs to say besides the outcome.
+
+    Attributes
+    ----------
+    cell : Cell
+    key : str
+    data, environment : dict
+        Of the record.
+    time_limit : float or None
+    memory_limit : int or None
+    problem : str or None
+        Why the cell cannot be run (its data cannot be had): it becomes a record without a process.
+    """
+
+    cell: Cell
+    key: str
+    data: dict
+    environment: dict
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    problem: str | None = None
+
+    def record(self, outcome, cell, started):
+        """The record of this task's `outcome`; `cell` is the cell as it ran, budget included."""
+        return {
+            "key": self.key,
+            "experiment": cell.experiment,
+            "scale": cell.scale,
+            "dataset": cell.dataset,
+            "method": cell.method,
+            "repeat": cell.repeat,
+            "seed": cell.seed,
+            "status": outcome["status"],
+            "error": outcome["error"],
+            "metrics": outcome.get("metrics", {}),
+            "seconds": outcome.get("seconds", {}),
+            "peak_memory_bytes": outcome.get("peak_memory_bytes"),
+            "working_memory_bytes": outcome.get("working_memory_bytes"),
+            "n_kernel_evaluations": outcome.get("n_kernel_evaluations"),
+            "trace": outcome.get("trace", {}),
+            "estimator": cell.estimator,
+            "params": cell.params,
+            "data": outcome.get("data", self.data),
+            "environment": self.environment,
+            "started": started,
+        }
+
+
+class Unrunnable(Exception):
+    """A cell that cannot be started; the message is its record's error."""
+
+
+def with_budget(cell, outcomes):
+    """Return `cell` with its time budget among its params, once the cell it depends on has a record.
+
+    Parameters
+    ----------
+    cell : Cell
+    outcomes : dict of tuple to dict
+        Records by the `place` of their cell.
+
+    Raises
+    ------
+    Unrunnable
+        If that record holds no time.
+    """
+    if cell.budget is None:
+        return cell
+    before = outcomes[cell.needs]
+    if before["status"] != "ok":
+        raise Unrunnable(
+            f"its budget is a part of the fit time of {cell.budget['of']!r}, which did not end well "
+            f"(status {before['status']!r})"
+        )
+    seconds = cell.budget["fraction"] * before["seconds"]["fit"]
+    return replace(cell, params={**cell.params, cell.budget["param"]: seconds})
+
+
+class Scheduler:
+    """Runs tasks; whatever stops it, no process of its stays behind.
+
+    Parameters
+    ----------
+    tasks : list of Task
+        Each after the one it depends on.
+    outcomes : dict of tuple to dict
+        Records of cells that need no run, by `place`; filled with those that were run.
+    jobs : int
+        Processes at a time.
+    on_start : callable
+        ``on_start(task)``.
+    on_finish : callable
+        ``on_finish(task, record)``, in the order in which they end.
+    """
+
+    def __init__(self, tasks, outcomes, *, jobs, on_start, on_finish):
+        self._waiting = list(tasks)
+        self._outcomes = outcomes
+        self._jobs = jobs
+        self._on_start, self._on_finish = on_start, on_finish
+        self._running = []  # (task, process, started)
+        self._launcher = Launcher()
+
+    def run(self):
+        """Run until no task is left."""
+        try:
+            while self._waiting or self._running:
+                self._start_what_can_start()
+                if not self._collect_what_ended():
+                    sleep(POLL_SECONDS)
+        finally:
+            for _, process, _ in self._running:
+                process.stop()
+            self._launcher.close()
+
+    def _start_what_can_start(self):
+        for task in list(self._waiting):
+            if len(self._running) >= self._jobs:
+                return
+            if task.cell.needs is None or task.cell.needs in self._outcomes:
+                self._waiting.remove(task)
+                self._start(task)
+
+    def _start(self, task):
+        self._on_start(task)
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            if task.problem is not None:
+                raise Unrunnable(task.problem)
+            cell = with_budget(task.cell, self._outcomes)
+        except Unrunnable as reason:
+            self._finish(task, task.record({"status": "error", "error": str(reason)}, task.cell, started))
+            return
+        process = CellProcess(
+            cell,
+            self._launcher,
+            threads=task.environment["n_threads"],
+            time_limit=task.time_limit,
+            memory_limit=task.memory_limit,
+        )
+        self._running.append((task, process, started))
+
+    def _collect_what_ended(self):
+        """Finish the cells that have ended; tell whether there were any."""
+        ended = False
+        for entry in list(self._running):
+            task, process, started = entry
+            outcome = process.poll()
+            if outcome is not None:
+                ended = True
+                self._running.remove(entry)
+                self._finish(task, task.record(outcome, process.cell, started))
+        return ended
+
+    def _finish(self, task, record):
+        self._outcomes[task.cell.place] = record
+        self._on_finish(task, record)

@@ -1,0 +1,1 @@
+"""Random numbers of feature maps: the counter-based generator, spectral densities, frequencies."""

@@ -1,0 +1,96 @@
+"""Frequencies of projection maps: matrices W, one draw a row, by the law of a kernel and a way to draw.
+
+* ``iid``: independent rows;
+* ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al.,
+  NIPS 2016);
+* ``qmc``: a scrambled Sobol sequence through the inverse distribution functions (Yang et al., ICML 2014).
+
+Fastfood, whose W is never written down, is in `kernbench.features.draws.fastfood`.
+"""
+
+import numpy as np
+
+from kernbench.features.draws.spans import Purpose
+from kernbench.features.draws.spectral_densities import LAWS, chi_lengths, length_scale, matern_scales
+from kernbench.kernels.functions import Matern
+from kernbench.kernels.threads import single_threaded_blas
+
+LARGEST_SCALE = 1e100  # of Matérn's law at tiny nu, where the inverse may be infinite
+
+
+def draw_frequencies(kernel, part, span, columns_per_draw, d, draws, *, dtype, phases=False):
+    """Return the frequencies of every draw of a span.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With an entry in `LAWS`.
+    part : int
+        Which factor of a sum or product the kernel is.
+    span : Span
+    columns_per_draw : int
+    d : int
+        Coordinates of a frequency.
+    draws : {"iid", "orthogonal", "qmc"}
+    dtype : {float32, float64}
+        Frequencies are computed in float64 and rounded once.
+    phases : bool, default=False
+        Draw a phase, uniform on [0, 2 pi), too.
+
+    Returns
+    -------
+    W : ndarray of shape (n_draws, d)
+    phase : ndarray of shape (n_draws,), or None
+    """
+    law = LAWS[type(kernel)]
+    scale = law.factor / length_scale(kernel)
+    matern = isinstance(kernel, Matern)
+    phase = scales = None
+    if draws == "qmc":
+        points = span.points(part, columns_per_draw, d + matern + phases)
+        W = law.inverse(points[:, :d]) * scale
+        scales = points[:, d] if matern else None
+        phase = points[:, -1] * 2 * np.pi if phases else None
+    else:
+        if draws == "orthogonal":
+            W = orthogonal_normals(part, span, columns_per_draw, d) * scale
+        elif law.generator is None:
+            u = span.numbers("uniform", part, columns_per_draw, d, Purpose.FREQUENCIES)
+            W = law.inverse(u) * scale
+        else:
+            early = np.float64 if matern else dtype
+            W = span.numbers(
+                law.generator, part, columns_per_draw, d, Purpose.FREQUENCIES, scale=scale, dtype=early
+            )
+        if matern:
+            scales = span.numbers("uniform", part, columns_per_draw, 1, Purpose.SCALES)[:, 0]
+        if phases:
+            phase = span.numbers("uniform", part, columns_per_draw, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0]
+    if matern:
+        W = W * student_scales(kernel, scales)[:, None]
+    return W.astype(dtype, copy=False), phase
+
+
+def student_scales(kernel, u):
+    """Return what turns the normal vectors of a Matérn kernel into Student's t, from uniform numbers."""
+    return np.minimum(matern_scales(kernel.nu, u), LARGEST_SCALE)
+
+
+def orthogonal_normals(part, span, columns_per_draw, d):
+    """Return normal vectors that are orthogonal within each group of d draws of a block."""
+    Z = span.numbers("normal", part, columns_per_draw, d, Purpose.FREQUENCIES)
+    lengths = chi_lengths(d, span.numbers("uniform", part, columns_per_draw, 2, Purpose.SCALES)[:, 1])
+    with single_threaded_blas():  # the same bits on any number of threads
+        for _, column, n_columns in span.blocks():
+            start, stop = column // columns_per_draw, (column + n_columns) // columns_per_draw
+            last = start + (stop - start) // d * d
+            Z[start:last] = _orthonormal_rows(Z[start:last].reshape(-1, d, d)).reshape(-1, d)
+            Z[last:stop] = _orthonormal_rows(Z[None, last:stop])[0]
+    return Z * lengths[:, None]
+
+
+def _orthonormal_rows(groups):
+    """Gram and Schmidt on the rows of each matrix: Q of its transpose, with a positive diagonal of R."""
+    Q, R = np.linalg.qr(groups.swapaxes(1, 2))
+    signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1.0, 1.0)
+    return (Q * signs[:, None]).swapaxes(1, 2)

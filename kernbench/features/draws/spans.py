@@ -1,0 +1,117 @@
+"""Which numbers a stretch of features is made of: seed, part, blocks, draws, and what each number is for.
+
+Features come in *blocks* of columns, and a block in *draws* of one or more columns each. Number j of a draw
+depends on (seed, block, draw within the block, purpose, part, j) and on nothing else: not on the rows, the
+threads, or what was drawn before. This layout is part of the file format.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+from kernbench.features.draws._philox import fill
+from kernbench.features.draws.sobol import sobol_points
+
+PART_SHIFT = 8  # the generator's tag is purpose + 256 part
+MAX_SEED, MAX_BLOCK = 2**64 - 1, 2**32 - 1
+
+
+class Purpose(IntEnum):
+    """What numbers are drawn for. Numbers of different purposes are independent."""
+
+    FREQUENCIES = 0
+    PHASES = 1
+    DEGREES = 2  # and the hashes of a TensorSketch
+    SCALES = 3  # chi-square scales: 0 of Matérn's law, 1 of orthogonal and Fastfood rows
+    SECOND_STREAM = 4
+    DATA = 5
+
+
+@dataclass(frozen=True)
+class Span:
+    """Columns of consecutive blocks.
+
+    Attributes
+    ----------
+    seed : int
+        From 0 to 2^64 - 1.
+    first_block : int
+    n_columns : int
+        The last block may be cut short.
+    block_columns : int
+        Columns of a whole block.
+    """
+
+    seed: int
+    first_block: int
+    n_columns: int
+    block_columns: int
+
+    def n_draws(self, columns_per_draw):
+        return self.n_columns // columns_per_draw
+
+    def numbers(self, law, part, columns_per_draw, n_scalars, purpose, **options):
+        """Return `n_scalars` numbers of each draw.
+
+        `part` is 0 for a plain kernel; the factors of sums and products are counted through, so that their
+        draws are independent. `options` as in `kernbench.features.draws._philox.fill`.
+        """
+        block_draws = self.block_columns // columns_per_draw
+        index = np.arange(self.n_draws(columns_per_draw))
+        draws, blocks = index % block_draws, self.first_block + index // block_draws
+        return self.numbers_of(law, part, draws, blocks, n_scalars, purpose, **options)
+
+    def numbers_of(self, law, part, draws, blocks, n_scalars, purpose, **options):
+        """The same for the draws and blocks that are given."""
+        tag = int(purpose) | part << PART_SHIFT
+        draws, blocks = np.asarray(draws, dtype=np.uint32), np.asarray(blocks, dtype=np.uint32)
+        return fill(law, self.seed, tag, draws, blocks, n_scalars, **options)
+
+    def points(self, part, columns_per_draw, n_dimensions):
+        """Return one scrambled Sobol point for each draw, shape (n_draws, n_dimensions).
+
+        Draws are counted through all blocks, so that together they cover the unit cube evenly.
+        """
+        first = self.first_block * (self.block_columns // columns_per_draw)
+        return sobol_points((self.seed, part), n_dimensions, first, self.n_draws(columns_per_draw))
+
+    def blocks(self):
+        """Yield number, first column and number of columns of each block."""
+        for first in range(0, self.n_columns, self.block_columns):
+            yield (
+                self.first_block + first // self.block_columns,
+                first,
+                min(self.block_columns, self.n_columns - first),
+            )
+
+
+@lru_cache(maxsize=64)
+def segments(span, columns_per_draw, width, group=None):
+    """Return the stretches of draws that the compiled loops make together.
+
+    Parameters
+    ----------
+    span : Span
+    columns_per_draw : int
+        If even, cosines are in the first half of a block and sines in the second.
+    width : int
+        Draws of a stretch, at most.
+    group : int, optional
+        Every stretch lies within one group of that many draws of its block.
+
+    Returns
+    -------
+    ndarray of shape (n_segments, 4), intp
+        First draw, number of draws, first column, distance from cosines to sines.
+    """
+    width = width if group is None else min(width, group)
+    half = max(1, columns_per_draw // 2)
+    table = []
+    for _, column, n_columns in span.blocks():
+        draws = n_columns // columns_per_draw
+        for start in range(0, draws, width):
+            first = column // columns_per_draw + start
+            table.append((first, min(width, draws - start), column + start * half, draws * half))
+    return np.array(table, dtype=np.intp).reshape(-1, 4)

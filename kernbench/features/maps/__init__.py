@@ -1,0 +1,1 @@
+"""Feature maps: from frequencies and rows to features, one module per construction."""

@@ -1,0 +1,230 @@
+"""Feature maps of one term of a kernel: what is drawn for a span of columns, and how rows become features.
+
+Every map has
+
+* ``columns_per_draw``, and ``block_columns(block_size)``: how many of at most `block_size` columns make whole
+  draws;
+* ``draw(span, dtype, sparse)``: whatever the map needs of a span, for rows of that precision and kind;
+* ``write(X, drawn, span, share, out)``: the features of a few rows. ``share`` is the weight of one column:
+  over all columns of a term it sums to the term's weight, so that inner products of features come out
+  unbiased;
+* ``row_values``: how many values ``write`` holds for each row beside ``out``.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.features.draws.fastfood import draw_factors, padded_length
+from kernbench.features.draws.frequencies import draw_frequencies
+from kernbench.features.draws.spans import Purpose, segments
+from kernbench.features.draws.spectral_densities import LAWS, length_scale
+from kernbench.features.maps._fastfood import project_fastfood
+from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
+from kernbench.features.maps.forms import FOURIER, LAPLACE, SIGNED
+from kernbench.features.maps.rows import indices_of, is_lifted, lifted, row_slices
+from kernbench.kernels.base import squared_norms
+from kernbench.kernels.functions import Matern
+from kernbench.kernels.threads import single_threaded_blas
+
+FAR = 512.0  # length of a row, in units of the kernel, beyond which float32 cannot hold its arguments
+NO_VARIANCE = 1.0  # Matérn frequencies with nu up to this have none
+
+
+class FeatureMap:
+    """What maps share."""
+
+    columns_per_draw = 1
+    row_values = 0
+
+    def block_columns(self, block_size):
+        return max(self.columns_per_draw, block_size // self.columns_per_draw * self.columns_per_draw)
+
+
+class ExactMap(FeatureMap):
+    """The lifted rows themselves: all of the kernel, nothing drawn."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def block_columns(self, block_size):
+        return 2**62  # one block, however many columns
+
+    def draw(self, span, dtype, sparse=False):
+        return None
+
+    def write(self, X, drawn, span, share, out):
+        rows, _ = lifted(self.kernel, X, np.float64)
+        weight = np.sqrt(share * span.n_columns)
+        out[:] = (rows.toarray() if sparse.issparse(rows) else rows) * weight
+
+
+@dataclass
+class Frequencies:
+    """Drawn frequencies.
+
+    Attributes
+    ----------
+    matrix : ndarray, or Factors
+        (n_draws, d) for dense rows, panels (n_segments, d, PANEL) for sparse ones, the factors of Fastfood.
+    offsets : ndarray of shape (n_draws,), or None
+        Phases.
+    wide : Frequencies or None
+        The same in float64, for rows that need it.
+    """
+
+    matrix: object
+    offsets: np.ndarray | None = None
+    wide: "Frequencies | None" = field(default=None)
+
+
+class ProjectionMap(FeatureMap):
+    """phi(x) = scale * finish(<w, x> + b), x lifted.
+
+    Parameters
+    ----------
+    factors : sequence of (int, Kernel)
+        Part number and kernel. More than one only of those whose features multiply to one of the same kind:
+        cosines, or exponentials, whose arguments add up.
+    d : int
+    form, draws : str
+    """
+
+    def __init__(self, factors, d, form, draws="iid"):
+        self.factors, self.d, self.form, self.draws = tuple(factors), d, form, draws
+        kernel = self.factors[0][1]
+        self.trigonometric = isinstance(kernel, FOURIER)
+        self.constant = 1.0
+        if form == "pair":
+            self.finish, self.columns_per_draw = "pair", 2
+        elif form == "phase":
+            self.finish, self.constant = "cosine", np.sqrt(2.0)
+        elif isinstance(kernel, LAPLACE):
+            self.finish = "exponential"
+        elif isinstance(kernel, SIGNED):
+            self.finish = "identity"
+        else:
+            self.finish, self.constant = ("step", "ramp", "square-ramp")[int(kernel.order)], np.sqrt(2.0)
+        self.heavy = self.trigonometric and any(_is_heavy(kernel) for _, kernel in self.factors)
+        # Factors that lift the entries alike add their frequencies; others stand side by side.
+        self.groups = {}
+        for part, kernel in self.factors:
+            key = (type(kernel).lift, kernel.lower) if is_lifted(kernel) else None
+            self.groups.setdefault(key, []).append((part, kernel))
+        width = len(self.groups) * d
+        self.row_values = width * (1 + (self.heavy or draws == "fastfood"))
+
+    def draw(self, span, dtype, sparse=False):
+        dtype = np.dtype(np.float64 if self.heavy else dtype)
+        if self.draws == "fastfood":
+            return self._draw_fastfood(span, dtype)
+        matrices, offsets = [], None
+        for group in self.groups.values():
+            total = None
+            for part, kernel in group:
+                W, phase = self._draw_factor(part, kernel, span, dtype, len(self.factors) > 1)
+                total = W if total is None else total + W
+                offsets = phase if phase is not None else offsets
+            matrices.append(total)
+        W = matrices[0] if len(matrices) == 1 else np.hstack(matrices)
+        W = W.astype(dtype, copy=False)
+        if self.finish == "exponential" and dtype == np.float32:
+            np.clip(W, None, np.finfo(np.float32).max, out=W)  # 0 times infinity is not 0
+        offsets = None if offsets is None else offsets.astype(dtype)
+        if sparse:
+            W = panels_of(W, segments(span, self.columns_per_draw, PANEL))
+        return Frequencies(W, offsets)
+
+    def _draw_factor(self, part, kernel, span, dtype, sums):
+        r = self.columns_per_draw
+        if isinstance(kernel, SIGNED):
+            return span.numbers("sign", part, r, self.d, Purpose.FREQUENCIES, dtype=dtype), None
+        phases = self.form == "phase" and part == self.factors[0][0]
+        early = np.float64 if sums else dtype
+        return draw_frequencies(kernel, part, span, r, self.d, self.draws, dtype=early, phases=phases)
+
+    def _draw_fastfood(self, span, dtype):
+        (part, kernel), r, phase = self.factors[0], self.columns_per_draw, None
+        if self.form == "phase":
+            phase = span.numbers("uniform", part, r, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0].astype(dtype)
+        return Frequencies(draw_factors(kernel, part, span, r, self.d, dtype=dtype), phase)
+
+    def write(self, X, drawn, span, share, out):
+        if self.heavy or not self.trigonometric or out.dtype == np.float64:
+            self._write(X, drawn, span, share, out)
+            return
+        far = self._far(X)
+        if not far.any():
+            self._write(X, drawn, span, share, out)
+            return
+        # The choice depends on the row alone, so that its features do not depend on its neighbours.
+        if drawn.wide is None:
+            drawn.wide = self.draw(span, np.float64, sparse.issparse(X))
+        for part in row_slices(X.shape[0], out.shape[1]):
+            for which, frequencies in ((~far[part], drawn), (far[part], drawn.wide)):
+                rows = part.start + np.flatnonzero(which)
+                features = np.empty((len(rows), out.shape[1]), dtype=out.dtype)
+                self._write(X[rows], frequencies, span, share, features)
+                out[rows] = features
+
+    def _far(self, X):
+        """Rows whose arguments are too large for float32."""
+        length = np.zeros(X.shape[0])
+        for group in self.groups.values():
+            rows, zero = lifted(group[0][1], X, np.float64)
+            squares = squared_norms(rows) if zero == 0 else squared_norms(rows.toarray() + zero)
+            length += np.sqrt(squares) * sum(1 / length_scale(kernel) for _, kernel in group)
+        return ~(length <= FAR)
+
+    def _write(self, X, drawn, span, share, out):
+        factors = drawn.matrix if self.draws == "fastfood" else None
+        W = factors.signs if factors else drawn.matrix
+        rows, zeros = zip(*(lifted(group[0][1], X, W.dtype) for group in self.groups.values()))
+        if len(rows) == 1:
+            rows = rows[0]
+        else:
+            rows = sparse.hstack(rows, format="csr") if sparse.issparse(X) else np.hstack(rows)
+        offsets = drawn.offsets
+        if any(zeros):
+            offsets = self._moved(drawn, zeros, span)
+        scale = self.constant * np.sqrt(share * self.columns_per_draw)
+        r = self.columns_per_draw
+        if factors:
+            rows = rows.toarray() if sparse.issparse(rows) else rows
+            table = segments(span, r, padded_length(self.d), padded_length(self.d))
+            project_fastfood(
+                rows, factors.signs, factors.permutations, factors.normals, factors.lengths, offsets,
+                self.finish, scale, table, out,
+            )  # fmt: skip
+        elif sparse.issparse(rows):
+            project_sparse(
+                rows.data, *indices_of(rows), W, offsets, self.finish, scale, segments(span, r, PANEL), out,
+            )  # fmt: skip
+        else:
+            with single_threaded_blas():
+                project_dense(rows, W, offsets, self.finish, scale, segments(span, r, DENSE_DRAWS // r), out)
+
+    def _moved(self, drawn, zeros, span):
+        """Offsets for sparse rows whose entries of 0 are lifted to something else."""
+        W, n_draws = drawn.matrix, span.n_draws(self.columns_per_draw)
+        lift = np.repeat(zeros, self.d)
+        if W.ndim == 3:
+            moved = np.empty(n_draws)
+            for (first, count, _, _), panel in zip(segments(span, self.columns_per_draw, PANEL), W):
+                moved[first : first + count] = lift @ panel[:, :count].astype(np.float64)
+        else:
+            moved = W.astype(np.float64) @ lift
+        return (moved if drawn.offsets is None else moved + drawn.offsets).astype(W.dtype)
+
+
+def _is_heavy(kernel):
+    return LAWS[type(kernel)].heavy or (isinstance(kernel, Matern) and kernel.nu <= NO_VARIANCE)
+
+
+def panels_of(W, table):
+    """Return the frequencies of each segment, one below the other."""
+    panels = np.zeros((len(table), W.shape[1], PANEL), dtype=W.dtype)
+    for panel, (first, count, _, _) in zip(panels, table):
+        panel[:, :count] = W[first : first + count].T
+    return panels

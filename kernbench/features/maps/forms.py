@@ -1,0 +1,157 @@
+"""Which random features a kernel has: their forms, the ways to draw them, and what ``"auto"`` means.
+
+========================  ==========================  ========================================================
+form                      columns per draw            kernels
+========================  ==========================  ========================================================
+pair                      2: cosines, sines           Gaussian, Laplacian, Cauchy, Matern, SkewedChiSquared,
+                                                      SkewedIntersection, and products with one of them
+phase                     1: sqrt(2) cos(t + b)       the same
+vector                    2 d: pairs of each column   ChiSquared, Intersection, JensenShannon
+scalar                    1: their sum, with phases   the same
+exact                     d in all                    Linear, Hellinger
+tensor-sketch             a power of two              Polynomial
+random-degree             1                           Polynomial, DotProduct
+random                    1                           Linear, Hellinger, semigroup and arc-cosine kernels,
+                                                      products without a cosine
+========================  ==========================  ========================================================
+"""
+
+from kernbench._names import unknown_name
+from kernbench.features.draws.spectral_densities import LAWS
+from kernbench.kernels.functions import (
+    KERNELS,
+    ArcCosine,
+    Cauchy,
+    ChiSquared,
+    DotProduct,
+    ExponentialSemigroup,
+    Gaussian,
+    Hellinger,
+    Intersection,
+    JensenShannon,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    ReciprocalSemigroup,
+    SkewedChiSquared,
+    SkewedIntersection,
+    Sum,
+)
+
+FOURIER = (Gaussian, Laplacian, Cauchy, Matern, SkewedChiSquared, SkewedIntersection)
+LAPLACE = (ExponentialSemigroup, ReciprocalSemigroup)
+ADDITIVE = (ChiSquared, Intersection, JensenShannon)
+SIGNED = (Linear, Hellinger)
+DEGREES = (Polynomial, DotProduct)
+
+FORMS = {
+    **dict.fromkeys(FOURIER, ("pair", "phase")),
+    **dict.fromkeys(LAPLACE, ("random",)),
+    **dict.fromkeys(ADDITIVE, ("vector", "scalar")),
+    **dict.fromkeys(SIGNED, ("exact", "random")),
+    ArcCosine: ("random",),
+    Polynomial: ("tensor-sketch", "random-degree"),
+    DotProduct: ("random-degree",),
+}
+ALL_FORMS = ("auto", "pair", "phase", "scalar", "vector", "exact", "random", "tensor-sketch", "random-degree")
+ALL_DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
+
+
+def terms_of(kernel):
+    """Return a kernel multiplied out: [(weight, (factor, ...)), ...], the factors neither sums nor products.
+
+    Raises
+    ------
+    ValueError
+        If a part has no random features.
+    """
+    if isinstance(kernel, Sum):
+        return [
+            (weight * inner, factors)
+            for part, weight in zip(kernel.kernels, kernel.weights)
+            for inner, factors in terms_of(part)
+        ]
+    if isinstance(kernel, Product):
+        terms = [(1.0, ())]
+        for part in kernel.kernels:
+            terms = [
+                (weight * inner, factors + more)
+                for weight, factors in terms
+                for inner, more in terms_of(part)
+            ]
+        return terms
+    if type(kernel) not in FORMS:
+        known = ", ".join(name for name, cls in KERNELS.items() if cls in FORMS)
+        raise ValueError(
+            f"there are no random features of {type(kernel).__name__}. Kernels that have them: {known}, and "
+            "sums and products of these; Nystroem features exist for every kernel"
+        )
+    return [(1.0, (kernel,))]
+
+
+def forms_of(factors):
+    """Return the forms of a product of kernels, the one that ``"auto"`` prefers first."""
+    if len(factors) == 1:
+        return FORMS[type(factors[0])]
+    return ("pair", "phase") if any(isinstance(factor, FOURIER) for factor in factors) else ("random",)
+
+
+def columns_per_draw(form, n_features_in):
+    """Return how many columns one draw makes."""
+    return {"pair": 2, "vector": 2 * n_features_in}.get(form, 1)
+
+
+def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
+    """Return the form that `form` means for a product of kernels, and refuse what does not exist.
+
+    ``"auto"`` is the form of the smallest variance that fits: ``pair`` for an even number of columns, else
+    ``phase``; ``vector`` for a multiple of 2 d columns, else ``scalar``; ``exact`` if there are columns
+    enough, else ``random``.
+
+    Raises
+    ------
+    ValueError
+        For a form that is not known, or that the kernel has not, or that does not fit the number of columns.
+    """
+    if form not in ALL_FORMS:
+        raise ValueError(unknown_name("form", form, ALL_FORMS))
+    allowed = forms_of(factors)
+    if form == "auto":
+        if "exact" in allowed:
+            return "exact" if may_be_exact and n_features_in <= n_columns else "random"
+        return allowed[0] if n_columns % columns_per_draw(allowed[0], n_features_in) == 0 else allowed[1]
+    if form not in allowed:
+        names = " times ".join(type(factor).__name__ for factor in factors)
+        choice = ", ".join(repr(name) for name in ("auto", *allowed))
+        raise ValueError(f"{names} has no features of form {form!r}; form must be one of {choice}")
+    step = columns_per_draw(form, n_features_in)
+    if form != "exact" and n_columns % step:
+        below = n_columns // step * step
+        near = f"{below} or {below + step}" if below else f"{step}"
+        raise ValueError(
+            f"form={form!r} makes {step} columns at a time here: the number of features must be a multiple "
+            f"of {step}, got {n_columns}; take {near}, or form={allowed[1]!r}"
+        )
+    return form
+
+
+def check_draws(factors, form, draws):
+    """Raise ValueError unless features of that form can be drawn that way."""
+    if draws not in ALL_DRAWS:
+        raise ValueError(unknown_name("draws", draws, ALL_DRAWS))
+    for factor in factors:
+        allowed = ["iid"]
+        law = LAWS.get(type(factor))
+        if law is not None:
+            allowed += ["orthogonal"] if law.isotropic else []
+            if len(factors) == 1:  # two scramblings of one Sobol sequence are not independent
+                allowed += ["qmc", "fastfood"] if law.isotropic else ["qmc"]
+        if draws not in allowed:
+            choice = ", ".join(repr(name) for name in allowed)
+            within = " in a product" if len(factors) > 1 else ""
+            raise ValueError(
+                f"{type(factor).__name__} features{within} cannot be drawn with draws={draws!r}; "
+                f"draws must be one of {choice}"
+            )

@@ -1,0 +1,78 @@
+"""Maps of products of kernels: products of features with independent draws."""
+
+import numpy as np
+
+from kernbench.features.draws.spans import Span
+from kernbench.features.maps.base import FeatureMap, ProjectionMap
+from kernbench.features.maps.forms import ADDITIVE, DEGREES, FOURIER, LAPLACE
+from kernbench.features.maps.rows import row_slices
+
+
+class ProductMap(FeatureMap):
+    """phi = phi_1 * ... * phi_n, the first of one or two columns a draw, the others of one.
+
+    Cosines and sines of one map, times a number of another, are a pair again.
+    """
+
+    def __init__(self, maps):
+        self.first, self.others = maps[0], maps[1:]
+        self.columns_per_draw = self.first.columns_per_draw
+
+    @property
+    def row_values(self):
+        return max(part.row_values for part in (self.first, *self.others))
+
+    def draw(self, span, dtype, sparse=False):
+        return [
+            self.first.draw(span, dtype, sparse),
+            *(part.draw(self._narrow(span), dtype, sparse) for part in self.others),
+        ]
+
+    def _narrow(self, span):
+        """The same draws of a map with one column each."""
+        r = self.columns_per_draw
+        return Span(span.seed, span.first_block, span.n_columns // r, span.block_columns // r)
+
+    def write(self, X, drawn, span, share, out):
+        self.first.write(X, drawn[0], span, share, out)
+        narrow = self._narrow(span)
+        for rows in row_slices(X.shape[0], narrow.n_columns):
+            factor = np.empty((rows.stop - rows.start, narrow.n_columns), dtype=out.dtype)
+            for part, numbers in zip(self.others, drawn[1:]):
+                part.write(X[rows], numbers, narrow, 1.0, factor)
+                self._multiply(out[rows], factor, span)
+
+    def _multiply(self, out, factor, span):
+        """Multiply cosines, and sines too, by the numbers of their draws."""
+        r = self.columns_per_draw
+        for _, first, n_columns in span.blocks():
+            half = n_columns // r
+            draws = slice(first // r, first // r + half)
+            for start in range(first, first + n_columns, half):
+                out[:, start : start + half] *= factor[:, draws]
+
+
+def product_map(factors, d, form, draws, make):
+    """Return the map of a product of kernels.
+
+    Parameters
+    ----------
+    factors : sequence of (int, Kernel)
+        Part numbers and kernels.
+    d : int
+    form : {"pair", "phase", "random"}
+    draws : str
+    make : callable
+        ``make(part, kernel, form)`` returns the map of a single kernel.
+    """
+    # Arguments of cosines add up, and so do those of exponentials: one map for all of a kind.
+    maps = []
+    for family, its_form in ((FOURIER, form), (LAPLACE, "random")):
+        alike = [(part, kernel) for part, kernel in factors if isinstance(kernel, family)]
+        if alike:
+            maps.append(ProjectionMap(alike, d, its_form, draws))
+    for part, kernel in factors:
+        if not isinstance(kernel, (*FOURIER, *LAPLACE)):
+            scalar = "scalar" if isinstance(kernel, ADDITIVE) else "random"
+            maps.append(make(part, kernel, "random-degree" if isinstance(kernel, DEGREES) else scalar))
+    return maps[0] if len(maps) == 1 else ProductMap(maps)

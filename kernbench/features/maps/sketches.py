@@ -1,0 +1,160 @@
+"""Maps of inner-product kernels: TensorSketch, and random degrees.
+
+* **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x,
+  sqrt(c)], convolved by fast Fourier transforms. The width of a sketch is a power of two.
+* **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random
+  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric law: it draws no
+  degree that the kernel has not, and on the unit sphere all features are of one size.
+"""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from scipy import fft, sparse
+
+from kernbench.features.draws.spans import Purpose, Span, segments
+from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
+from kernbench.features.maps._sketches import count_sketch_dense, count_sketch_sparse, multiply_runs
+from kernbench.features.maps.base import FeatureMap, panels_of
+from kernbench.features.maps.rows import indices_of, row_slices
+from kernbench.kernels.functions import Polynomial
+from kernbench.kernels.threads import single_threaded_blas
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """One TensorSketch: its columns; bucket and sign of each coordinate (constant last) in each factor."""
+
+    columns: slice
+    buckets: np.ndarray
+    signs: np.ndarray
+
+
+class TensorSketchMap(FeatureMap):
+    """phi of Polynomial(degree, c, scale).
+
+    A block of as many columns as a power of two is one sketch; any other is one sketch for each power of two
+    in the number of its columns (200 = 128 + 64 + 8).
+    """
+
+    def __init__(self, part, kernel, d):
+        self.part, self.kernel, self.d = part, kernel, d
+        self.degree = int(kernel.degree)
+
+    def draw(self, span, dtype, sparse=False):
+        return [
+            self._draw_sketch(span, block, k, columns, dtype)
+            for block, first, n_columns in span.blocks()
+            for k, columns in enumerate(_powers_of_two(first, n_columns))
+        ]
+
+    def _draw_sketch(self, span, block, k, columns, dtype):
+        n_quads = -(-(self.d + 1) // 4)
+        words = np.vstack([
+            span.numbers_of(
+                "word", self.part, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=factor * n_quads
+            )
+            for factor in range(self.degree)
+        ])  # fmt: skip
+        width = columns.stop - columns.start
+        buckets = (words & np.uint32(width - 1)).astype(np.int32)
+        return Sketch(columns, buckets, np.where(words < 2**31, 1, -1).astype(dtype))
+
+    def write(self, X, drawn, span, share, out):
+        root, constant = np.sqrt(self.kernel.scale), np.sqrt(self.kernel.c)
+        for sketch in drawn:
+            width = sketch.columns.stop - sketch.columns.start
+            features = out[:, sketch.columns]
+            for rows in row_slices(X.shape[0], width * self.degree):
+                counts = self._counts(X[rows], sketch, out.dtype, width) * out.dtype.type(root)
+                for j in range(self.degree):
+                    counts[:, j, sketch.buckets[j, -1]] += sketch.signs[j, -1] * constant
+                product = np.prod(fft.rfft(counts, axis=2), axis=1)
+                features[rows] = fft.irfft(product, n=width, axis=1)
+            features *= np.sqrt(share * width)
+
+    def _counts(self, X, sketch, dtype, width):
+        buckets = np.ascontiguousarray(sketch.buckets[:, :-1])
+        signs = np.ascontiguousarray(sketch.signs[:, :-1])
+        if sparse.issparse(X):
+            values = X.data.astype(dtype, copy=False)
+            return count_sketch_sparse(values, *indices_of(X), buckets, signs, width)
+        return count_sketch_dense(np.ascontiguousarray(X, dtype=dtype), buckets, signs, width)
+
+
+def _powers_of_two(first, n_columns):
+    """Yield the columns of each power of two in `n_columns`, the largest first."""
+    for bit in reversed(range(n_columns.bit_length())):
+        if n_columns >> bit & 1:
+            yield slice(first, first + (1 << bit))
+            first += 1 << bit
+
+
+def power_series(kernel):
+    """Return a_0, a_1, ...: the kernel as a power series of the inner product."""
+    if isinstance(kernel, Polynomial):
+        p = int(kernel.degree)
+        series = [comb(p, n) * kernel.c ** (p - n) * kernel.scale**n for n in range(p + 1)]
+        return np.array(series, dtype=np.float64)
+    return np.asarray(kernel.coefficients, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Runs of signs, one run a draw: `matrix` (rows of signs, or panels), its span, and where runs start."""
+
+    matrix: np.ndarray
+    span: Span
+    starts: np.ndarray
+
+
+class RandomDegreeMap(FeatureMap):
+    """phi of Polynomial or DotProduct by random degrees.
+
+    Parameters
+    ----------
+    part : int
+    kernel : Kernel
+    d : int
+    """
+
+    def __init__(self, part, kernel, d):
+        self.part, self.kernel, self.d = part, kernel, d
+        coefficients = power_series(kernel)
+        self.total = coefficients.sum()
+        self.upper = np.cumsum(coefficients) / self.total  # the distribution function of the degrees
+        self.upper[np.flatnonzero(coefficients)[-1] :] = 1.0  # rounding must not draw a degree beyond
+        self.row_values = 0
+
+    def draw(self, span, dtype, sparse=False):
+        u = span.numbers("uniform", self.part, 1, 1, Purpose.DEGREES)[:, 0]
+        degrees = np.searchsorted(self.upper, u, side="right")
+        starts = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        signs = np.empty((starts[-1], self.d), dtype=dtype)
+        n_quads = -(-self.d // 4)
+        index = np.arange(len(degrees))
+        for factor in range(degrees.max(initial=0)):
+            drawn = index[degrees > factor]
+            signs[starts[drawn] + factor] = span.numbers_of(
+                "sign", self.part, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
+                self.d, Purpose.FREQUENCIES, first_quad=factor * n_quads, dtype=dtype,
+            )  # fmt: skip
+        run_span = Span(0, 0, len(signs), max(1, len(signs)))
+        matrix = panels_of(signs, segments(run_span, 1, PANEL)) if sparse else signs
+        self.row_values = max(self.row_values, len(signs))
+        return Degrees(matrix, run_span, starts)
+
+    def write(self, X, drawn, span, share, out):
+        T = np.empty((X.shape[0], drawn.span.n_columns), dtype=out.dtype)
+        if sparse.issparse(X):
+            X = X.astype(out.dtype, copy=False)
+            project_sparse(
+                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, PANEL),
+                T,
+            )  # fmt: skip
+        else:
+            X = np.ascontiguousarray(X, dtype=out.dtype)
+            with single_threaded_blas():
+                project_dense(X, drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, DENSE_DRAWS), T)
+        multiply_runs(T, drawn.starts, np.sqrt(share * self.total), out)

@@ -1,0 +1,1 @@
+"""The Nyström map: landmarks, roots of their kernel matrix, and the transformer."""

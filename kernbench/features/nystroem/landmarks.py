@@ -1,0 +1,141 @@
+"""Which rows (or points between them) stand for all: the landmarks of the Nyström map."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+from threadpoolctl import threadpool_limits
+
+from kernbench.features.nystroem.leverage import ridge_leverage_scores
+
+KMEANS_ROWS_PER_LANDMARK = 20  # rows shown to k-means, at most
+KMEANS_ITERATIONS = 20
+
+
+def uniform(X, n_landmarks, rng):
+    """Return the sorted indices of rows drawn without replacement."""
+    return np.sort(rng.choice(X.shape[0], n_landmarks, replace=False))
+
+
+def stratified(y, n_landmarks, rng):
+    """Return the sorted indices of rows drawn without replacement inside each class, in proportion to its
+    size.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+    n_landmarks : int
+    rng : Generator
+
+    Raises
+    ------
+    ValueError
+        If `y` does not hold labels.
+    """
+    y = column_or_1d(y, warn=True)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        advice = "give class labels as y, or choose 'uniform' or 'leverage'"
+        raise ValueError(f"landmarks='stratified' needs class labels. {error} Here: {advice}") from error
+    _, codes = np.unique(y, return_inverse=True)
+    counts = shares(np.bincount(codes), n_landmarks)
+    chosen = [rng.choice(np.flatnonzero(codes == c), count, replace=False) for c, count in enumerate(counts)]
+    return np.sort(np.concatenate(chosen))
+
+
+def shares(sizes, total):
+    """Share out `total` landmarks over classes in proportion to their sizes.
+
+    The last class gets total · size / n, rounded; the one before it the same of what is left, and so on. Each
+    class gets at least one as long as there are as many landmarks as classes, and none more than it has rows.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Rows of each class.
+    total : int
+        At most their sum.
+
+    Returns
+    -------
+    list of int
+    """
+    sizes = [int(size) for size in sizes]
+    counts, rows_left = [], sum(sizes)
+    for c in reversed(range(len(sizes))):
+        others = rows_left - sizes[c]
+        one_each = total > c
+        at_least = max(total - others, int(one_each))
+        at_most = min(sizes[c], total - c if one_each else total)
+        count = min(max(round(total * sizes[c] / rows_left), at_least), at_most)
+        counts.append(count)
+        total, rows_left = total - count, others
+    return counts[::-1]
+
+
+def leverage(kernel, X, n_landmarks, rng):
+    """Return sorted indices drawn without replacement in proportion to ridge leverage scores."""
+    scores, _ = ridge_leverage_scores(kernel, X, n_landmarks, rng)
+    # The n smallest of exponential waiting times with these rates: a draw one by one without replacement.
+    waiting = rng.standard_exponential(X.shape[0]) / scores
+    return np.sort(np.argpartition(waiting, n_landmarks - 1)[:n_landmarks])
+
+
+def kmeans(X, n_landmarks, rng):
+    """Return the centroids of k-means clusters (Zhang and Kwok, 2010), stored as X is.
+
+    Lloyd's iterations from random rows, on at most 20 rows per landmark.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    n_landmarks : int
+    rng : Generator
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n_landmarks, d)
+        Each coordinate lies between the smallest and the largest value of its column: kernels with a convex
+        domain take centroids as they take rows.
+    """
+    n_rows = min(X.shape[0], KMEANS_ROWS_PER_LANDMARK * n_landmarks)
+    if n_rows < X.shape[0]:
+        X = X[uniform(X, n_rows, rng)]
+    if sparse.issparse(X) and X.indices.dtype != np.int32:
+        X = _with_short_indices(X)
+    model = KMeans(
+        n_landmarks,
+        init="random",
+        n_init=1,
+        max_iter=KMEANS_ITERATIONS,
+        random_state=int(rng.integers(2**31)),
+    )
+    # One thread: with more, KMeans adds up in the order in which they finish.
+    with threadpool_limits(1, user_api="openmp"):
+        centres = _without_warning_of_few_clusters(model.fit, X).cluster_centers_.astype(X.dtype, copy=False)
+    if not sparse.issparse(X):
+        return np.clip(centres, X.min(axis=0), X.max(axis=0))
+    low, high = (bound.toarray().ravel() for bound in (X.min(axis=0), X.max(axis=0)))
+    return type(X)(np.clip(centres, low, high))
+
+
+def _with_short_indices(X):
+    """The same CSR matrix with 32-bit indices, the only ones that KMeans takes."""
+    if X.nnz >= 2**31 or X.shape[1] >= 2**31:
+        raise ValueError(
+            f"landmarks='kmeans' takes at most 2^31 stored entries, got {X.nnz}; choose 'uniform'"
+        )
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def _without_warning_of_few_clusters(fit, X):
+    """Equal rows make equal centroids, which is fine here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fit(X)

@@ -1,0 +1,306 @@
+"""The Nyström map: explicit features from the kernel values of landmarks."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._names import unknown_name
+from kernbench._random import generator_of
+from kernbench.features._transformer import KernelTransformer
+from kernbench.features.nystroem import landmarks as choices
+from kernbench.features.nystroem._root_products import multiply, multiply_triangular
+from kernbench.features.nystroem._roots import ROOTS
+from kernbench.kernels import blocks
+from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.functions import Kernel
+from kernbench.kernels.threads import single_threaded_blas
+
+LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
+# A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps of features.
+SINGLE_PIVOT = 0.1 * np.finfo(np.float32).eps
+
+
+class Nystroem(KernelTransformer):
+    r"""Features of the Nyström method: the kernel, restricted to what some landmarks can tell.
+
+    With landmarks :math:`L = (z_1, …, z_m)` and :math:`K_{LL} = (k(z_i, z_j))`,
+
+    .. math::
+
+        \phi(x) = k(x, L) \, R, \qquad R R^\top = K_{LL}^{+}, \qquad
+        \langle \phi(x), \phi(x') \rangle = k(x, L) \, K_{LL}^{+} \, k(L, x').
+
+    The inner products are exact where one of the two rows is a landmark, and elsewhere the matrix of errors
+    is positive semi-definite. `fit` costs :math:`O(m^3)`, `transform` :math:`O(n m^2)`.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
+        As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
+        K(test, train) afterwards. A function is called as ``kernel(X, L)`` with batches of rows.
+    n_landmarks : int, default=100
+        scikit-learn's ``n_components``. At most the number of training rows; more are clipped with a warning.
+    landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
+        ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion
+        to its size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage``
+        draws rows in proportion to approximate ridge leverage scores [3]_, which finds the rare ones, for
+        :math:`O(n m^2)`.
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        Of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
+        variance of X), ``"median"`` the median heuristic; see `kernbench.KernelSVC`.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    root : {"cholesky", "eigen"}, default="cholesky"
+        Which R. ``cholesky`` is triangular: ``transform`` takes half the multiplications, and landmarks that
+        the others tell are left out. ``eigen`` is :math:`U S^{-1/2}` of :math:`K_{LL} = U S U^\top`, largest
+        eigenvalue first: its leading columns make a principal component analysis of the landmarks (not
+        centred). The inner products are the same.
+    rank_tol : float, default=1e-10
+        Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
+        out, so that rounding errors are not blown up. Below what the precision of the kernel values can bear
+        it has no effect (``cholesky`` with float32 rows: 1e-8).
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
+        time.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    landmarks_ : ndarray or CSR matrix of shape (n_kept, n_features)
+        Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
+        columns, those that tell most first; ``eigen`` keeps all.
+    landmark_indices_ : ndarray of shape (n_kept,), intp
+        Their indices in the training set; not for ``landmarks="kmeans"``.
+    normalization_ : ndarray of shape (n_kept, n_features_out), float64
+        R; upper triangular for ``root="cholesky"``.
+    eigenvalues_ : ndarray of shape (n_features_out,), float64
+        Those of K_LL that were kept, descending; ``root="eigen"`` only.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    RandomFeatures : Features that need no landmarks.
+    sklearn.kernel_approximation.Nystroem : ``root="eigen"`` rotated by U.
+
+    Notes
+    -----
+    The number of columns is the numerical rank of K_LL: at most `n_landmarks`, and fewer where landmarks are
+    repeated or the kernel is smooth. (scikit-learn keeps all columns and raises small eigenvalues to 1e-12.)
+
+    With ``root="cholesky"``, the first j columns are the features of the first j rows of ``landmarks_``: a
+    smaller map is a slice of the larger one.
+
+    Landmarks and features do not depend on the number of threads, bit for bit.
+
+    References
+    ----------
+    .. [1] C. Williams, M. Seeger, "Using the Nyström method to speed up kernel machines", NIPS 2000.
+    .. [2] K. Zhang, J. Kwok, "Clustered Nyström method for large scale manifold learning and dimension
+       reduction", IEEE Transactions on Neural Networks 21, 2010.
+    .. [3] C. Musco, C. Musco, "Recursive sampling for the Nyström method", NIPS 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import LinearSVC
+    >>> from kernbench.features import Nystroem
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), Nystroem(n_landmarks=50, random_state=0), LinearSVC())
+    >>> model.fit(X, y).score(X, y) > 0.97
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        n_landmarks=100,
+        *,
+        landmarks="uniform",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        root="cholesky",
+        rank_tol=1e-10,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.root = root
+        self.rank_tol = rank_tol
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Choose landmarks and factorise their kernel matrix.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,), default=None
+            Labels, for ``landmarks="stratified"``; else unused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense, and for a function or a matrix that is no kernel; the
+            message says what to change.
+        """
+        self._check_parameters()
+        rng = generator_of(self.random_state)
+        gamma_seed = rng.integers(2**63)  # drawn in any case: the landmarks do not depend on `gamma`
+        if self.landmarks == "stratified":
+            X, y = self._checked(X, y, reset=True)
+        else:
+            X = self._checked(X, reset=True)
+        self.kernel_ = self._resolved_kernel(X, gamma_seed)
+        if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
+            raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
+        n_landmarks = self._clipped(X.shape[0])
+        with single_threaded_blas():  # with more threads BLAS rounds differently
+            rows, indices = self._chosen(X, y, n_landmarks, rng)
+            K = self._landmark_kernel(X, rows, indices)
+            root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
+        self.landmarks_ = np.empty((0, 0)) if rows is None else rows[root.kept]
+        self._set_or_remove("landmark_indices_", None if indices is None else indices[root.kept])
+        self.normalization_ = root.matrix
+        self._set_or_remove("eigenvalues_", root.eigenvalues)
+        return self
+
+    def _check_parameters(self):
+        whole = isinstance(self.n_landmarks, Integral) and not isinstance(self.n_landmarks, bool)
+        if not whole or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be a positive integer, got {self.n_landmarks!r}")
+        for what, value, known in (("landmarks", self.landmarks, LANDMARKS), ("root", self.root, ROOTS)):
+            if not (isinstance(value, str) and value in known):
+                raise ValueError(unknown_name(what, value, known))
+        real = isinstance(self.rank_tol, Real) and not isinstance(self.rank_tol, bool)
+        if not (real and 0 <= self.rank_tol < 1):
+            raise ValueError(f"rank_tol must be a number from 0 to below 1, got {self.rank_tol!r}")
+        if self.landmarks == "kmeans" and is_precomputed(self.kernel):
+            raise ValueError(
+                "landmarks='kmeans' takes means of rows, but with kernel='precomputed' X holds kernel values: "
+                "choose 'uniform', 'stratified' or 'leverage'"
+            )
+
+    def _clipped(self, n_rows):
+        if self.n_landmarks <= n_rows:
+            return int(self.n_landmarks)
+        warnings.warn(
+            f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: n_landmarks is set to {n_rows}",
+            stacklevel=3,
+        )
+        return n_rows
+
+    def _chosen(self, X, y, n_landmarks, rng):
+        """Return landmarks (None for a precomputed kernel), and their indices (None if they are no rows)."""
+        if self.landmarks == "kmeans":
+            return choices.kmeans(X, n_landmarks, rng), None
+        if self.landmarks == "stratified":
+            indices = choices.stratified(y, n_landmarks, rng)
+        elif self.landmarks == "leverage":
+            indices = choices.leverage(self.kernel_, X, n_landmarks, rng)
+        else:
+            indices = choices.uniform(X, n_landmarks, rng)
+        return None if is_precomputed(self.kernel) else X[indices], indices
+
+    def _landmark_kernel(self, X, rows, indices):
+        """K_LL in float64, checked to be finite and symmetric."""
+        if rows is None:
+            K = X[np.ix_(indices, indices)].astype(np.float64)
+        else:
+            K = blocks.block(self.kernel_, rows, rows, dtype=np.float64)
+        largest = np.abs(K).max()
+        if not np.isfinite(largest):
+            raise ValueError("the kernel values of the landmarks are not finite: scale the features")
+        if np.abs(K - K.T).max() > 1e-4 * largest:
+            raise ValueError(
+                "the kernel matrix of the landmarks is not symmetric: the function or matrix given is no kernel"
+            )
+        return 0.5 * (K + K.T)
+
+    def _cut(self, dtype, n):
+        """The share of the largest eigenvalue or pivot below which the others are rounding errors."""
+        foreign = self.kernel_.form in ("precomputed", "callable")  # their values may be as rough as X
+        cut = max(self.rank_tol, n * np.finfo(dtype if foreign else np.float64).eps)
+        return max(cut, SINGLE_PIVOT) if dtype == np.float32 and self.root == "cholesky" else cut
+
+    def _set_or_remove(self, name, value):
+        if value is not None:
+            setattr(self, name, value)
+        elif hasattr(self, name):
+            delattr(self, name)  # of an earlier fit
+
+    @property
+    def _n_features_out(self):
+        return self.normalization_.shape[1]
+
+    @property
+    def _row_values(self):
+        return self.normalization_.shape[0]
+
+    def _write(self, X, out):
+        root = np.ascontiguousarray(self.normalization_, dtype=out.dtype)
+        if self.root == "eigen":
+            multiply(root, self._block(X), out)
+        else:
+            out[:] = self._block(X)
+            multiply_triangular(root, out)
+
+    def _block(self, X):
+        """k(X, L)."""
+        if is_precomputed(self.kernel):
+            return np.take(X, self.landmark_indices_, axis=1)
+        return blocks.block(self.kernel_, X, self.landmarks_)
+
+    def _check_fitted_state(self):
+        self._check_parameters()
+        _require(isinstance(self.kernel_, Kernel), "kernel_ is not a kernel")
+        R = self.normalization_
+        _require(
+            R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0,
+            "normalization_ is not a float64 matrix",
+        )
+        _require(np.all(np.isfinite(R)), "normalization_ is not finite")
+        _require(self.root == "eigen" or R.shape[0] == R.shape[1], "normalization_ is not square")
+        rows = self.landmarks_
+        expected = (0, 0) if is_precomputed(self.kernel) else (R.shape[0], self.n_features_in_)
+        _require(rows.shape == expected, f"landmarks_ has shape {rows.shape}, not {expected}")
+        _require(rows.dtype in (np.float32, np.float64), f"landmarks_ has dtype {rows.dtype}")
+        values = rows.data if sparse.issparse(rows) else rows
+        _require(np.all(np.isfinite(values)), "landmarks_ is not finite")
+        if self.landmarks != "kmeans":
+            indices = self.landmark_indices_
+            _require(
+                indices.shape == (R.shape[0],) and indices.dtype.kind == "i",
+                "landmark_indices_ is not one per landmark",
+            )
+            _require(indices.min() >= 0, "landmark_indices_ has negative indices")
+            if is_precomputed(self.kernel):
+                _require(indices.max() < self.n_features_in_, "landmark_indices_ has indices past the end")
+        names = getattr(self, "feature_names_in_", None)
+        _require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.landmarks == "stratified"
+        return tags
+
+
+def _require(condition, what):
+    if not condition:
+        raise ValueError(what)

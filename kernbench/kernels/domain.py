@@ -1,0 +1,49 @@
+"""Which rows a kernel can take: inside its domain, and small enough for the precision."""
+
+import numpy as np
+
+from kernbench.kernels.functions import Linear, Precomputed
+
+
+def is_precomputed(kernel):
+    """Whether X is the kernel matrix itself."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=None):
+    """Refuse rows outside the kernel's domain, and rows whose kernel values overflow: they make a model of NaN.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+    wider : str
+        What else helps where float32 is too narrow.
+    feature_names : sequence of str, optional
+        For the message about the domain.
+
+    Raises
+    ------
+    ValueError
+        If an entry is outside the domain (the message names its column), or the largest kernel value, or the
+        largest squared norm it is computed from, does not fit.
+    """
+    if kernel.form == "precomputed" or X.shape[0] == 0:
+        return
+    kernel.check_domain(X, feature_names)
+    if kernel.calls_python:
+        return  # nothing is known of its growth
+    limit = np.finfo(dtype).max / 4
+    largest = np.float64(max(abs(X.max()), abs(X.min())))
+    with np.errstate(over="ignore"):
+        bound = largest**2 * X.shape[1]
+        bound = max(bound, kernel.diag(np.sqrt([[bound]]))[0])  # kernels grow along a ray, if at all
+        if not bound < limit:  # it is a rough bound: look at the rows themselves
+            bound = max(Linear().diag(X).max(), kernel.diag(X).max())
+    if bound < limit:
+        return
+    remedy = "scale the features, for example with sklearn.preprocessing.StandardScaler"
+    if dtype == "float32":
+        remedy += f", or {wider}"
+    raise ValueError(f"X holds values up to {largest:.3g}, too large for this kernel in {dtype}: {remedy}")

@@ -1,0 +1,1 @@
+"""How tiles of kernel matrices are computed: rows prepared, an engine chosen, tiles filled."""

@@ -1,0 +1,51 @@
+# Two sets of rows and a kernel, multiplied out tile by tile.
+
+from kernbench.kernels.engine._forms cimport kb_form
+from kernbench.kernels.engine._operand cimport Operand
+
+
+cdef enum:
+    PANEL_ROWS = 256       # queries that go through the tiles together
+
+
+cdef struct Panel:
+    Py_ssize_t queries[PANEL_ROWS]   # which rows of X these are
+    void *terms                      # their row terms
+    void *body                       # their entries, as the engine wants them
+    Panel *left                      # panels of the two parts of a sum or product
+    Panel *right
+
+
+cdef class Engine:
+    cdef readonly object kernel
+    cdef readonly Operand X, Z           # queries, columns
+    cdef readonly bint single
+    cdef readonly Py_ssize_t item        # bytes per kernel value
+    cdef readonly bint tiled             # whether tiles can be asked for, or rows only (with a Python function)
+    cdef kb_form form
+    cdef const double *constants
+    cdef Py_ssize_t n_constants
+    cdef double work                     # multiply-adds, or what takes as long, per kernel value
+    cdef object _constants               # keeps the memory behind the pointer alive
+
+    # Gather up to panel_rows() queries side by side, or NULL if memory ran out; give it back to release().
+    cdef Py_ssize_t panel_rows(self) noexcept nogil
+    cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil
+    cdef void release(self, Panel *panel) noexcept nogil
+    # Columns per tile (a multiple of 64) and scratch bytes for a panel of m queries.
+    cdef Py_ssize_t tile_width(self, Py_ssize_t m) noexcept nogil
+    cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil
+    # rows[q][offset : offset + count] = k(query q, Z[start : start + count]), start a multiple of 64, count at most a
+    # tile's width; scratch belongs to the calling thread.
+    cdef void tile(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch, void **rows,
+                   Py_ssize_t offset) noexcept nogil
+    # out[0 : count] += sum over q of weights[q] k(query q, Z[start : start + count]): a tile whose values are not kept.
+    # tile[q] are m rows of a tile's width, of the calling thread, that it may write to.
+    cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
+                           void **tile, const double *weights, double *out) noexcept nogil
+    # Fill rows[q][0 : Z.n_rows] with k(X[queries[q]], Z) for the m queries.
+    cdef int fill(self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1 nogil
+
+
+cdef void *allocate(size_t n_bytes) except NULL nogil
+cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes) noexcept nogil

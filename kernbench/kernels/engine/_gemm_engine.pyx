@@ -1,0 +1,122 @@
+"""Tiles of kernels of the inner product, dense rows: one gemm, then one vectorised map while the tile is in cache."""
+
+from libc.string cimport memcpy
+from scipy.linalg.cython_blas cimport dgemm, sgemm
+
+from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
+from kernbench.kernels.engine._maps cimport map_row_double, map_row_float
+from kernbench.kernels.engine._near cimport gemm_scale, has_bessel, map_bessel, mend_dense_row, needs_mending
+from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    ROWS_AT_ONCE = 4           # that are added together
+
+
+cdef class GemmEngine(Engine):
+    """k(X, Z) where X and Z are stored row by row."""
+
+    cdef double scale          # of the inner products
+    cdef bint bessel, mends
+
+    def __init__(self, kernel, Operand X, Operand Z):
+        super().__init__(kernel, X, Z)
+        self.scale = gemm_scale(self.form, self.constants)
+        self.bessel = has_bessel(self.form, self.constants)
+        self.mends = needs_mending(self.form, self.constants)
+
+    cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
+        return self.tile_width(m) * m * self.item
+
+    cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil:
+        cdef Panel *panel = new_panel(queries, m, m * self.X.n_features * self.item)
+        if panel != NULL:
+            if self.single:
+                _gather[float](self, panel, m, <float *> panel.body)
+            else:
+                _gather[double](self, panel, m, <double *> panel.body)
+        return panel
+
+    cdef void tile(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch, void **rows,
+                   Py_ssize_t offset) noexcept nogil:
+        if self.single:
+            _tile[float](self, panel, m, start, count, <float *> scratch, <float **> rows, offset)
+        else:
+            _tile[double](self, panel, m, start, count, <double *> scratch, <double **> rows, offset)
+
+    cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
+                           void **tile, const double *weights, double *out) noexcept nogil:
+        if self.single:
+            _add_weighted[float](self, panel, m, start, count, <float *> scratch, <float **> tile, weights, out)
+        else:
+            _add_weighted[double](self, panel, m, start, count, <double *> scratch, <double **> tile, weights, out)
+
+
+cdef void _gather(GemmEngine self, Panel *panel, Py_ssize_t m, real *body) noexcept nogil:
+    cdef Py_ssize_t d = self.X.n_features, q
+    for q in range(m):
+        memcpy(body + q * d, <real *> self.X.values + panel.queries[q] * d, d * sizeof(real))
+        (<real *> panel.terms)[q] = (<real *> self.X.terms)[panel.queries[q]]
+
+
+cdef void _tile(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, real *products,
+                real **rows, Py_ssize_t offset) noexcept nogil:
+    cdef Py_ssize_t q
+    _multiply[real](self, panel, m, start, count, products)
+    for q in range(m):
+        _map[real](self, panel, q, start, count, products, rows[q] + offset)
+
+
+cdef void _add_weighted(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count,
+                        real *products, real **tile, const double *weights, double *out) noexcept nogil:
+    """A few rows are mapped, then added while the first-level cache has them."""
+    cdef Py_ssize_t first = 0, q, here
+    _multiply[real](self, panel, m, start, count, products)
+    while first < m:
+        here = min(<Py_ssize_t> ROWS_AT_ONCE, m - first)
+        for q in range(here):
+            _map[real](self, panel, first + q, start, count, products, tile[q])
+        if real is float:
+            add_rows_float(tile, weights + first, here, 0, count, out)
+        else:
+            add_rows_double(tile, weights + first, here, 0, count, out)
+        first += here
+
+
+cdef void _multiply(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count,
+                    real *products) noexcept nogil:
+    """Scaled inner products, row after row."""
+    cdef:
+        Py_ssize_t d = self.X.n_features
+        int width = <int> count, height = <int> m, depth = <int> d, leading = max(1, <int> d)
+        real *body = <real *> panel.body
+        real *z = <real *> self.Z.values + start * d
+        real scale = <real> self.scale, zero = 0
+    # Row-major products = panel z^T is column-major z panel^T.
+    if real is float:
+        sgemm("T", "N", &width, &height, &depth, &scale, z, &leading, body, &leading, &zero, products, &width)
+    else:
+        dgemm("T", "N", &width, &height, &depth, &scale, z, &leading, body, &leading, &zero, products, &width)
+
+
+cdef void _map(GemmEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py_ssize_t count, const real *products,
+               real *out) noexcept nogil:
+    """The values of query q at `count` columns."""
+    cdef:
+        Py_ssize_t d = self.X.n_features
+        real a = (<const real *> panel.terms)[q]
+        const real *b = <const real *> self.Z.terms + start
+        const real *t = products + q * count
+    if real is float:
+        map_row_float(self.form, self.constants, self.n_constants, t, a, b, count, out)
+    else:
+        map_row_double(self.form, self.constants, self.n_constants, t, a, b, count, out)
+    if self.bessel:
+        map_bessel[real](self.constants[0], count, out)
+    if self.mends:
+        mend_dense_row[real](self.form, self.constants[0], <real *> panel.body + q * d,
+                             <real *> self.Z.values + start * d, d, t, a, b, count, out)

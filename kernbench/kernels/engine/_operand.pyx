@@ -1,0 +1,54 @@
+"""One side of a kernel matrix: prepared rows, and where in memory they are."""
+
+from libc.stdint cimport int32_t, int64_t
+
+import numpy as np
+
+from kernbench.kernels.engine.prepared import prepare
+
+
+cdef class Operand:
+    """Rows of data as the engine wants them.
+
+    Parameters
+    ----------
+    X : ndarray or canonical CSR matrix of shape (n, d)
+    kernel : Kernel
+        Says how rows are prepared, see :mod:`kernbench.kernels.engine.prepared`.
+    dtype : {float32, float64}
+    like : Operand, optional
+        Take storage (dense or sparse) and centre from there, so that the two can be compared.
+    """
+
+    def __init__(self, X, kernel, dtype, Operand like=None):
+        self.single = np.dtype(dtype) == np.float32
+        self.n_rows, self.n_features = X.shape
+        self.source, self.parts = X, ()
+        if like is not None and self.n_features != like.n_features:
+            raise ValueError(f"X has {self.n_features} features, Z has {like.n_features}: they must agree")
+        if kernel.parts:
+            others = (None,) * len(kernel.parts) if like is None else like.parts
+            self.parts = tuple(Operand(X, part, dtype, other) for part, other in zip(kernel.parts, others))
+        elif kernel.form != "callable":
+            self.prepared = prepare(kernel, X, dtype, None if like is None else like.prepared)
+            self._point()
+
+    cdef _point(self):
+        rows = self.prepared
+        self.n_streams = rows.n_streams
+        self.values = <void *> <size_t> rows.data.ctypes.data
+        self.terms = <void *> <size_t> rows.terms.ctypes.data
+        if rows.storage == "csr":
+            self.columns = <const int32_t *> <size_t> rows.columns.ctypes.data
+            self.starts = <const int64_t *> <size_t> rows.starts.ctypes.data
+
+    def take(self, indices):
+        """Return the operand of a subset of the rows; centre and terms stay as they are."""
+        cdef Operand part = Operand.__new__(Operand)
+        part.single, part.n_rows, part.n_features = self.single, len(indices), self.n_features
+        part.source = self.source[indices]
+        part.parts = tuple(child.take(indices) for child in self.parts)
+        if self.prepared is not None:
+            part.prepared = self.prepared.take(indices)
+            part._point()
+        return part

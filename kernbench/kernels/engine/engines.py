@@ -1,0 +1,28 @@
+"""Which engine computes what."""
+
+from kernbench.kernels.engine._combined_engine import CombinedEngine
+from kernbench.kernels.engine._engine import Engine, PythonEngine
+from kernbench.kernels.engine._gemm_engine import GemmEngine
+from kernbench.kernels.engine._sparse_engine import SparseEngine
+from kernbench.kernels.engine.coordinates._coordinates_engine import CoordinatesEngine
+
+BY_STORAGE = {"dense": GemmEngine, "strips": CoordinatesEngine, "csr": SparseEngine, "matrix": Engine}
+
+
+def make_engine(kernel, X, Z):
+    """Return the engine of k(X, Z).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X, Z : Operand
+        Queries and columns; Z prepared first, X like it.
+    """
+    if kernel.parts:
+        engines = [make_engine(*part) for part in zip(kernel.parts, X.parts, Z.parts)]
+        return CombinedEngine(kernel, X, Z, engines, kernel.constants or (1.0,) * len(engines))
+    if kernel.form == "callable":
+        return PythonEngine(kernel, X, Z)
+    if X.prepared.storage != Z.prepared.storage:
+        raise ValueError(f"queries are stored as {X.prepared.storage}, columns as {Z.prepared.storage}")
+    return BY_STORAGE[Z.prepared.storage](kernel, X, Z)

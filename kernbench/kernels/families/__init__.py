@@ -1,0 +1,1 @@
+"""The kernels themselves, one module per family."""

@@ -1,0 +1,1 @@
+"""Vectorised elementary functions, with run-time dispatch on the processor."""

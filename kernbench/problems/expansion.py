@@ -1,0 +1,156 @@
+"""A direction in the objective of a margin problem: best multiple and intercept, value, certified gap.
+
+Online methods find a direction; how far to go along it, and the intercept, can then be set exactly.
+"""
+
+import numpy as np
+
+from kernbench.losses.duality import dual_bound
+from kernbench.losses.margin import Hinge, SquaredHinge
+from kernbench.problems.slack_budget import best_scale
+
+LARGEST_PULL = {"hinge": 1.0, "squared_hinge": 0.5, "log_loss": 0.27846454276107374}  # max over m of -l'(m) m
+NEWTON_STEPS = 100
+EXACT = 1e-13  # relative decrease below which a Newton step is the last
+FLAT = 1e-14  # relative curvature lent to a direction without any: b when no squared hinge is active
+
+
+class Expansion:
+    """s f + b, where f = sum_i coef_i k(x_i, .) and s, b make the objective of `problem` smallest.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+    coef : ndarray of shape (n,)
+        Signed coefficients of f.
+    responses : ndarray of shape (n,)
+        f(x_i).
+    rescale : bool, default=True
+        False keeps s = 1; only b is set.
+
+    Attributes
+    ----------
+    scale : float
+        s.
+    coef, responses : ndarray of shape (n,)
+        Those of s f.
+    intercept : float
+    """
+
+    def __init__(self, problem, coef, responses, *, rescale=True):
+        self._problem, self._direction = problem, (coef, responses)
+        if rescale and np.any(coef):
+            self.scale, self.intercept = best_multiple(problem, responses, coef @ responses)
+        else:
+            self.scale, self.intercept = 1.0, problem.best_intercept(responses)
+        self.coef, self.responses = self.scale * coef, self.scale * responses
+
+    @property
+    def norm(self):
+        """The norm of s f."""
+        return float(np.sqrt(max(0.0, self.coef @ self.responses)))
+
+    def objective(self):
+        """Return the objective of s f + b."""
+        return self._problem.objective(self.responses, self.coef @ self.responses, self.intercept)
+
+    def gap(self, dual="scaled"):
+        """Return the objective minus a lower bound on the optimum.
+
+        Parameters
+        ----------
+        dual : {"scaled", "plain"}
+            Whether the coefficients of s f or those of f are taken for the dual variables. Where the latter
+            are dual variables by themselves, scaling would only take them out of their domain.
+        """
+        coef, responses = (self.coef, self.responses) if dual == "scaled" else self._direction
+        problem = self._problem
+        bound = dual_bound(
+            problem.rows, problem.y, coef, alpha=problem.alpha, weights=problem.weights,
+            fit_intercept=problem.fit_intercept, responses=responses, loss=problem.loss,
+        )  # fmt: skip
+        return max(0.0, self.objective() - bound)
+
+
+def best_multiple(problem, responses, squared_norm):
+    """Return the s >= 0 and b that minimise alpha/2 s^2 r2 + (1/n) sum_i w_i l(y_i (s f_i + b)).
+
+    Hinge: exact, see `slack_budget.best_scale`. The smooth losses: a convex function of two numbers, by
+    Newton steps from s = 0 or 1, whichever is the better.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+    responses : ndarray of shape (n,)
+        f(x_i).
+    squared_norm : float
+        r2 = ||f||^2.
+
+    Returns
+    -------
+    s, b : float
+        s is 0.0 if no positive multiple is better than nothing; b is 0.0 without an intercept.
+    """
+    y, weights, loss = problem.y, problem.weights, problem.loss
+    if loss is Hinge:
+        return best_scale(
+            y * responses, squared_norm, y, weights, alpha=problem.alpha, fit_intercept=problem.fit_intercept
+        )
+    size = np.abs(responses).max()
+    if size == 0.0 or squared_norm <= 0.0:
+        return 0.0, problem.best_intercept(np.zeros_like(responses))
+    # In units of the largest response, so that both unknowns are of order one.
+    columns = np.stack([y * responses / size, y] if problem.fit_intercept else [y * responses / size])
+    ridge = np.zeros((len(columns), len(columns)))
+    ridge[0, 0] = problem.alpha * squared_norm / size**2
+    share = weights / problem.n
+
+    def value(z):
+        return 0.5 * z @ ridge @ z + share @ loss.value(z @ columns)
+
+    def gradient(z):
+        return ridge @ z + columns @ (share * loss.slope(z @ columns))
+
+    def hessian(z):
+        return ridge + (columns * (share * _curvature(loss, z @ columns))) @ columns.T
+
+    start = np.zeros(len(columns))
+    one = start.copy()
+    one[0] = size
+    s = float(_minimised(value, gradient, hessian, min((start, one), key=value))[0]) / size
+    if s <= 0.0:
+        return 0.0, problem.best_intercept(np.zeros_like(responses))
+    return s, problem.best_intercept(s * responses)
+
+
+def _minimised(value, gradient, hessian, z):
+    """Minimise a smooth convex function of few numbers by Newton steps, halved until they go down."""
+    for _ in range(NEWTON_STEPS):
+        now, slope, bend = value(z), gradient(z), hessian(z)
+        step = -np.linalg.solve(bend + FLAT * max(1.0, np.trace(bend)) * np.eye(len(z)), slope)
+        expected = -slope @ step
+        if expected <= EXACT * abs(now):  # one step more: the error is squared
+            return z + step
+        length = 1.0
+        while value(z + length * step) > now - 1e-4 * length * expected and length > EXACT:
+            length /= 2
+        z = z + length * step
+    return z
+
+
+def _curvature(loss, margins):
+    if loss is SquaredHinge:
+        return np.where(margins < 1.0, 2.0, 0.0)
+    a = -loss.slope(margins)
+    return a * (1.0 - a)
+
+
+def ball_radius(problem):
+    """Return a radius of a ball that holds the optimum: sqrt(c W / (alpha n)).
+
+    At the optimum alpha ||f||^2 = (1/n) sum_i w_i (-l'(m_i)) y_i f(x_i); without an intercept y_i f(x_i) is
+    the margin m_i, and -l'(m) m is at most c = 1 for the hinge, 1/2 for its square, 0.2785 for the logistic
+    loss. With an intercept the bound still holds: sum_i w_i l'(m_i) y_i = 0 lets b be added to f.
+    """
+    pull = LARGEST_PULL[problem.loss.name] * problem.total_weight / problem.n
+    return float(np.sqrt(pull / problem.alpha))

@@ -1,0 +1,79 @@
+"""The problem of the solvers on explicit features: alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>)."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
+
+
+class LinearProblem(MarginProblem):
+    """A checked weighted problem on the rows of a design; there is no intercept, append a constant column for one.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n,)
+        Labels, -1 or +1; both must occur with a positive weight.
+    alpha : float
+        Regularisation, > 0; ``C = 1 / (alpha n)``.
+    weights : array-like of shape (n,), optional
+        Non-negative weights w_i; ones by default.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    offered : tuple of str, optional
+        The losses that the solver knows to minimise; all by default.
+
+    Raises
+    ------
+    ValueError
+        With a sentence that says what to change.
+    """
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None):
+        if design.is_kernel:
+            raise ValueError(
+                "this solver works on explicit features: give it a design of features, not of a kernel"
+            )
+        margin_loss(loss, offered)
+        alpha = require_number("alpha", alpha, positive=True)
+        rows = SimpleNamespace(n_rows=design.n_samples)
+        super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=False, loss=loss)
+        self.design = design
+
+    def primal(self, coef, scores):
+        """Return the objective at w = `coef`, with <w, x_i> = `scores`."""
+        return self.objective(scores, coef @ coef, 0.0)
+
+    def dual(self, a, coef):
+        """Return D(a), where `coef` = (1/(alpha n)) sum_i w_i a_i y_i x_i: a lower bound on the optimum."""
+        return float(self.weights @ self.loss.dual_value(a) / self.n - 0.5 * self.alpha * (coef @ coef))
+
+    def start(self, initial, settings):
+        """Return where a dual method goes on from: its variables, and its state if that fits exactly.
+
+        Parameters
+        ----------
+        initial : Solution
+            With its dual variables in ``state["a"]``; else they are read off the margins of ``coef``, a_i =
+            -l'(m_i).
+        settings : ndarray
+            What ``state["settings"]`` must equal for the rest of the state to hold.
+
+        Returns
+        -------
+        a : ndarray of shape (n,)
+            In the domain of the dual.
+        state : dict of str to ndarray, or None
+
+        Raises
+        ------
+        ValueError
+            If `initial` belongs to another number of features.
+        """
+        state = require_state(initial, self.design.n_coef, ("a", "settings"))
+        if state is None or state["a"].shape != (self.n,):
+            return -self.loss.slope(self.y * self.design.scores(initial.coef)), None
+        a = np.clip(state["a"], 0.0, self.loss.upper)
+        same = np.array_equal(state["settings"], settings)
+        return a, {key: np.array(value) for key, value in initial.state.items()} if same else None

@@ -1,0 +1,148 @@
+"""A window on a stream of examples: all that a sampling method keeps of it.
+
+Half of the slots are for the sample, which stays; the other half are a pool of recent examples that steps are
+judged by, in which new ones take the place of the oldest; when the stream ends, those of the pool join the
+sample too. Memory is bounded by the window, however long the stream.
+"""
+
+import numpy as np
+
+from kernbench.kernels import blocks
+from kernbench.problems.draws import draw_indices
+
+
+class StreamWindow:
+    """A source of samples (see :mod:`kernbench.problems.samples`) that reads ahead in a stream.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    reader : object
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the
+        end; ``reader.redraw(count)`` some drawn from all there are, or None where they cannot be read again.
+    room : int
+        Largest sample, and size of the pool.
+    n_features : int
+    dtype : {float32, float64}
+    rng : Generator
+
+    Attributes
+    ----------
+    X, y, weights : ndarray of shape (2 * room, n_features), (2 * room,), (2 * room,)
+        Slots 0 to room - 1 hold the sample, the others the pool.
+    n_sample, n_pool, n_seen : int
+        Examples in the sample and in the pool, and all that were read.
+    """
+
+    share = 1.0
+    problem = None
+
+    def __init__(self, kernel, reader, room, n_features, dtype, rng):
+        self.kernel, self.reader, self.room, self.size, self.rng = kernel, reader, room, 2 * room, rng
+        self.dtype = np.dtype(dtype)
+        self.X = np.zeros((self.size, n_features), dtype=dtype)
+        self.y, self.weights = np.ones(self.size), np.ones(self.size)
+        self.n_sample = self.n_pool = self.n_seen = self.n_evaluations = 0
+        self._oldest = 0
+
+    def __getstate__(self):
+        """Without the reader: a stream cannot be pickled."""
+        return {**vars(self), "reader": None}
+
+    def take(self, ids):
+        """Return ids that a resumed run has already."""
+        return np.asarray(ids, dtype=np.intp)
+
+    def fresh(self, count, both_classes=False):
+        """Move at most `count` new examples into the sample, from the stream or, at its end, from the pool."""
+        count = min(count, self.room - self.n_sample)
+        first = self.n_sample
+        X, y, weights = self.reader.take(count)
+        self._join(X, y, weights)
+        while both_classes and not self.has_both():
+            X, y, weights = self.reader.take(count)
+            if len(y) == 0:
+                raise ValueError("the stream ended before both classes had come")
+            new = np.flatnonzero(y != self.y[0])[:1]
+            if len(new):
+                self.n_sample -= self.n_sample == self.room
+                self._join(X[new], y[new], weights[new])
+            old = np.setdiff1d(np.arange(len(y)), new)
+            self._into_pool(X[old], y[old], weights[old])
+        spare = min(count - (self.n_sample - first), self.n_pool)
+        if spare > 0 and not self.reader.known_as_whole:
+            slots = self._drawn_from_pool(spare)
+            self._join(self.X[slots], self.y[slots], self.weights[slots], seen=False)
+            self._close_gaps(slots)
+        return np.arange(first, self.n_sample)
+
+    def has_both(self):
+        """Whether the sample holds both classes."""
+        y = self.y[: self.n_sample]
+        return len(y) > 0 and bool(np.any(y != y[0]))
+
+    def validation(self, count):
+        """Return `count` ids for one look at a step.
+
+        Of rows drawn with replacement, where the stream is known as a whole; else of new examples or, at the
+        end of the stream, drawn from all in the window. Rows of weight 0 may make them fewer.
+        """
+        start, again = self._oldest, self.reader.redraw(min(count, self.room))
+        new = self.reader.take(count) if again is None else again
+        self._into_pool(*new)
+        if len(new[1]) == count or (again is not None and len(new[1])):
+            return self.room + (start + np.arange(len(new[1]))) % self.room
+        drawn = draw_indices(self.rng, count, self.n_sample + self.n_pool)
+        return np.where(drawn < self.n_sample, drawn, self.room + drawn - self.n_sample)
+
+    def hold_out(self, share, cap):
+        """Fill the pool and return its ids, which then stay as they are."""
+        raise ValueError("a stream brings new examples for validation: use validation='redraw'")
+
+    def drawable(self):
+        return None
+
+    def complete(self, ids):
+        return False
+
+    def block(self, rows, columns):
+        """Return the kernel values between two lists of ids."""
+        self.n_evaluations += len(rows) * len(columns)
+        if len(rows) == 0 or len(columns) == 0:
+            return np.zeros((len(rows), len(columns)), dtype=self.dtype)
+        return blocks.block(self.kernel, self.X[rows], self.X[columns], dtype=self.dtype)
+
+    def products(self, rows, columns, A):
+        """Return the same matrix times A, without storing it."""
+        self.n_evaluations += len(rows) * len(columns)
+        if len(columns) == 0:
+            return np.zeros((len(rows), A.shape[1]))
+        return blocks.matmul(self.kernel, self.X[rows], self.X[columns], A, dtype=self.dtype)
+
+    def _join(self, X, y, weights, seen=True):
+        if len(y) == 0:
+            return
+        slots = slice(self.n_sample, self.n_sample + len(y))
+        self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
+        self.n_sample += len(y)
+        self.n_seen += len(y) * seen
+
+    def _into_pool(self, X, y, weights):
+        if len(y) == 0:
+            return
+        self.n_seen += len(y)
+        X, y, weights = X[-self.room :], y[-self.room :], weights[-self.room :]
+        slots = self.room + (self._oldest + np.arange(len(y))) % self.room
+        self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
+        self._oldest = (self._oldest + len(y)) % self.room
+        self.n_pool = min(self.n_pool + len(y), self.room)
+
+    def _drawn_from_pool(self, count):
+        return self.room + np.sort(self.rng.permutation(self.n_pool)[:count])
+
+    def _close_gaps(self, slots):
+        kept = np.setdiff1d(np.arange(self.room, self.room + self.n_pool), slots)
+        target = slice(self.room, self.room + len(kept))
+        self.X[target], self.y[target], self.weights[target] = self.X[kept], self.y[kept], self.weights[kept]
+        self.n_pool = self._oldest = len(kept)
+        self._oldest %= self.room

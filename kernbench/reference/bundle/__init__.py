@@ -1,0 +1,1 @@
+"""Cutting planes in plain NumPy."""

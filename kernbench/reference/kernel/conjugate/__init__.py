@@ -1,0 +1,1 @@
+"""Conjugate subgradient methods in plain NumPy."""

@@ -1,0 +1,159 @@
+"""The regularised hinge loss along a direction, and how far to go (SCS sheet, section 2.2).
+
+F(t) = min over b of lambda/2 ||f + t d||^2 + share/n sum_i w_i max(0, 1 - y_i (u_i + t v_i + b)), with u and
+v the values of f and d at the sample; b = 0 without an intercept. F is convex: a minimum over b of a jointly
+convex function.
+"""
+
+import numpy as np
+
+from kernbench.problems.intercept import best_intercept
+
+# A margin this near to 1 is at the kink of the hinge: to the search, and to the subgradient where it stopped.
+# The second is wider, so that a search that ends at a kink ends well inside.
+SEARCH_KINK = 1e-13
+KINK = 1e-10
+HALVINGS = 60
+ROOM = 1.0 + 1e-9  # doubling and halving come back to the ends of the range but for rounding
+SHORTEST = 1e-12  # bracket of Wolfe's search that holds nothing any more
+
+
+def active_part(y, weights, responses, intercept, fit_intercept, heading=None, kink=KINK):
+    """Return a in [0, 1], minus the slopes of the losses: 1 below the margin, 0 above it.
+
+    At the kink every number between is a slope. Without an intercept it is the slope just ahead in the
+    direction with values `heading`, 0 by default. With one it is the number that makes sum_i w_i y_i a_i = 0:
+    then 0 is the derivative with respect to the best intercept, and a gives a subgradient of the minimum over
+    it.
+    """
+    margins = y * (responses + intercept)
+    active = (margins < 1.0 - kink).astype(np.float64)
+    tied = np.abs(margins - 1.0) <= kink
+    if fit_intercept:
+        excess = float((weights * y) @ active)  # of the positives
+        fill = tied & (y < 0 if excess > 0 else y > 0)
+        room = weights[fill].sum()
+        if room > 0:
+            active[fill] = min(1.0, abs(excess) / room)
+    elif heading is not None:
+        active[tied & (y * heading < 0)] = 1.0
+    return active
+
+
+class Line:
+    """F and its slope along a direction.
+
+    Parameters
+    ----------
+    y, weights : ndarray of shape (n,)
+    alpha, share : float
+        lambda, and the factor of the mean loss.
+    fit_intercept : bool
+    u, v : ndarray of shape (n,)
+        Values of f and of the direction.
+    q : tuple of float
+        ||f||^2, <f, d>, ||d||^2 in the space of the kernel.
+    """
+
+    def __init__(self, y, weights, alpha, share, fit_intercept, u, v, q):
+        self.y, self.weights, self.alpha, self.share = y, weights, alpha, share / len(y)
+        self.fit_intercept, self.u, self.v, self.q = fit_intercept, u, v, q
+
+    def intercept(self, t):
+        return best_intercept(self.u + t * self.v, self.y, self.weights) if self.fit_intercept else 0.0
+
+    def value(self, t):
+        q0, q1, q2 = self.q
+        margins = self.y * (self.u + t * self.v + self.intercept(t))
+        loss = self.weights @ np.maximum(0.0, 1.0 - margins)
+        return float(0.5 * self.alpha * (q0 + 2 * t * q1 + t * t * q2) + self.share * loss)
+
+    def slope(self, t):
+        _, q1, q2 = self.q
+        responses, intercept = self.u + t * self.v, self.intercept(t)
+        active = active_part(self.y, self.weights, responses, intercept, self.fit_intercept, kink=SEARCH_KINK)
+        return float(self.alpha * (q1 + t * q2) - self.share * (self.weights * self.y * active) @ self.v)
+
+
+def exact_search(line, high=None):
+    """Return the t that minimises F on [0, high], by halving the bracket in which its slope changes sign.
+
+    F is a strongly convex piecewise parabola, so the slope grows and `HALVINGS` of them leave nothing to
+    find. Without `high` there is no limit.
+    """
+    if high is None:
+        high = 1.0
+        while line.slope(high) < 0.0:
+            high *= 2.0
+    elif line.slope(high) <= 0.0:
+        return high
+    if line.slope(0.0) >= 0.0:
+        return 0.0
+    low = 0.0
+    for _ in range(HALVINGS):
+        t = 0.5 * (low + high)
+        if line.slope(t) < 0.0:
+            low = t
+        else:
+            high = t
+    return high
+
+
+def bracket_search(line, length, radius, n, c1, c2):
+    """Return a t with t * length <= radius that decreases F enough and reaches a flatter slope, or 0: a null step.
+
+    L(t): F(t) - F(0) <= -c1 length^2 t, far enough down; R(t): F'(t) >= -c2 length^2, flat enough. c1 < c2,
+    so that every t > 0 is in one of them, and growing or halving finds one in both.
+    """
+    start, square = line.value(0.0), length**2
+
+    def down(t):
+        return line.value(t) - start <= -c1 * square * t
+
+    def flat(t):
+        return line.slope(t) >= -c2 * square
+
+    shortest = radius / n
+    t = max(shortest, 0.5 * radius) / length
+    if down(t):
+        if flat(t):
+            return t
+        while not flat(t):
+            t *= 2.0
+            if t * length > ROOM * radius:
+                return 0.5 * t
+        if down(t):
+            return t
+        low, high = 0.5 * t, t
+    else:
+        while not down(t):
+            t *= 0.5
+            if ROOM * t * length < shortest:
+                return 0.0
+        if flat(t):
+            return t
+        low, high = t, 2.0 * t
+    for _ in range(HALVINGS):  # low is in L, high is not, so high is in R
+        t = 0.5 * (low + high)
+        if down(t):
+            if flat(t):
+                return t
+            low = t
+        else:
+            high = t
+    return low
+
+
+def wolfe_search(line, length, c1, c2):
+    """The same without a radius, from t = 1: a t in both sets, or None when the bracket is down to rounding."""
+    start, square = line.value(0.0), length**2
+    low, high, t = 0.0, np.inf, 1.0
+    while high - low > SHORTEST:
+        if line.value(t) - start > -c1 * square * t:
+            high = t
+        elif line.slope(t) < -c2 * square:
+            low = t
+        else:
+            return t
+        t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+    return None

@@ -1,0 +1,1 @@
+"""The online kernel methods in plain NumPy."""

@@ -1,0 +1,70 @@
+"""What the online methods of the kernel SVM share: a checked problem, and how a direction is reported.
+
+Each of them keeps the responses f(x_i) of all examples and asks for one kernel row when a step changes f.
+"""
+
+import numpy as np
+
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.expansion import Expansion
+from kernbench.problems.margin_problem import MarginProblem
+
+BATCH = 256  # steps between two updates of an intercept that is set to its best value
+
+
+class OnlineSolver:
+    """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
+
+    A method defines `advance`, `solution`, and ``_expansion()``: what it has found, with the best multiple
+    and intercept.
+    """
+
+    granularity = BATCH
+    finished = False
+    dual_point = "plain"  # see `Expansion.gap`
+
+    def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss, losses):
+        margin_loss(loss, losses)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        if problem.alpha is None:
+            raise ValueError(f"{type(self).__name__} needs alpha, a positive number")
+        self._problem, self._y, self._loss = problem, problem.y, problem.loss
+        self._lambda = problem.alpha * problem.n / problem.total_weight
+        self._diagonal = rows.diagonal()
+        self.n_iter = 0
+        self.n_kernel_evaluations = 0
+        self.converged = False
+        self.first_check = -(-problem.n // BATCH) * BATCH
+
+    @property
+    def n_inner_products(self):
+        return self.n_kernel_evaluations
+
+    @property
+    def n_logical_evaluations(self):
+        """Evaluations of the method as written; the compiled twin fetches rows ahead, and keeps them."""
+        return self.n_kernel_evaluations
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
+        return self.converged
+
+    def objective(self):
+        """Return the regularised objective of `solution`."""
+        return self._expansion().objective()
+
+    def gap(self):
+        """Return the objective of `solution` minus a lower bound on the optimum."""
+        return self._expansion().gap(self.dual_point)
+
+    def _row(self, i):
+        self.n_kernel_evaluations += self._problem.n
+        return np.asarray(self._problem.rows.row(i), dtype=np.float64)
+
+    def _push(self, margin):
+        """-l'(margin) as a float: how hard an example of this margin pulls."""
+        return -float(self._loss.slope(margin))
+
+    def _expanded(self, coef, responses, rescale=True):
+        return Expansion(self._problem, coef, responses, rescale=rescale)

@@ -1,0 +1,1 @@
+"""SMO in plain NumPy."""

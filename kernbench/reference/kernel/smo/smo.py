@@ -1,0 +1,372 @@
+"""Sequential minimal optimisation: the dual of the kernel SVM, a working set at a time, two coordinates a step.
+
+With beta_i = y_i a_i the dual is
+
+    maximise  D(beta) = sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,
+                                                                    sum beta = 0 (with a bias),
+
+and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the
+ridge R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is
+optimal when no coordinate that can grow has a larger e than one that can shrink. A step takes a violating
+pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j
+down as far as D grows. Without a bias single coordinates move.
+
+Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is
+small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
+set. Shrinking: coordinates at a bound that no violator pulls away from it are not considered until the others
+are done. (Here that saves nothing: the gradient is kept for all. The compiled twin leaves them out of its
+arrays.)
+"""
+
+import numpy as np
+
+from kernbench.losses.duality import balanced
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.solvers.base import Solution
+
+TINY = 1e-12  # curvature of a pair of equal points
+SAME_BETA = 1e-13  # share of its box within which a coefficient is at its bound
+
+
+class SMO:
+    """Kernel SVM by sequential minimal optimisation.
+
+    Parameters
+    ----------
+    rows : KernelRows or ReferenceRows
+    y : array-like of shape (n,)
+        -1 and +1.
+    alpha : float
+        Weight of the norm, ``1 / (C n)``.
+    weights : array-like of shape (n,), optional
+    fit_intercept : bool, default=True
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in units of the margin.
+    random_state : ignored
+    initial : Solution, optional
+        Start from these coefficients, clipped to the box.
+    working_set_size : int, optional
+        1024 by default, from 20,000 rows on 1536.
+    shrinking : bool, default=True
+    classic_rows : int, default=2500
+        Problems of at most this many rows are one working set.
+    """
+
+    granularity = 1
+    first_check = None
+
+    INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
+    SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
+    EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
+
+    def __init__(
+        self,
+        rows,
+        y,
+        *,
+        alpha,
+        weights=None,
+        fit_intercept=True,
+        loss="hinge",
+        tol=1e-3,
+        random_state=None,
+        initial=None,
+        working_set_size=None,
+        shrinking=True,
+        classic_rows=2500,
+    ):
+        if working_set_size is None:
+            working_set_size = 1536 if len(y) >= 20_000 else 1024
+        if working_set_size < 2:
+            raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
+        if not tol > 0:
+            raise ValueError(f"tol must be positive, got {tol!r}")
+        loss = margin_loss(loss, offered=("hinge", "squared_hinge")).name
+        self.problem = MarginProblem(
+            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
+        )
+        self.rows, self.tol = rows, tol
+        n = self.problem.n
+        self.lower, self.upper = self.problem.box()
+        self.ridge, self.grain = self._ridge()
+        self.beta, self.e = np.zeros(n), self.problem.y.copy()
+        self.diagonal = rows.diagonal() + self.ridge
+        self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
+        self.converged, self.violation = False, np.inf
+        if initial is not None:
+            self.n_iter = initial.n_iter
+            self.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), self.lower, self.upper)
+            if fit_intercept:
+                self.beta = balanced(self.beta)
+            self.e -= rows.matvec(self.beta) + self.ridge * self.beta
+        self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
+        self.classic = n <= classic_rows
+        self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
+        self.shrinking = shrinking and not self.classic
+        self.active = np.ones(n, dtype=bool)
+        self.members = np.empty(0, dtype=np.intp)
+        self.last_look = 0
+        self.extra_steps = -1
+        self.kernel = None  # all of it, for the classic method
+        self.known = np.zeros(n, dtype=bool)  # whose row was computed before
+
+    def _ridge(self):
+        """The diagonal of R, and what counts as rounding in each coefficient."""
+        if self.problem.loss.name == "hinge":
+            return np.zeros(self.problem.n), SAME_BETA * (self.upper - self.lower)
+        weights = self.problem.weights
+        used = np.where(weights > 0, weights, np.inf)
+        full = 2 * used / (self.problem.alpha * self.problem.n)  # |beta| at a margin of 0: a = 2
+        return np.where(weights > 0, 1 / full, 0.0), np.where(weights > 0, SAME_BETA * full, 0.0)
+
+    def advance(self, n_iter):
+        """Take about `n_iter` steps (a working set that was begun is finished); return how many."""
+        done = 0
+        while done < n_iter and not self.converged:
+            steps = self._classic_round(n_iter - done) if self.classic else self._round()
+            if steps == 0:
+                break
+            done += steps
+        self.n_iter += done
+        return done
+
+    def _classic_round(self, budget):
+        """Steps on the whole problem."""
+        everyone = np.arange(self.problem.n)
+        goal = self.tol
+        if self.extra_steps >= 0:
+            goal, budget = min(self.tol, self.EXACT_GOAL), min(budget, self.extra_steps)
+        steps, violation = self._solve(everyone, goal, budget)
+        self.violation = violation
+        if self.extra_steps >= 0:
+            self.extra_steps -= steps
+            self.converged = violation <= self.EXACT_GOAL or self.extra_steps == 0 or steps == 0
+        elif violation <= self.tol:
+            small = self.problem.n <= self.EXACT_ROWS
+            self.extra_steps = max(1000, self.n_iter + steps) if small else 0
+            self.converged = self.extra_steps == 0
+            return max(steps, 1)
+        return steps
+
+    def _round(self):
+        """One working set."""
+        while True:
+            members = self._choose()
+            if self.violation <= self.tol:
+                if self.active.all():
+                    self.converged = True
+                    return 0
+                self._restore()
+                continue
+            goal = max(0.5 * self.tol, self.INNER_ACCURACY * self.violation)
+            steps, _ = self._solve(members, goal, 100 * len(members))
+            if steps:
+                break
+            if not self.n_kept:
+                return 0
+            self.members = np.empty(0, dtype=np.intp)  # try violators alone
+        self.rounds += 1
+        if self.shrinking and self.rounds - self.last_look >= self.SHRINK_EVERY:
+            self.last_look = self.rounds
+            self._shrink()
+        return steps
+
+    def _solve(self, members, goal, budget):
+        """Steps inside the working set, then the gradient of all; return the steps and the violation left inside."""
+        n = self.problem.n
+        if self.classic and self.kernel is None:
+            self.kernel = np.asarray(self.rows.batch(members), dtype=np.float64)
+            self.n_kernel_evaluations += n * n
+        block = self.kernel if self.classic else self._between(members)
+        block = block + np.diag(self.ridge[members])
+        beta, e, diagonal = self.beta[members], self.e[members], self.diagonal[members]
+        lower, upper, grain = self.lower[members], self.upper[members], self.grain[members]
+        step = self._pair_step if self.problem.fit_intercept else self._single_step
+        steps = 0
+        while True:
+            violation, move = step(block, beta, e, diagonal, lower, upper, grain, goal)
+            if move is None or steps >= budget:
+                break
+            move()
+            steps += 1
+        changes = beta - self.beta[members]
+        moved = members[changes != 0]
+        rows = self.kernel[moved] if self.classic else self._rows_of(moved)
+        self.e -= rows.T @ changes[changes != 0] + self.ridge * _spread(changes, members, n)
+        self.beta[members] = beta
+        return steps, violation
+
+    def _between(self, members):
+        """The kernel between the members of a set."""
+        self.n_kernel_evaluations += len(members) ** 2
+        return np.asarray(self.rows.block(members, members), dtype=np.float64)
+
+    def _rows_of(self, moved):
+        self.n_kernel_evaluations += self.problem.n * int(np.sum(~self.known[moved]))
+        self.known[moved] = True
+        return np.asarray(self.rows.batch(moved), dtype=np.float64)
+
+    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+        """The violation inside the set, and the step on its best pair (None when the violation is at most `goal`)."""
+        can_grow, can_shrink = beta < upper, beta > lower
+        top = e.max(where=can_grow, initial=-np.inf)
+        bottom = e.min(where=can_shrink, initial=np.inf)
+        violation = max(top - bottom, 0.0)
+        if not violation > goal:
+            return violation, None
+        i = int(np.argmax(np.where(can_grow, e, -np.inf)))
+        curvature = diagonal[i] + diagonal - 2 * block[i]
+        curvature[i] = 0.0  # its own entry in the block holds the ridge; it is never chosen
+        curvature = np.maximum(curvature, TINY)
+        gain = np.where(can_shrink, np.maximum(top - e, 0.0), 0.0) ** 2 / curvature
+        j = int(np.argmax(gain))
+        if gain[j] <= 0:
+            return violation, None
+
+        def move():
+            room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
+            s = min((top - e[j]) / curvature[j], room_i, room_j)
+            self.dual += s * (top - e[j]) - 0.5 * s * s * curvature[j]
+            beta[i] = upper[i] if room_i - s <= grain[i] else beta[i] + s
+            beta[j] = lower[j] if room_j - s <= grain[j] else beta[j] - s
+            e[:] -= s * (block[i] - block[j])
+
+        return violation, move
+
+    def _single_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+        """The same for one coordinate: the one whose own step gains most."""
+        curvature = np.maximum(diagonal, TINY)
+        s = np.clip(e / curvature, lower - beta, upper - beta)
+        gain = s * (e - 0.5 * s * curvature)
+        violation = np.abs(e).max(where=s != 0, initial=0.0)
+        i = int(np.argmax(gain))
+        if not violation > goal or gain[i] <= 0:
+            return violation, None
+
+        def move():
+            self.dual += gain[i]
+            if upper[i] - beta[i] - s[i] <= grain[i]:
+                beta[i] = upper[i]
+            elif s[i] - (lower[i] - beta[i]) <= grain[i]:
+                beta[i] = lower[i]
+            else:
+                beta[i] += s[i]
+            e[:] -= s[i] * block[i]
+
+        return violation, move
+
+    def _choose(self):
+        """The next working set: the newest half of the last one, and the worst violators; `violation` on the way."""
+        beta, e, active = self.beta, self.e, self.active
+        slack = 0.5 * self.tol  # what violates the conditions by less is not worth a kernel row
+        can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
+        if self.problem.fit_intercept:
+            top = e.max(where=can_grow, initial=-np.inf)
+            bottom = e.min(where=can_shrink, initial=np.inf)
+            self.violation = max(top - bottom, 0.0)
+            sides = [
+                np.flatnonzero(can_grow & (e > bottom + slack)),
+                np.flatnonzero(can_shrink & (e < top - slack)),
+            ]
+            urgency = [e[sides[0]], -e[sides[1]]]
+        else:
+            wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
+            self.violation = np.abs(e).max(where=wrong, initial=0.0)
+            side = np.flatnonzero(wrong & (np.abs(e) > slack))
+            curvature = np.maximum(self.diagonal[side], TINY)
+            s = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
+            sides = [side, side]
+            urgency = [s * (e[side] - 0.5 * s * curvature), np.abs(e[side])]
+        in_play = int(np.count_nonzero(self.active))
+        size = in_play if in_play <= 2 * self.set_size and in_play < self.problem.n else self.set_size
+        full = len(self.members) >= size
+        kept = (self.members[len(self.members) // 2 :] if full else self.members)[: size // 2]
+        taken = np.zeros(self.problem.n, dtype=bool)
+        taken[kept] = True
+        self.n_kept = len(kept)
+        chosen, room = [kept], size - len(kept)
+        for number, (side, need) in enumerate(zip(sides, urgency)):
+            share = room // (len(sides) - number)
+            free = ~taken[side]
+            side, need = side[free], need[free]
+            if len(side) > share:
+                side = side[np.argpartition(-need, share - 1)[:share]]
+            taken[side] = True
+            room -= len(side)
+            chosen.append(np.sort(side))
+        self.members = np.concatenate(chosen)
+        return self.members
+
+    def _settled(self):
+        """At a bound, and pushed against it by more than any violator pulls."""
+        at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
+        if not self.problem.fit_intercept:
+            return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
+        top = self.e.max(where=~at_upper & self.active, initial=-np.inf)
+        bottom = self.e.min(where=~at_lower & self.active, initial=np.inf)
+        return (
+            (at_upper & ~at_lower & (self.e > top))
+            | (at_lower & ~at_upper & (self.e < bottom))
+            | (at_lower & at_upper)
+        )
+
+    def _shrink(self):
+        settled = self._settled() & self.active
+        settled[self.members] = False
+        if settled.sum() >= self.SHRINK_SHARE * self.active.sum():
+            self.active &= ~settled
+
+    def _restore(self):
+        """Consider everyone again; then leave out those that were and still satisfy the conditions."""
+        was_active = self.active
+        self.active = np.ones(self.problem.n, dtype=bool)
+        members = self.members
+        self._choose()
+        self.members = members
+        if self.violation > self.tol:
+            settled = self._settled() & ~was_active
+            if settled.sum() >= self.SHRINK_SHARE * len(settled):
+                settled[self.members] = False
+                self.active = ~settled
+
+    def check(self, tol):
+        """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
+        self.converged = self.converged or (self.classic and self.violation <= tol)
+        return self.converged
+
+    def _intercept(self):
+        """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
+        if not self.problem.fit_intercept:
+            return 0.0
+        free = (self.beta > self.lower) & (self.beta < self.upper)
+        if np.any(free):
+            return float(self.e[free].mean())
+        top = self.e.max(where=self.beta < self.upper, initial=-np.inf)
+        bottom = self.e.min(where=self.beta > self.lower, initial=np.inf)
+        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
+
+    def solution(self):
+        """Coefficients and intercept as of now."""
+        return Solution(self.beta.copy(), self._intercept(), self.n_iter)
+
+    def dual_objective(self):
+        """alpha times the dual objective, a lower bound of the optimum that only grows."""
+        return self.problem.alpha * self.dual
+
+    def objective(self):
+        """The primal objective."""
+        scores = self.problem.y - self.e - self.ridge * self.beta
+        return self.problem.objective(scores, float(self.beta @ scores), self._intercept())
+
+    def gap(self):
+        """Primal minus dual objective."""
+        return max(self.objective() - self.dual_objective(), 0.0)
+
+
+def _spread(values, places, n):
+    """An array of n zeros with `values` at `places`."""
+    out = np.zeros(n)
+    out[places] = values
+    return out

@@ -1,0 +1,1 @@
+"""Kernel values, rows and length scales in plain NumPy."""

@@ -1,0 +1,1 @@
+"""Cutting planes for a convex risk of scores, and the quadratic programme of their dual."""

@@ -1,0 +1,27 @@
+# The cuts of a bundle, for compiled solvers.
+
+from kernbench.solvers.design._design cimport Design
+from kernbench.solvers.bundle._simplex_qp cimport SimplexQP
+
+
+cdef class Cuts:
+    cdef readonly Py_ssize_t n_cuts, capacity
+    cdef Design design
+    cdef SimplexQP qp
+    cdef Py_ssize_t kept                       # the cut of the best point, never dropped; -1 without one
+    cdef double[:, ::1] elements, scores       # a_k and, of a kernel, their scores
+    cdef double[:, ::1] products, Q            # <a_k, a_l>; working memory
+    cdef double[::1] offsets, multipliers, shares
+    cdef double[::1] sum, sum_scores           # of the cuts, each times its multiplier; its scores, of a kernel
+    cdef Py_ssize_t[::1] idle
+    cdef int append(self, const double *g, double offset) except -1 nogil
+    cdef double maximise(self, double alpha) noexcept nogil
+    cdef void _sum_up(self) noexcept nogil
+    cdef void drop_idle(self) noexcept nogil
+    cdef void _make_room(self) noexcept nogil
+    cdef void _drop(self, Py_ssize_t k) noexcept nogil
+
+
+# out = scale * sum_k u_k rows_k over the first m rows.
+cdef void weighted_sum(const double[:, ::1] rows, const double[::1] u, Py_ssize_t m, double scale,
+                       double *out) noexcept nogil

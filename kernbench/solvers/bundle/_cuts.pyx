@@ -1,0 +1,186 @@
+"""The cuts of a bundle: tangents R(f) >= <a_k, f> + b_k of a convex risk, and the lower bound that follows from them.
+
+    min_f  alpha/2 |f|^2 + max_k (<a_k, f> + b_k)  =  max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha).
+
+Their number is bounded: a cut that has had no part in the bound for a while is dropped; where all have one, two become
+their weighted sum with the others, which is a cut too and gives the same bound alone.
+"""
+
+from kernbench.solvers.design._design cimport dot
+from kernbench.solvers.bundle._risk cimport refuse_nan
+
+import numpy as np
+
+cdef enum:
+    IDLE = 20              # bounds after which a cut without a part in them is dropped
+
+
+cdef class Cuts:
+    """Room for cuts.
+
+    Parameters
+    ----------
+    design : FeatureDesign or KernelDesign
+    capacity : int
+        Cuts kept at the most.
+
+    Attributes
+    ----------
+    n_cuts : int
+    """
+
+    def __init__(self, Design design, capacity):
+        self.design, self.capacity, self.kept = design, capacity, -1
+        self.qp = SimplexQP(capacity)
+        # Memory of cuts that are never taken is never touched.
+        self.elements = np.empty((capacity, design.n_coef))
+        self.scores = np.empty((capacity if design.is_kernel else 1, design.n_samples))
+        self.products, self.Q = np.empty((capacity, capacity)), np.empty((capacity, capacity))
+        self.offsets, self.multipliers, self.shares = np.empty(capacity), np.zeros(capacity), np.empty(capacity)
+        self.sum, self.sum_scores = np.empty(design.n_coef), np.empty(design.n_samples if design.is_kernel else 1)
+        self.idle = np.zeros(capacity, dtype=np.intp)
+
+    cdef int append(self, const double *g, double offset) except -1 nogil:
+        """Add the cut with slopes g at the samples."""
+        cdef Py_ssize_t k, last
+        cdef double *element
+        cdef double *scores
+        self._make_room()
+        last = self.n_cuts
+        element, scores = &self.elements[last, 0], &self.scores[last if self.design.is_kernel else 0, 0]
+        self.design.gather_up(g, element)
+        if self.design.is_kernel:
+            self.design.score(element, scores)
+        for k in range(last + 1):
+            self.products[k, last] = self.design.inner(&self.elements[k, 0], element, scores)
+            self.products[last, k] = self.products[k, last]
+        self.offsets[last], self.multipliers[last], self.idle[last] = offset, 0.0, 0
+        self.n_cuts += 1
+        return refuse_nan(self.products[last, last])
+
+    cdef double maximise(self, double alpha) noexcept nogil:
+        """Find the multipliers and the sum of the cuts; return the lower bound.
+
+        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself: u'Qu adds
+        terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound where alpha is small.
+        """
+        cdef Py_ssize_t k, l, m = self.n_cuts
+        cdef double square
+        for k in range(m):
+            for l in range(m):
+                self.Q[k, l] = self.products[k, l] / alpha
+        self.qp.solve(&self.Q[0, 0], self.capacity, &self.offsets[0], m, &self.multipliers[0])
+        self._sum_up()
+        square = self.design.inner(&self.sum[0], &self.sum[0], &self.sum_scores[0])
+        return dot(&self.multipliers[0], &self.offsets[0], m) - square / (2.0 * alpha)
+
+    cdef void _sum_up(self) noexcept nogil:
+        weighted_sum(self.elements, self.multipliers, self.n_cuts, 1.0, &self.sum[0])
+        if self.design.is_kernel:
+            weighted_sum(self.scores, self.multipliers, self.n_cuts, 1.0, &self.sum_scores[0])
+
+    cdef void drop_idle(self) noexcept nogil:
+        """Count the bounds that each cut has had no part in; drop those that have been idle for long."""
+        cdef Py_ssize_t k
+        for k in range(self.n_cuts):
+            self.idle[k] = 0 if self.multipliers[k] > 0.0 else self.idle[k] + 1
+        for k in range(self.n_cuts - 1, -1, -1):
+            if self.idle[k] > IDLE and k != self.kept:
+                self._drop(k)
+
+    cdef void _make_room(self) noexcept nogil:
+        cdef Py_ssize_t k, l, m = self.n_cuts, longest = -1, least = -1, second = -1
+        cdef double square = 0.0
+        cdef double[::1] u = self.multipliers
+        if m < self.capacity:
+            return
+        for k in range(m):
+            if k == self.kept:
+                continue
+            if longest < 0 or self.idle[k] > self.idle[longest]:
+                longest = k
+            if least < 0 or u[k] < u[least]:
+                least, second = k, least
+            elif second < 0 or u[k] < u[second]:
+                second = k
+        if self.idle[longest] > 0:
+            self._drop(longest)
+            return
+        # The sum of all takes the place of the least, and the second least makes room.
+        for k in range(m):
+            self.shares[k] = dot(&self.products[k, 0], &u[0], m)
+            square += u[k] * self.shares[k]
+        self.offsets[least] = dot(&u[0], &self.offsets[0], m)
+        _sum_into(self.elements, u, m, least)
+        if self.design.is_kernel:
+            _sum_into(self.scores, u, m, least)
+        for k in range(m):
+            self.products[k, least] = self.products[least, k] = self.shares[k]
+            u[k] = 0.0
+        self.products[least, least] = square
+        u[least] = 1.0
+        self._drop(second)
+
+    cdef void _drop(self, Py_ssize_t k) noexcept nogil:
+        """Forget cut k; the last one takes its place."""
+        cdef Py_ssize_t l, last = self.n_cuts - 1
+        self.n_cuts = last
+        if k == last:
+            return
+        self.elements[k, :] = self.elements[last, :]
+        if self.design.is_kernel:
+            self.scores[k, :] = self.scores[last, :]
+        self.offsets[k], self.multipliers[k], self.idle[k] = self.offsets[last], self.multipliers[last], self.idle[last]
+        for l in range(last):
+            self.products[k, l] = self.products[l, k] = self.products[last, l]
+        self.products[k, k] = self.products[last, last]
+        if self.kept == last:
+            self.kept = k
+
+    def state(self):
+        """Return the cuts as arrays, for a solution."""
+        m = self.n_cuts
+        state = {"cuts": np.array(self.elements[:m]), "offsets": np.array(self.offsets[:m]),
+                 "multipliers": np.array(self.multipliers[:m]), "idle": np.array(self.idle[:m])}
+        return state | ({"cut_scores": np.array(self.scores[:m])} if self.design.is_kernel else {})
+
+    def load(self, state):
+        """Take cuts from the state of a solution; return whether there were any, and no more than fit."""
+        m = len(state["cuts"])
+        if not 0 < m <= self.capacity:
+            return False
+        scores = state["cut_scores" if self.design.is_kernel else "cuts"]
+        for kept, values in (
+            (self.elements, state["cuts"]), (self.offsets, state["offsets"]), (self.multipliers, state["multipliers"]),
+            (self.idle, state["idle"]), (self.products[:, :m], state["cuts"] @ scores.T),
+        ):
+            np.asarray(kept)[:m] = values
+        if self.design.is_kernel:
+            np.asarray(self.scores)[:m] = scores
+        self.n_cuts = m
+        self._sum_up()
+        return True
+
+
+cdef void weighted_sum(const double[:, ::1] rows, const double[::1] u, Py_ssize_t m, double scale,
+                       double *out) noexcept nogil:
+    cdef Py_ssize_t k, l, d = rows.shape[1]
+    cdef double share
+    for l in range(d):
+        out[l] = 0.0
+    for k in range(m):
+        share = scale * u[k]
+        if share != 0.0:
+            for l in range(d):
+                out[l] += share * rows[k, l]
+
+
+cdef void _sum_into(double[:, ::1] rows, const double[::1] u, Py_ssize_t m, Py_ssize_t where) noexcept nogil:
+    """rows_where = sum_k u_k rows_k."""
+    cdef Py_ssize_t k, l
+    for l in range(rows.shape[1]):
+        rows[where, l] *= u[where]
+    for k in range(m):
+        if k != where and u[k] != 0.0:
+            for l in range(rows.shape[1]):
+                rows[where, l] += u[k] * rows[k, l]

@@ -1,0 +1,297 @@
+"""Cutting planes in the metric of the margin: alpha/2 ||f||^2 + R(f) to a certified gap, for any convex risk R of scores.
+
+The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The lower bound of the optimum is
+
+    max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha),
+
+a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010). As in OCAS (Franc and Sonnenburg 2009)
+the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
+Three things differ, and divide the number of cuts by five to ten:
+
+* the model is minimised with a quadratic term in the metric of what is at the margin, around the best point: a mean over
+  many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
+* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either side;
+* a fit on a sample of the data comes first.
+
+An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
+"""
+
+from libc.math cimport INFINITY, fabs
+
+from kernbench.solvers.bundle._cuts cimport Cuts, weighted_sum
+from kernbench.solvers.design._design cimport Design, dot
+from kernbench.solvers.bundle._line_search cimport SampledLine
+from kernbench.solvers.bundle._preconditioner cimport Metric, metric_for
+from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
+
+from numbers import Integral
+
+import numpy as np
+
+from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.solvers.base import Solution
+from kernbench.problems.draws import seed_of
+
+cdef enum:
+    SAMPLE = 4096          # samples of the first fit, and of the line search
+    COARSE_CUTS = 30
+    STUCK = 10             # cuts in a row that may change nothing
+cdef double COARSE_TOL = 0.03
+
+
+cdef class CuttingPlanes:
+    """The bundle method for a risk. A solver is this, and a constructor that makes the risk and calls `_set_up`.
+
+    Attributes
+    ----------
+    n_cuts : int
+        Cuts held now.
+    n_passes : int
+        Products with the data, or with the kernel matrix, so far.
+    n_inner_products : int
+        n_samples for each of them.
+    """
+
+    granularity = 1
+    first_check = None
+
+    def _settle(self, tol, max_cuts, random_state, initial):
+        """Take the settings that do not depend on the risk; return the generator of the run."""
+        self.tol = require_number("tol", tol, positive=True)
+        if not isinstance(max_cuts, Integral) or max_cuts < 3:
+            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        self.max_cuts = max_cuts
+        self.seed = seed_of(random_state, initial)
+        return np.random.default_rng(self.seed)
+
+    def _set_up(self, Risk problem, rng, initial=None):
+        self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
+        d, n = problem.design.n_coef, problem.n
+        self.sample = problem.sample(rng, SAMPLE)
+        small = problem if len(self.sample) == n else problem.take(self.sample)
+        self.line = SampledLine(small, self.sample)
+        self.metric = metric_for(self.design, problem.centred_by, self.alpha, rng)
+        self.cuts = Cuts(self.design, self.max_cuts)
+        self.Z = np.empty((self.max_cuts + 1 if self.metric is not None else 1, d))
+        self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
+        self.coef, self.next_coef, self.step = np.zeros(d), np.empty(d), np.empty(d)
+        self.scores, self.next_scores, self.moved = np.zeros(n), np.empty(n), np.empty(n)
+        self.g = np.empty(n)
+        self.value, self.bound, self.dual, self.last_gap = INFINITY, 0.0, -INFINITY, INFINITY
+        if initial is not None:
+            self._start_from(initial)
+
+    @property
+    def n_cuts(self):
+        return self.cuts.n_cuts
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.design.n_kernel_evaluations
+
+    @property
+    def n_passes(self):
+        return self.design.n_passes
+
+    @property
+    def n_inner_products(self):
+        return self.design.n_passes * self.problem.n
+
+    # --- the iteration -----------------------------------------------------------------------------------------------
+
+    def advance(self, n_iter):
+        """Take up to `n_iter` more cuts; return how many, fewer once the gap is closed or nothing moves any more."""
+        done = 0
+        while done < n_iter and not self.converged and self.stuck < STUCK:
+            if self.cuts.n_cuts == 0:
+                self._first_point()
+            else:
+                with nogil:
+                    self._next_point()
+            with nogil:
+                self._evaluate()
+                self._raise_bound()
+            self.n_iter += 1
+            done += 1
+        return done
+
+    def _first_point(self):
+        """Start from what was given, else from the solution for a sample, else from 0."""
+        cdef CuttingPlanes coarse
+        if not self.warm and self.problem.n > 4 * len(self.sample):
+            coarse = CuttingPlanes.__new__(CuttingPlanes)
+            coarse.tol, coarse.max_cuts, coarse.seed = COARSE_TOL, self.max_cuts, self.seed
+            part = self.problem.take(self.sample, self.design.take(self.sample))
+            coarse._set_up(part, np.random.default_rng(self.seed))
+            coarse.advance(COARSE_CUTS)
+            self.coef = self.design.embed(np.asarray(coarse.coef), self.sample)
+            self.warm = True
+        self.n_steps = self.warm
+        if np.any(self.coef):
+            self.design.score(&self.coef[0], &self.scores[0])
+        self.next_coef[:], self.next_scores[:] = self.coef, self.scores
+
+    cdef int _evaluate(self) except -1 nogil:
+        """Add the cut at the next point; keep the point if it is the best so far."""
+        cdef double risk, value
+        risk = self.problem.risk(&self.next_scores[0], &self.g[0])
+        refuse_nan(risk)
+        answer_signals()
+        value = risk + 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0],
+                                                            &self.next_scores[0])
+        self.cuts.append(&self.g[0], risk - dot(&self.g[0], &self.next_scores[0], self.problem.n))
+        self.stuck += 1
+        if value <= self.value:
+            if value < self.value * (1 - 1e-14):
+                self.stuck = 0
+            self.value, self.best_risk, self.cuts.kept = value, risk, self.cuts.n_cuts - 1
+            self.coef, self.next_coef = self.next_coef, self.coef
+            self.scores, self.next_scores = self.next_scores, self.scores
+        return 0
+
+    cdef int _raise_bound(self) except -1 nogil:
+        """Solve the dual programme of the cuts."""
+        cdef double dual = self.cuts.maximise(self.alpha)
+        if dual > self.dual + 1e-14 * max(fabs(dual), self.value):
+            self.stuck = 0
+        self.dual = dual
+        self.bound = max(self.bound, dual)
+        self.cuts.drop_idle()
+        self.converged = self._is_within(self.tol)
+        return 0
+
+    cdef bint _is_within(self, double tol) noexcept nogil:
+        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        cdef:
+            Py_ssize_t k
+            double gap = self.value - self.bound
+            bint moved = self.cuts.n_cuts > 1
+        for k in range(self.coef.shape[0]):
+            moved = moved or self.coef[k] != 0
+        return gap <= 0 or (gap <= tol * self.value and moved)
+
+    cdef int _next_point(self) except -1 nogil:
+        """The end of the line search towards the minimiser of the model."""
+        cdef:
+            Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
+            double gap = self.value - self.bound, slope, curvature, t
+            bint plain = self.metric is None or (self.in_metric and gap > 0.5 * self.last_gap)
+        self.last_gap, self.in_metric = gap, not plain
+        if plain:
+            for k in range(d):
+                self.step[k] = -self.cuts.sum[k] / self.alpha - self.coef[k]
+        else:
+            self._newton_step()
+        answer_signals()
+        if self.design.is_kernel:
+            for i in range(n):
+                self.moved[i] = -self.cuts.sum_scores[i] / self.alpha - self.scores[i]
+        else:
+            self.design.score(&self.step[0], &self.moved[0])
+        # The cut of the best point is the risk's slope there.
+        slope = self.alpha * self.design.inner(&self.coef[0], &self.step[0], &self.moved[0])
+        slope += self.design.inner(&self.cuts.elements[self.cuts.kept, 0], &self.step[0], &self.moved[0])
+        curvature = self.alpha * self.design.inner(&self.step[0], &self.step[0], &self.moved[0])
+        t = self.line.search(&self.scores[0], &self.moved[0], slope, curvature)
+        for k in range(d):
+            self.next_coef[k] = self.coef[k] + t * self.step[k]
+        for i in range(n):
+            self.next_scores[i] = self.scores[i] + t * self.moved[i]
+        return 0
+
+    cdef int _newton_step(self) except -1 nogil:
+        """step: f - f_0 for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - f_0|^2 in the metric
+        M - alpha I, f_0 the best point."""
+        cdef:
+            Py_ssize_t k, l, m = self.cuts.n_cuts, d = self.design.n_coef
+            double *last = &self.Z[m, 0]
+        if self.n_steps in (0, 1, 4, 16, 64, 256):
+            # `moved` is free until the step is known.
+            self.problem.density(&self.scores[0], &self.moved[0])
+            answer_signals()
+            self.metric.fit(&self.moved[0])
+        self.n_steps += 1
+        for k in range(m):
+            self.Z[k, :] = self.cuts.elements[k, :]
+            self.heights[k] = self.cuts.offsets[k] + dot(&self.cuts.elements[k, 0], &self.coef[0], d)
+            self.shares[k] = 0.0
+        for l in range(d):
+            last[l] = self.alpha * self.coef[l]
+        self.metric.half_solve(&self.Z[0, 0], m + 1)
+        for k in range(m):
+            self.heights[k] -= dot(&self.Z[k, 0], last, d)
+            for l in range(k + 1):
+                self.cuts.Q[k, l] = self.cuts.Q[l, k] = dot(&self.Z[k, 0], &self.Z[l, 0], d)
+        self.cuts.qp.solve(&self.cuts.Q[0, 0], self.cuts.capacity, &self.heights[0], m, &self.shares[0])
+        weighted_sum(self.cuts.elements, self.shares, m, -1.0, &self.step[0])
+        for l in range(d):
+            self.step[l] -= self.alpha * self.coef[l]
+        self.metric.solve(&self.step[0])
+        return 0
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def check(self, tol):
+        """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
+        self.converged = self.gap() <= tol * self.objective()
+        return self.converged
+
+    def objective(self):
+        """Return the objective of the best point."""
+        if self.cuts.n_cuts:
+            return self.value
+        if not np.any(self.coef):
+            return self.problem.at_zero
+        cdef double[::1] scores = self.design.scores(self.coef)
+        cdef double risk = self.problem.risk(&scores[0], NULL)
+        refuse_nan(risk)
+        return 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0], &scores[0]) + risk
+
+    def gap(self):
+        """Return the objective minus the best lower bound."""
+        return max(0.0, self.objective() - self.bound)
+
+    def solution(self):
+        """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
+        state = self.cuts.state() | {
+            "seed": np.array([self.seed]), "settings": self.problem.settings(),
+            "signature": self.problem.signature(self._telling_scores()),
+            "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
+            "progress": np.array([self.cuts.kept, self.best_risk, self.dual, self.bound, self.last_gap, self.n_steps,
+                                  self.in_metric, self.stuck], dtype=np.float64),
+        }
+        return Solution(np.array(self.coef), 0.0, self.n_iter, state)
+
+    def _telling_scores(self):
+        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+        if np.any(self.coef) or self.cuts.n_cuts == 0:
+            return self.scores
+        return self.design.scores(self.cuts.elements[0])
+
+    def _start_from(self, initial):
+        keys = ["settings", "cuts", "offsets", "multipliers", "idle", "signature", "hessian", "progress"]
+        state = require_state(initial, self.design.n_coef, keys + ["cut_scores"] * self.design.is_kernel)
+        self.coef = np.array(initial.coef, dtype=np.float64)
+        self.warm, self.n_iter = True, initial.n_iter
+        if state is None or not self.problem.same_risk(state["settings"]):
+            return
+        self.design.score(&self.coef[0], &self.scores[0])
+        if not self.cuts.load(state):
+            return
+        if not self.problem.same_data(state["signature"], self._telling_scores()):
+            self.cuts.n_cuts = 0
+            return
+        kept, self.best_risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
+        self.cuts.kept = int(kept)
+        self.value = self.best_risk + 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0],
+                                                                           &self.scores[0])
+        if self.metric is not None:
+            self.metric.load(state["hessian"])
+        if state["settings"][0] == self.alpha:
+            self.dual, self.bound, self.last_gap = dual, bound, last_gap
+            self.n_steps, self.in_metric, self.stuck = int(n_steps), bool(in_metric), int(stuck)
+            self.converged = self._is_within(self.tol)
+        else:
+            # The metric serves the next alpha too, for two steps.
+            self.n_steps = 2 if self.metric is not None and self.metric.fitted else 0
+            self._raise_bound()

@@ -1,0 +1,170 @@
+"""The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent.
+
+The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of
+the h_i of one class, it becomes
+
+    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
+
+a matrix of moments. The sum is one dsyrk over blocks of rows. The Hessian of a mean over samples is that without the
+means: M = alpha I + sum_i h_i x_i x_i'.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport NAN, sqrt
+from libc.stdlib cimport free, malloc
+from scipy.linalg.cython_blas cimport dsyrk, dtrsm
+from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
+
+from kernbench.kernels.engine._engine cimport allocate
+from kernbench.solvers.bundle._risk cimport refuse_nan
+
+import numpy as np
+
+LARGEST = 1500           # features up to which the d x d matrix is formed
+
+cdef enum:
+    ROWS = 4096          # samples that are always enough of them
+    WORTH = 64           # ... and so many numbers of X per sample: the sum then costs no more than a few passes over X
+    BLOCK = 256          # rows multiplied at a time
+    THREADED = 1 << 20   # products that two threads are worth
+    LANES = 8            # sums kept apart, for the threads; their number must not depend on that of the threads
+cdef double RIDGE = 1e-10
+
+
+cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
+    """A metric for few features, None for kernels and for many; of pairs if `mask` tells two classes, None of samples.
+
+    Draws from `rng` if it looks at some rows only.
+    """
+    cdef Py_ssize_t n = design.n_samples, size
+    if design.is_kernel or design.n_coef > LARGEST:
+        return None
+    size = max(<Py_ssize_t> ROWS, WORTH * n // design.n_coef)
+    return _metric_of(design, mask, alpha, np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False)))
+
+
+cdef Metric _metric_of(Design design, const unsigned char[::1] mask, double alpha, rows):
+    cdef Metric metric = Metric.__new__(Metric)
+    metric.design, metric.mask, metric.alpha, metric.n_coef = design, mask, alpha, design.n_coef
+    metric.hessian, metric.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
+    metric.rows, metric.paired = rows, mask is not None
+    return metric
+
+
+def solve_in_the_metric(Design design, positive, double alpha, h, v):
+    """Return M^-1 v for weights h of the samples, all rows taken."""
+    cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
+    cdef double[::1] solved = np.array(v, dtype=np.float64)
+    cdef Metric metric = _metric_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
+    metric.fit(&weights[0])
+    metric.solve(&solved[0])
+    return np.asarray(solved)
+
+
+cdef class Metric:
+    """The matrix M above, factorised."""
+
+    def state(self):
+        """Return what was fitted: it does not depend on alpha; an empty matrix before the first fit."""
+        return np.array(self.hessian) if self.fitted else np.empty((0, 0))
+
+    def load(self, hessian):
+        """Take what was fitted, if anything was."""
+        if hessian.shape == (self.n_coef, self.n_coef):
+            self.hessian = hessian
+            self._factorise()
+
+    cdef int fit(self, const double *h) except -1 nogil:
+        """Take the weights h of the samples."""
+        cdef:
+            Py_ssize_t d = self.n_coef, n = self.design.n_samples, i, k, l, lane
+            double weight, share = <double> n / self.rows.shape[0], difference
+            double[2] total
+            bint failed = False
+            double *masked = <double *> allocate(n * sizeof(double))
+            double *means = <double *> allocate(2 * d * sizeof(double))
+            double *sums = <double *> allocate(LANES * d * d * sizeof(double))
+        try:
+            for l in range(2):
+                total[l] = 0.0
+                for i in range(n):
+                    weight = h[i] if self.paired and self.mask[i] == l else 0.0
+                    masked[i] = weight
+                    total[l] += weight
+                if total[l] > 0.0:
+                    self.design.gather_up(masked, means + l * d)
+                for k in range(d):
+                    means[l * d + k] = means[l * d + k] / total[l] if total[l] > 0.0 else 0.0
+            for lane in prange(LANES, schedule="static", use_threads_if=self.rows.shape[0] * d * d >= THREADED):
+                if self._sum_up(lane, h, means, sums + lane * d * d) != 0:
+                    failed = True
+            if failed:
+                with gil:
+                    raise MemoryError("could not allocate a block of rows")
+            self.design.n_passes += 1
+            for k in range(d):
+                difference = means[d + k] - means[k]
+                for l in range(k, d):
+                    weight = 0.0
+                    for lane in range(LANES):
+                        weight += sums[lane * d * d + k * d + l]
+                    weight = share * weight + total[1] * difference * (means[d + l] - means[l])
+                    self.hessian[k, l] = self.hessian[l, k] = weight
+        finally:
+            free(masked)
+            free(means)
+            free(sums)
+        return self._factorise()
+
+    cdef int _factorise(self) except -1 nogil:
+        cdef Py_ssize_t k, d = self.n_coef
+        cdef int order = <int> d, info
+        cdef double trace = 0.0
+        for k in range(d):
+            trace += self.hessian[k, k]
+        refuse_nan(trace)
+        self.factor[:, :] = self.hessian
+        for k in range(d):
+            self.factor[k, k] += self.alpha + RIDGE * trace / d
+        dpotrf("L", &order, &self.factor[0, 0], &order, &info)
+        if info != 0:
+            refuse_nan(NAN)
+        self.fitted = True
+        return 0
+
+    cdef int _sum_up(self, Py_ssize_t lane, const double *h, const double *means, double *sums) noexcept nogil:
+        """sums = sum h_i (x_i - mu)(x_i - mu)' over one of `LANES` shares of the rows; non-zero without memory."""
+        cdef:
+            Py_ssize_t d = self.n_coef, m = self.rows.shape[0], start, stop = m * (lane + 1) // LANES, q, k, i, count
+            double *block = <double *> malloc(BLOCK * d * sizeof(double))
+            const double *mean
+            double root, one = 1.0
+            int order = <int> d, depth
+        if block == NULL:
+            return 1
+        for k in range(d * d):
+            sums[k] = 0.0
+        start = m * lane // LANES
+        while start < stop:
+            count = min(<Py_ssize_t> BLOCK, stop - start)
+            self.design.fetch(&self.rows[start], count, block)
+            for q in range(count):
+                i = self.rows[start + q]
+                mean = means + d * (self.mask[i] if self.paired else 0)
+                root = sqrt(h[i])
+                for k in range(d):
+                    block[q * d + k] = root * (block[q * d + k] - mean[k])
+            depth = <int> count
+            dsyrk("L", "N", &order, &depth, &one, block, &order, &one, sums, &order)
+            start += count
+        free(block)
+        return 0
+
+    cdef void solve(self, double *v) noexcept nogil:
+        cdef int order = <int> self.n_coef, one = 1, info
+        dpotrs("L", &order, &one, &self.factor[0, 0], &order, v, &order, &info)
+
+    cdef void half_solve(self, double *V, Py_ssize_t count) noexcept nogil:
+        cdef int order = <int> self.n_coef, columns = <int> count
+        cdef double one = 1.0
+        dtrsm("L", "L", "N", "N", &order, &columns, &one, &self.factor[0, 0], &order, V, &order)

@@ -1,0 +1,297 @@
+"""What the scores are made of: features or a kernel, behind one interface.
+
+A design maps an element f of a Hilbert space H to its scores, f(x_1), …, f(x_n), and takes values g_i at the samples
+back to the element sum_i g_i k(x_i, .). An element is an array of coefficients: the d weights w where there are
+features (k the inner product), the n coefficients of the k(x_i, .) where there is a kernel. A solver written in these
+terms is a linear and a kernel method at once.
+
+Rows are shared out over the threads in chunks whose bounds depend on the shape only, and sums over chunks are taken in
+their order: the result does not depend on the number of threads. Storage may be float32, sums are float64.
+"""
+
+from cython.parallel cimport prange
+
+from kernbench.solvers.design._passes cimport (
+    dense_combine_double, dense_combine_float, dense_gather_double, dense_gather_float, dense_scores_double,
+    dense_scores_float, sparse_combine_double, sparse_combine_float, sparse_gather_double, sparse_gather_float,
+    sparse_scores_double, sparse_scores_float,
+)
+
+import numpy as np
+from scipy import sparse
+
+cdef enum:
+    CHUNK_ROWS = 2048          # rows of a chunk, at least
+    SUMS = 1 << 20             # numbers in the partial sums of all chunks, at most (but for four chunks)
+    THREADED = 1 << 18         # numbers of X that two threads are worth
+
+
+def as_design(X):
+    """Return the design of features or of a kernel.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features), or KernelRows
+        Arrays of float32 or float64 in C order and CSR matrices are not copied. Of kernel rows the whole matrix is kept
+        if it fits their cache; otherwise it is multiplied tile by tile. A design is returned as it is.
+
+    Returns
+    -------
+    FeatureDesign or KernelDesign
+    """
+    if isinstance(X, Design):
+        return X
+    return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
+
+
+cdef class Design:
+    """A map between elements of a Hilbert space and scores; see the module."""
+
+    cdef int score(self, const double *coef, double *scores) except -1 nogil:
+        return 0
+
+    cdef int gather_up(self, const double *g, double *element) except -1 nogil:
+        return 0
+
+    cdef double inner(self, const double *u, const double *v, const double *scores_of_v) noexcept nogil:
+        return dot(u, scores_of_v if self.is_kernel else v, self.n_coef)
+
+    cdef void fetch(self, const Py_ssize_t *rows, Py_ssize_t count, double *out) noexcept nogil:
+        pass
+
+    def scores(self, coef):
+        """Return f(x_i) for all samples.
+
+        Parameters
+        ----------
+        coef : array-like of shape (n_coef,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        cdef const double[::1] f = _vector(coef, self.n_coef, "coef")
+        cdef double[::1] out = np.empty(self.n_samples)
+        with nogil:
+            self.score(&f[0], &out[0])
+        return np.asarray(out)
+
+    def combine(self, g):
+        """Return the element sum_i g_i k(x_i, .).
+
+        Parameters
+        ----------
+        g : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_coef,), float64
+        """
+        cdef const double[::1] values = _vector(g, self.n_samples, "g")
+        cdef double[::1] out = np.empty(self.n_coef)
+        with nogil:
+            self.gather_up(&values[0], &out[0])
+        return np.asarray(out)
+
+
+cdef class FeatureDesign(Design):
+    """Explicit features, dense or sparse: H is R^d with the inner product of coefficients.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_coef)
+
+    Attributes
+    ----------
+    n_samples, n_coef : int
+    is_kernel : bool
+        False.
+    n_passes : int
+        Products with X so far.
+    n_kernel_evaluations : int
+        0.
+    """
+
+    def __init__(self, X):
+        self.is_sparse = sparse.issparse(X)
+        if self.is_sparse:
+            X = X.tocsr()
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+        else:
+            X = np.asarray(X)
+            if X.ndim != 2:
+                raise ValueError(f"X must have two dimensions, got shape {X.shape}")
+        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        self.single = dtype == np.float32
+        self.n_samples, self.n_coef = X.shape
+        if self.n_samples == 0 or self.n_coef == 0:
+            raise ValueError(f"X must have rows and columns, got shape {X.shape}")
+        if self.is_sparse:
+            values = np.ascontiguousarray(X.data, dtype=dtype)
+            columns = np.ascontiguousarray(X.indices, dtype=np.int32)
+            starts = np.ascontiguousarray(X.indptr, dtype=np.int64)
+            self.arrays = (values, columns, starts)
+            self.columns = <const int32_t *> <size_t> columns.ctypes.data
+            self.starts = <const int64_t *> <size_t> starts.ctypes.data
+        else:
+            X = values = np.ascontiguousarray(X, dtype=dtype)
+            self.arrays = (values,)
+        self.X = X
+        self.values = <const void *> <size_t> values.ctypes.data
+        self.threaded = values.size >= THREADED
+        most = max(4, SUMS // self.n_coef)
+        self.n_chunks = min((self.n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, most)
+        self.sums = np.empty((self.n_chunks, self.n_coef))
+
+    def take(self, indices):
+        """Return the design of a subset of the samples."""
+        return FeatureDesign(self.X[indices])
+
+    def embed(self, coef, indices):
+        """Return the coefficients here of an element found on the subset `indices`."""
+        return coef
+
+    cdef int score(self, const double *coef, double *scores) except -1 nogil:
+        cdef Py_ssize_t c, n = self.n_samples, chunks = self.n_chunks
+        self.n_passes += 1
+        for c in prange(chunks, schedule="static", use_threads_if=self.threaded):
+            self._score(n * c // chunks, n * (c + 1) // chunks, coef, scores)
+        return 0
+
+    cdef int gather_up(self, const double *g, double *element) except -1 nogil:
+        cdef Py_ssize_t c, k, n = self.n_samples, d = self.n_coef, chunks = self.n_chunks
+        self.n_passes += 1
+        self.sums[:, :] = 0.0
+        for c in prange(chunks, schedule="static", use_threads_if=self.threaded):
+            self._gather_up(n * c // chunks, n * (c + 1) // chunks, g, &self.sums[c, 0])
+        for k in range(d):
+            element[k] = self.sums[0, k]
+        for c in range(1, chunks):
+            for k in range(d):
+                element[k] += self.sums[c, k]
+        return 0
+
+    cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil:
+        cdef Py_ssize_t d = self.n_coef, count = stop - start
+        if self.is_sparse:
+            if self.single:
+                sparse_scores_float(<const float *> self.values, self.columns, self.starts, start, stop, coef, scores)
+            else:
+                sparse_scores_double(<const double *> self.values, self.columns, self.starts, start, stop, coef, scores)
+        elif self.single:
+            dense_scores_float(<const float *> self.values + start * d, count, d, coef, scores + start)
+        else:
+            dense_scores_double(<const double *> self.values + start * d, count, d, coef, scores + start)
+
+    cdef void _gather_up(self, Py_ssize_t start, Py_ssize_t stop, const double *g, double *sums) noexcept nogil:
+        cdef Py_ssize_t d = self.n_coef, count = stop - start
+        if self.is_sparse:
+            if self.single:
+                sparse_combine_float(<const float *> self.values, self.columns, self.starts, start, stop, g, sums)
+            else:
+                sparse_combine_double(<const double *> self.values, self.columns, self.starts, start, stop, g, sums)
+        elif self.single:
+            dense_combine_float(<const float *> self.values + start * d, count, d, g + start, sums)
+        else:
+            dense_combine_double(<const double *> self.values + start * d, count, d, g + start, sums)
+
+    cdef void fetch(self, const Py_ssize_t *rows, Py_ssize_t count, double *out) noexcept nogil:
+        cdef Py_ssize_t d = self.n_coef
+        if self.is_sparse:
+            if self.single:
+                sparse_gather_float(<const float *> self.values, self.columns, self.starts, d, rows, count, out)
+            else:
+                sparse_gather_double(<const double *> self.values, self.columns, self.starts, d, rows, count, out)
+        elif self.single:
+            dense_gather_float(<const float *> self.values, d, rows, count, out)
+        else:
+            dense_gather_double(<const double *> self.values, d, rows, count, out)
+
+
+cdef class KernelDesign(Design):
+    """A kernel: H is its reproducing kernel Hilbert space, an element has n coefficients, <u, v> = u' K v.
+
+    Parameters
+    ----------
+    rows : KernelRows, or ndarray of shape (n_samples, n_samples)
+        Of rows whose cache has room for all of them the whole matrix is computed once and kept; otherwise each product
+        is computed tile by tile.
+
+    Attributes
+    ----------
+    n_samples, n_coef : int
+    is_kernel : bool
+        True.
+    n_passes : int
+        Products with the kernel matrix so far.
+    n_kernel_evaluations : int
+    """
+
+    def __init__(self, rows):
+        self.is_kernel = True
+        if isinstance(rows, np.ndarray):
+            self._keep(rows)
+        elif rows.capacity >= rows.n_rows:
+            everything = np.arange(rows.n_rows)
+            self._keep(rows.block(everything, everything))
+            self.n_kernel_evaluations = self.n_samples * self.n_samples
+        else:
+            self.rows, self.n_samples = rows, rows.n_rows
+        self.n_coef = self.n_samples
+
+    def _keep(self, matrix):
+        self.matrix = FeatureDesign(matrix)
+        self.n_samples = self.matrix.n_samples
+
+    def take(self, indices):
+        """Return the design of a subset of the samples."""
+        if self.matrix is not None:
+            return KernelDesign(self.matrix.X[np.ix_(indices, indices)])
+        self.n_kernel_evaluations += len(indices) ** 2
+        return KernelDesign(self.rows.block(indices, indices))
+
+    def embed(self, coef, indices):
+        """Return the coefficients here of an element found on the subset `indices`."""
+        whole = np.zeros(self.n_coef)
+        whole[indices] = coef
+        return whole
+
+    cdef int score(self, const double *coef, double *scores) except -1 nogil:
+        self.n_passes += 1
+        if self.matrix is not None:
+            return self.matrix.score(coef, scores)
+        with gil:
+            f = np.array(<const double[:self.n_coef]> coef)
+            (<double[:self.n_samples]> scores)[:] = self.rows.matvec(f)
+            self.n_kernel_evaluations += self.n_samples * np.count_nonzero(f)
+        return 0
+
+    cdef int gather_up(self, const double *g, double *element) except -1 nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n_samples):
+            element[i] = g[i]
+        return 0
+
+
+cdef double dot(const double *u, const double *v, Py_ssize_t n) noexcept nogil:
+    cdef double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0
+    cdef Py_ssize_t k = 0
+    while k + 4 <= n:
+        s0 += u[k] * v[k]
+        s1 += u[k + 1] * v[k + 1]
+        s2 += u[k + 2] * v[k + 2]
+        s3 += u[k + 3] * v[k + 3]
+        k += 4
+    while k < n:
+        s0 += u[k] * v[k]
+        k += 1
+    return (s0 + s1) + (s2 + s3)
+
+
+def _vector(values, n, name):
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), got {values.shape}")
+    return values

@@ -1,0 +1,219 @@
+"""What the online methods of the kernel SVM share: a walk along drawn examples, and how a direction is reported.
+
+All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
+responses. A row by itself costs five to ten times its share of a batch. So a `Walk` looks at the next draws together:
+
+    open      the responses of the next draws are copied side by side
+    want      the solver says how far each of them is from making a step, as f is now
+    fetch     the rows of those that would make one come in one batch, and with them those of the next likely
+    add       draw by draw, each step corrects the responses of the draws still to come
+    close     the rows of all steps are added to the responses of everyone
+
+A draw that makes a step nobody foresaw ends the walk; the next one begins there. How near to a step a draw must be for
+its row to be fetched along follows what it cost before: rows for nothing against walks that ended early.
+"""
+
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
+
+import numpy as np
+
+from kernbench.problems.expansion import Expansion
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.draws import as_generator, cumulative_weights
+
+# Of the slack within which rows are fetched along. A fetch costs as much as four (sparse) to eight rows more in it, so a
+# walk cut short outweighs four rows that were not needed: 1.5 * 0.9^4 = 1.
+cdef double WIDER = 1.5, NARROWER = 0.90, NARROWEST = 1e-3
+cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not come
+
+cdef enum:
+    MOST = 32       # rows computed together: later steps see f as it is then, and fewer of them turn out needless
+    FIRST = 32      # draws that the first walk looks at, each later one twice as many: the first steps move f most
+
+
+cdef class Walk:
+    """Steps on drawn examples, with their kernel rows fetched together.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    """
+
+    def __init__(self, KernelRows rows):
+        self.rows, self.n, self.slack, self.ahead = rows, rows.n_rows, 0.25, FIRST
+        self.wanted, self.place, self.slots = (np.empty(BATCH, dtype=np.intp) for _ in range(3))
+        self.local, self.room, self.steps, self.later = (np.empty(BATCH) for _ in range(4))
+
+    cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil:
+        """Begin with the first of the `length` draws; return how many of them this walk looks at."""
+        cdef Py_ssize_t k
+        self.length = min(length, self.ahead)
+        self.drawn, self.n_wanted, self.n_missing, self.refused = drawn, 0, 0, self.length
+        for k in range(self.length):
+            self.local[k] = responses[drawn[k]]
+            self.place[k] = -1
+        return self.length
+
+    cdef void want(self, Py_ssize_t k, double room) noexcept nogil:
+        """Draw k would make a step now (`room` <= 0), or as soon as f changes by `room` there."""
+        self.room[k] = room
+        if room <= 0.0 and k < self.refused and not self._take(k):
+            self.refused = k
+
+    cdef bint _take(self, Py_ssize_t k) noexcept nogil:
+        """Whether there is room for the row of draw k."""
+        cdef bint missing = not self.rows.holds(self.drawn[k])
+        if self.n_wanted == self.rows.capacity or self.n_missing + missing > MOST:
+            return False
+        self.n_missing += missing
+        self.place[k] = self.n_wanted
+        self.wanted[self.n_wanted] = self.drawn[k]
+        self.steps[self.n_wanted] = self.later[self.n_wanted] = 0.0
+        self.n_wanted += 1
+        return True
+
+    cdef int fetch(self) except -1 nogil:
+        """Get the rows of all that would make a step, those at hand and, if any is to be computed, those near."""
+        cdef Py_ssize_t k
+        cdef bint computes = self.n_missing > 0, missing
+        for k in range(self.length):
+            missing = not self.rows.holds(self.drawn[k])
+            if self.place[k] >= 0 or missing and not (computes and k < self.refused and self.room[k] <= self.slack):
+                continue
+            if self._take(k) and missing:
+                self.later[self.place[k]] = AT_RISK
+        if self.n_wanted:
+            self.rows.fetch(&self.wanted[0], self.n_wanted, <void **> &self.slots[0])
+        return 0
+
+    cdef bint has(self, Py_ssize_t k) noexcept nogil:
+        """Whether the row of draw k is here."""
+        return self.place[k] >= 0
+
+    cdef void add(self, Py_ssize_t k, double step, double passed) noexcept nogil:
+        """Draw k adds `step` times its row; `passed` is the sum of the weights of the iterates before."""
+        cdef Py_ssize_t q = self.place[k], l
+        cdef const float *single
+        cdef const double *double_
+        self.steps[q] = step
+        self.later[q] = -step * passed
+        if self.rows.single:
+            single = <const float *> self.slots[q]
+            for l in range(k + 1, self.length):
+                self.local[l] += step * single[self.drawn[l]]
+        else:
+            double_ = <const double *> self.slots[q]
+            for l in range(k + 1, self.length):
+                self.local[l] += step * double_[self.drawn[l]]
+
+    cdef void close(self, Py_ssize_t n_done, double *responses) noexcept nogil:
+        """Add the steps of the first `n_done` draws to the responses of everyone."""
+        cdef Py_ssize_t k, q, n_used = 0
+        for k in range(n_done):
+            q = self.place[k]
+            if q >= 0 and self.steps[q] == 0.0 and self.later[q] == AT_RISK:
+                self.slack *= NARROWER
+        for q in range(self.n_wanted):
+            if self.steps[q] == 0.0:  # a row is a pass over memory: leave out those of no step
+                continue
+            self.steps[n_used], self.later[n_used] = self.steps[q], self.later[q]
+            self.wanted[n_used], self.slots[n_used] = self.wanted[q], self.slots[q]
+            n_used += 1
+        if n_done < self.length and self.room[n_done] > 0.0:  # nobody foresaw that step
+            self.slack *= WIDER
+        self.slack = max(self.slack, NARROWEST)
+        self.ahead = min(BATCH, 2 * self.ahead)
+        self.n_wanted = n_used
+        self.n_steps += n_used
+        self._add_rows(&self.steps[0], responses)
+        self.n_walks += 1
+
+    cdef void add_sums(self, double share, const double *y, const double *coef, double *coef_sums,
+                       const double *responses, double *response_sums) noexcept nogil:
+        """After `close`: sums += the iterates of this walk, each by its weight; `share` is the sum of these weights.
+
+        An iterate is the last one without the steps after it, so a step of size s that came when the weights had the
+        sum p lacks s p of what share times the last iterate says. Weights include the scale of the iterates; `coef` is
+        without labels.
+        """
+        cdef Py_ssize_t i, q
+        for i in range(self.n):
+            coef_sums[i] += share * coef[i]
+            response_sums[i] += share * responses[i]
+        for q in range(self.n_wanted):
+            coef_sums[self.wanted[q]] += y[self.wanted[q]] * self.later[q]
+        self._add_rows(&self.later[0], response_sums)
+
+    cdef void _add_rows(self, const double *steps, double *target) noexcept nogil:
+        if self.n_wanted == 0:
+            return
+        if self.rows.single:
+            add_rows_float(<float **> &self.slots[0], steps, self.n_wanted, 0, self.n, target)
+        else:
+            add_rows_double(<double **> &self.slots[0], steps, self.n_wanted, 0, self.n, target)
+
+
+cdef class OnlineSolver:
+    """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
+
+    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``: what it has found, with the best
+    multiple and intercept.
+    """
+
+    granularity = BATCH
+    finished = False
+    dual_point = "plain"  # see `Expansion.gap`
+
+    def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss, losses, random_state=None):
+        margin_loss(loss, losses)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        if problem.alpha is None:
+            raise ValueError(f"{type(self).__name__} needs alpha, a positive number")
+        self.problem, self.rows, self.walk = problem, rows, Walk(rows)
+        self.loss, self.y = problem.loss.code, problem.y
+        self.lam = problem.alpha * problem.n / problem.total_weight
+        self.diagonal = rows.diagonal()
+        self.rng = as_generator(random_state)
+        self.cumulative = cumulative_weights(problem.weights)
+        self.first_check = -(-problem.n // BATCH) * BATCH
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.rows.n_evaluations
+
+    @property
+    def n_logical_evaluations(self):
+        """Evaluations of the method as written: n for each step that changes f."""
+        return self.walk.n_steps * self.walk.n
+
+    @property
+    def n_inner_products(self):
+        return 0 if self.rows.in_place else self.rows.n_evaluations
+
+    cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1:
+        """Do the steps on all `drawn`, walk by walk."""
+        cdef Py_ssize_t first = 0
+        while first < drawn.shape[0]:
+            first += self._steps_on(&drawn[first], drawn.shape[0] - first)
+        return 0
+
+    cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1:
+        """Do the steps of one walk; return how many there were, at least one."""
+        raise NotImplementedError
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
+        return self.converged
+
+    def objective(self):
+        """The regularised objective of `solution`."""
+        return self._expansion().objective()
+
+    def gap(self):
+        """The objective of `solution` minus a lower bound on the optimum."""
+        return self._expansion().gap(self.dual_point)
+
+    def _expanded(self, coef, responses, rescale=True):
+        return Expansion(self.problem, coef, responses, rescale=rescale)

@@ -1,0 +1,357 @@
+"""The water level of the stochastic batch perceptron, in one pass over the heights.
+
+The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
+(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
+the perceptron moves all heights, but neighbours alike: the new level is near the example that stood at its edge before.
+So one pass adds up what lies below a window around that example and gathers what lies inside it; of the window only a
+part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little: where the
+window holds many, a histogram says which part ends the mass covered before. If the new level is not there, more of the
+window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
+"""
+
+from libc.math cimport INFINITY, fabs
+
+import numpy as np
+
+from kernbench.problems.draws import cumulative_weights
+
+cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
+
+cdef enum:
+    FEW = 32                     # the window aims at a population between these
+    MANY = 256
+    BUCKETS = 512                # of the histogram of a window with more
+
+
+cdef class Basin:
+    """The examples of one class, or all of them.
+
+    Parameters
+    ----------
+    members : ndarray of shape (m,), intp
+        Ascending indices of the examples of positive weight.
+    weights : ndarray of shape (m,)
+    """
+
+    def __init__(self, members, weights):
+        self.members = np.ascontiguousarray(members, dtype=np.intp)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
+        self.size, self.total = len(members), weights.sum()
+        cumulative = cumulative_weights(weights)
+        self.uniform = cumulative is None
+        self.cumulative = np.empty(0) if self.uniform else cumulative
+        self.heights, self.masses = np.empty(self.size), np.empty(self.size)
+        self.wide_heights, self.wide_masses = np.empty(self.size), np.empty(self.size)
+        self.owners, self.wide_owners = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
+        self.landmark, self.reach = members[0], INFINITY
+
+    cdef void scan(self, const double *c, double target) noexcept nogil:
+        """Sum up below the wide window and gather what is inside it; then look where the mass `target` ends."""
+        cdef:
+            Py_ssize_t k, count = 0, n_below = 0
+            double low, high, mass = 0.0, total = 0.0, height, weight
+            bint below, inside
+        self.centre = c[self.landmark]
+        low, high = self.centre - self.reach, self.centre + self.reach
+        if self.reach == INFINITY:
+            low, high = -INFINITY, INFINITY
+        # No branches: which side an example is on cannot be foreseen, and a wrong guess costs as much as ten of them.
+        for k in range(self.size):
+            height, weight = c[self.members[k]], self.weights[k]
+            below = height < low
+            inside = (height >= low) & (height <= high)
+            n_below += below
+            mass += weight * below
+            total += weight * height * below
+            self.wide_heights[count] = height
+            self.wide_masses[count] = weight
+            self.wide_owners[count] = self.members[k]
+            count += inside
+        self.wide_mass, self.wide_sum, self.wide_count = mass, total, count
+        self.wide_above = self.size - n_below - count
+        self.scans += 1
+        self.focus, self.zoom = self.centre, INFINITY
+        if count > MANY:
+            self.aim(target)
+        self.refine()
+
+    cdef void aim(self, double target) noexcept nogil:
+        """Focus on the part of the wide window, some MANY examples, around the height at which the mass `target` ends."""
+        cdef:
+            Py_ssize_t counts[BUCKETS]
+            double masses[BUCKETS]
+            Py_ssize_t k, b, left, right, n_inside
+            double low = INFINITY, high = -INFINITY, width, covered = self.wide_mass
+        for k in range(self.wide_count):
+            low = min(low, self.wide_heights[k])
+            high = max(high, self.wide_heights[k])
+        width = (high - low) / BUCKETS
+        if not width > 1e-12 * fabs(high):  # all the same, or rounded to it
+            return
+        for b in range(BUCKETS):
+            counts[b], masses[b] = 0, 0.0
+        for k in range(self.wide_count):
+            b = min(<Py_ssize_t> ((self.wide_heights[k] - low) / width), BUCKETS - 1)
+            counts[b] += 1
+            masses[b] += self.wide_masses[k]
+        b = 0
+        while b < BUCKETS - 1 and covered + masses[b] < target:
+            covered += masses[b]
+            b += 1
+        left, right, n_inside = b, b, counts[b]
+        while n_inside < MANY and (left > 0 or right < BUCKETS - 1):
+            if left > 0:
+                left -= 1
+                n_inside += counts[left]
+            if right < BUCKETS - 1:
+                right += 1
+                n_inside += counts[right]
+        self.zoom = 0.5 * (right + 1 - left) * width
+        self.focus = low + left * width + self.zoom
+
+    cdef void refine(self) noexcept nogil:
+        """Of the wide window sort only the part within `zoom` of the focus; sum up what lies below that."""
+        cdef:
+            Py_ssize_t k, count = 0, n_below = 0
+            double low, high, mass = 0.0, total = 0.0, height, weight
+            bint below, inside
+        low, high = self.focus - self.zoom, self.focus + self.zoom
+        if self.zoom == INFINITY:
+            low, high = -INFINITY, INFINITY
+        for k in range(self.wide_count):
+            height, weight = self.wide_heights[k], self.wide_masses[k]
+            below = height < low
+            inside = (height >= low) & (height <= high)
+            n_below += below
+            mass += weight * below
+            total += weight * height * below
+            self.heights[count] = height
+            self.masses[count] = weight
+            self.owners[count] = self.wide_owners[k]
+            count += inside
+        self.below_mass, self.below_sum, self.count = self.wide_mass + mass, self.wide_sum + total, count
+        self.above = self.wide_above + self.wide_count - n_below - count
+        _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
+
+    cdef bint look_wider(self) noexcept nogil:
+        """After a miss: a larger part of the wide window; false when all of it was looked at."""
+        if self.zoom == INFINITY:
+            return False
+        self.zoom = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.zoom
+        self.refine()
+        return True
+
+    cdef void settle(self, double mass) noexcept nogil:
+        """Set the edge of the covered mass and the share of it, and move the window there.
+
+        `mass` ends inside the window or at its upper end.
+        """
+        cdef:
+            double covered = self.below_mass, at_edge = 0.0, before
+            Py_ssize_t k = 0, l
+        while k < self.count - 1 and covered + self.masses[k] < mass * (1.0 - SAME_MASS):
+            covered += self.masses[k]
+            k += 1
+        self.edge, self.landmark = self.heights[k], self.owners[k]
+        # Examples of the same height are treated alike, whether they came before or come after k.
+        l, before = k, covered
+        while l > 0 and self.heights[l - 1] == self.edge:
+            l -= 1
+            before -= self.masses[l]
+        while l < self.count and self.heights[l] == self.edge:
+            at_edge += self.masses[l]
+            l += 1
+        self.share = min((mass - before) / at_edge, 1.0)
+        # The next wide window: enough for twice the last move of the edge past its landmark.
+        self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
+        if self.reach == INFINITY:
+            self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
+                             self.edge - self.heights[max(k - MANY // 2, 0)])
+        elif self.wide_count > MANY:
+            self.reach *= 0.8
+        elif self.wide_count < FEW:
+            self.reach *= 1.5
+        self.reach = max(self.reach, 2.0 * self.move)
+
+    cdef void widen(self) noexcept nogil:
+        self.reach = self.reach * 4.0 if 0.0 < self.reach and self.wide_count < self.size // 2 else INFINITY
+
+    cdef Py_ssize_t propose(self, double u) noexcept nogil:
+        cdef Py_ssize_t low = 0, high = self.size, middle
+        cdef double target
+        if self.uniform:
+            return min(<Py_ssize_t> (u * self.size), self.size - 1)
+        # As searchsorted(cumulative, target, side="right").
+        target = u * self.cumulative[self.size - 1]
+        while low < high:
+            middle = (low + high) // 2
+            if self.cumulative[middle] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        return min(low, self.size - 1)
+
+    cdef Py_ssize_t walk(self, const double *c, double mass, double rank, double tie) noexcept nogil:
+        """By rank among those below the edge, else by `tie` among those at it."""
+        cdef Py_ssize_t k, last = -1
+        cdef double target = rank * mass, covered = 0.0, at_edge = 0.0
+        for k in range(self.size):
+            if c[self.members[k]] < self.edge:
+                covered += self.weights[k]
+                if covered > target:
+                    return self.members[k]
+            elif c[self.members[k]] == self.edge:
+                at_edge += self.weights[k]
+        target, covered = tie * at_edge, 0.0
+        for k in range(self.size):
+            if c[self.members[k]] == self.edge:
+                covered += self.weights[k]
+                last = self.members[k]
+                if covered > target:
+                    break
+        return last
+
+
+cdef void _sort_window(double *heights, double *masses, Py_ssize_t *owners, Py_ssize_t n) noexcept nogil:
+    """Shell sort by height, ascending, carrying masses and owners along: windows are short."""
+    cdef Py_ssize_t gap = 1, i, j, owner
+    cdef double height, mass
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            height, mass, owner, j = heights[i], masses[i], owners[i], i
+            while j >= gap and heights[j - gap] > height:
+                heights[j], masses[j], owners[j] = heights[j - gap], masses[j - gap], owners[j - gap]
+                j -= gap
+            heights[j], masses[j], owners[j] = height, mass, owner
+        gap //= 3
+
+
+cdef class Water:
+    """The level over one basin, or over two with a free bias between them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels; two basins if `two`.
+    weights : ndarray of shape (n,)
+    two : bool
+    """
+
+    def __init__(self, y, weights, bint two):
+        self.two = two
+        basins = (y > 0, y < 0) if two else (np.ones(len(y), dtype=bool),)
+        parts = [np.flatnonzero(part & (weights > 0)) for part in basins]
+        self.first = Basin(parts[0], weights[parts[0]])
+        self.second = Basin(parts[len(parts) - 1], weights[parts[len(parts) - 1]])
+
+    cdef void level(self, const double *c, double volume) noexcept nogil:
+        """Set gamma, mass, and edge and share of each basin."""
+        cdef bint first, second
+        self.first.scan(c, self.mass)
+        if self.two:
+            self.second.scan(c, self.mass)
+        while not (_solve_two(self, self.first, self.second, volume) if self.two
+                   else _solve_one(self, self.first, volume)):
+            first = self.first.look_wider()
+            second = self.two and self.second.look_wider()
+            if not (first or second):
+                self.first.widen()
+                self.first.scan(c, self.mass)
+                if self.two:
+                    self.second.widen()
+                    self.second.scan(c, self.mass)
+        self.first.settle(self.mass)
+        if self.two:
+            self.second.settle(self.mass)
+
+
+cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
+    """The level from the window of one basin; false when it lies outside."""
+    cdef double mass = basin.below_mass, total = volume + basin.below_sum
+    cdef Py_ssize_t k = 0
+    # Cover one more while it lies below the water that would stand on the others.
+    while k < basin.count and (mass == 0.0 or basin.heights[k] * mass < total):
+        mass += basin.masses[k]
+        total += basin.masses[k] * basin.heights[k]
+        k += 1
+    if k == 0 or (k == basin.count and basin.above > 0):
+        return False
+    self.mass, self.gamma = mass, total / mass
+    return True
+
+cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil:
+    """The level from the windows of two basins that are covered alike; false when it lies outside."""
+    cdef:
+        double mass = max(P.below_mass, N.below_mass), total = volume + P.below_sum + N.below_sum, part, pair
+        double left_p, left_n, limit = min(P.total, N.total)
+        Py_ssize_t p = 0, n = 0
+        bint covered_one = False
+    if P.count == 0 or N.count == 0:
+        return False
+    left_p, left_n = P.masses[0], N.masses[0]
+    # Bring the basin that has less below its window up to the other.
+    if not _cover(P, mass - P.below_mass, &p, &left_p, &total) or not _cover(N, mass - N.below_mass, &n, &left_n,
+                                                                             &total):
+        return False
+    while p < P.count and n < N.count and mass < limit * (1.0 - SAME_MASS):
+        pair = P.heights[p] + N.heights[n]
+        if mass > 0.0 and pair * mass >= total:
+            break
+        part = min(left_p, left_n)
+        mass += part
+        total += part * pair
+        left_p -= part
+        left_n -= part
+        covered_one = True
+        if left_p <= SAME_MASS * mass:
+            p += 1
+            left_p = P.masses[p] if p < P.count else 0.0
+        if left_n <= SAME_MASS * mass:
+            n += 1
+            left_n = N.masses[n] if n < N.count else 0.0
+    if not covered_one or (p == P.count and P.above > 0) or (n == N.count and N.above > 0):
+        return False
+    self.mass, self.gamma = mass, 0.5 * total / mass
+    return True
+
+
+cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *total) noexcept nogil:
+    """Cover `mass` more of the window of one basin; false when the window holds less."""
+    cdef double part
+    while mass > SAME_MASS * basin.total:
+        if k[0] == basin.count:
+            return False
+        part = min(mass, left[0])
+        total[0] += part * basin.heights[k[0]]
+        left[0] -= part
+        mass -= part
+        if left[0] <= SAME_MASS * basin.total:
+            k[0] += 1
+            left[0] = basin.masses[k[0]] if k[0] < basin.count else 0.0
+    return True
+
+
+def water_level(c, weights, volume, y=None):
+    """The level, covered mass and edges of given heights: the compiled pass, for tests.
+
+    Parameters
+    ----------
+    c : ndarray of shape (n,), or (n_levels, n) for one level after the other, each from the window of the one before
+    weights, volume, y
+        As for `losses.water_level`.
+
+    Returns
+    -------
+    tuple (gamma, mass, edge of the first basin, edge of the second)
+    """
+    cdef double[:, ::1] heights = np.atleast_2d(np.ascontiguousarray(c, dtype=np.float64))
+    cdef Py_ssize_t k
+    weights = np.asarray(weights, dtype=np.float64)
+    water = Water(np.ones(len(weights)) if y is None else np.asarray(y), weights, y is not None)
+    for k in range(heights.shape[0]):
+        for _ in range(3 if heights.shape[0] == 1 else 1):  # once over everything, then from narrow windows
+            (<Water> water).level(&heights[k, 0], volume)
+    second = (<Water> water).second if y is not None else (<Water> water).first
+    return (<Water> water).gamma, (<Water> water).mass, (<Water> water).first.edge, (<Basin> second).edge

@@ -1,0 +1,175 @@
+"""SMO in float64 at about the price of float32: the first digits on float32 rows, the last ones on float64 rows.
+
+    float32 rows --until the violation is 1e-3--> gradient of all, anew, in float64 --float64 rows--> tol
+
+Rows are what the time of SMO is made of, and float32 rows cost half. Their rounding gathers in the gradient, which
+SMO only ever updates; so when they have done their part, the gradient is computed from the coefficients in float64
+(mixed-precision refinement: the cheap precision finds the solution, the dear one the residual; Higham, Accuracy and
+Stability of Numerical Algorithms, 2002, section 12). At the default tolerance that is most often the end, else a
+few rounds on float64 rows follow. They are an ordinary run of SMO from a good start, so the result is as exact as
+if all of it had been float64, and `converged` means the same.
+
+Float32 rows also end early, when steps on them bring nothing any more.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernbench.losses.duality import balanced
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.dual_state import State
+
+ROUGH = 1e-3  # violation down to which float32 rows serve
+
+
+class RefinedSMO:
+    """Kernel SVM by sequential minimal optimisation, with rows of two precisions.
+
+    Its reference is that of `SMO`, which knows float64 only; the two agree within the tolerance.
+
+    Parameters
+    ----------
+    rows : TwoPrecisionRows
+    y, alpha, weights, fit_intercept, loss, tol, random_state, **options
+        As for `SMO`.
+    initial : Solution, optional
+        Start from these coefficients, clipped to the box; on float64 rows at once if they are good enough.
+    """
+
+    granularity = 1
+    first_check = None
+
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
+                 initial=None, **options):  # fmt: skip
+        self.rows, self.tol, self.converged = rows, tol, False
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        self.problem = problem
+        self._options = {"alpha": problem.alpha, "weights": problem.weights, "fit_intercept": fit_intercept,
+                         "loss": loss, **options}  # fmt: skip
+        # The last point whose gradient was computed in float64; at first beta = 0.
+        self._known, self._known_at = State.of(problem, rows.diagonal()), None
+        self._violation, start = np.inf, Solution(self._known.beta)
+        if initial is not None:
+            start = self._feasible(initial)
+            if "products" in initial.state:
+                known = self._known
+                e = problem.y - initial.state["products"] - known.ridge * initial.coef
+                self._known = replace(known, beta=np.asarray(initial.coef, dtype=np.float64), e=e)
+            self._known = self._state_at(start.coef, count=True)
+            self._violation, _, _ = self._known.violation(fit_intercept)
+        self._begin(np.float64 if self._violation <= max(tol, ROUGH) else np.float32, start)
+
+    def _feasible(self, solution):
+        """Its coefficients as SMO takes them: inside the box, and of sum zero with an intercept."""
+        beta = np.clip(np.asarray(solution.coef, dtype=np.float64), self._known.lower, self._known.upper)
+        return Solution(balanced(beta) if self.problem.fit_intercept else beta, n_iter=solution.n_iter)
+
+    def _begin(self, dtype, start):
+        """Go on from `start`, where the gradient is known, on rows of this precision."""
+        start = replace(start, state={"products": self._known_products()})
+        solver = SMO(self.rows.of(dtype), self.problem.y, tol=self.tol, initial=start, **self._options)
+        if dtype is np.float32:
+            solver.least_set = self.problem.n
+        self._solver, self._exact = solver, dtype is np.float64
+
+    @property
+    def n_iter(self):
+        return self._solver.n_iter
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.rows.n_evaluations
+
+    @property
+    def violation(self):
+        """The largest over all coordinates, in float64, once it was measured so."""
+        return self._solver.violation if self._exact else self._violation
+
+    def advance(self, n_iter):
+        """Take at least one and about `n_iter` steps; return how many."""
+        done = 0
+        while done < n_iter and not self.converged:
+            self._solver.tol = self.tol if self._exact else max(self.tol, ROUGH)
+            steps = self._solver.advance(n_iter - done)
+            done += steps
+            if self._exact:
+                self.converged = self._solver.converged
+                if steps == 0:
+                    break
+            elif self._solver.converged or steps == 0:
+                self._refine()
+        return done
+
+    def _refine(self):
+        """Float32 rows have done their part: the gradient in float64, and what is left to do on float64 rows."""
+        start = self._feasible(self._solver.solution())
+        self._known, self._known_at = self._state_at(start.coef, count=True), self.n_iter
+        self._violation, _, _ = self._known.violation(self.problem.fit_intercept)
+        self.converged = self._violation <= self.tol
+        if not self.converged:
+            self._begin(np.float64, start)
+
+    def _state_at(self, beta, count):
+        """The state at `beta`, its gradient e = y - (K + R) beta in float64.
+
+        From the last known one and the coefficients that changed since, or from nothing where that is less.
+        """
+        known = self._known
+        changed, used = np.flatnonzero(beta != known.beta), np.flatnonzero(beta)
+        if len(used) < len(changed):
+            e = self.problem.y - known.ridge * beta - self.rows.product(used, beta[used], count=count)
+        else:
+            change = beta - known.beta
+            e = known.e - known.ridge * change - self.rows.product(changed, change[changed], count=count)
+        return replace(known, beta=beta, e=e)
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def check(self, tol):
+        """The rule is watched by `advance`; return whether it holds."""
+        return self.converged
+
+    def _is_known(self):
+        return not self._exact and self._known_at == self.n_iter
+
+    def solution(self):
+        """Coefficients and intercept as of now; in the state K times the coefficients, if known in float64."""
+        if self._exact:
+            return self._solver.solution()
+        if not self._is_known():
+            return replace(self._solver.solution(), state={})
+        intercept = self._known.intercept() if self.problem.fit_intercept else 0.0
+        return Solution(self._known.beta.copy(), intercept, self.n_iter, {"products": self._known_products()})
+
+    def _known_products(self):
+        """K times the coefficients of the last known point."""
+        known = self._known
+        return self.problem.y - known.e - known.ridge * known.beta
+
+    def dual_objective(self):
+        """alpha times the dual objective, a lower bound of the optimum; on float32 rows exact to their rounding."""
+        if not self._is_known():
+            return self._solver.dual_objective()
+        return 0.5 * self.problem.alpha * float(self._known.beta @ (self._known.e + self.problem.y))
+
+    def objective(self):
+        """The primal objective; between two steps on float32 rows this costs the gradient in float64."""
+        self._look()
+        if self._exact:
+            return self._solver.objective()
+        state = self._known
+        scores = self.problem.y - state.e - state.ridge * state.beta
+        return self.problem.objective(scores, float(state.beta @ scores), self.solution().intercept)
+
+    def gap(self):
+        """Primal minus dual objective, a certified bound on the distance to the optimum."""
+        self._look()
+        return max(self.objective() - self.dual_objective(), 0.0)
+
+    def _look(self):
+        if not self._exact and self._known_at != self.n_iter:
+            self._known = self._state_at(self._solver.solution().coef, count=False)
+            self._known_at = self.n_iter
