@@ -101,13 +101,6 @@ def test_bandwidth_is_that_of_the_other_estimators(X):
     assert medians[0] == medians[1] > 0
 
 
-def test_kernels_hand_over_to_their_features(X):
-    features = Gaussian(2.0).random_features(32, random_state=3, form="phase")
-    assert isinstance(features, RandomFeatures)
-    expected = RandomFeatures(Gaussian(2.0), 32, random_state=3, form="phase").fit_transform(X)
-    np.testing.assert_array_equal(features.fit_transform(X), expected)
-
-
 def test_partial_fit_keeps_the_first_batch(X):
     features = RandomFeatures(n_features=16, random_state=0).partial_fit(X)
     expected = features.transform(X)
