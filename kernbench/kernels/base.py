@@ -130,11 +130,12 @@ class Kernel:
         Raises
         ------
         ValueError
-            If an entry is outside the kernel's domain (the message names row and column).
+            If an entry is NaN or outside the kernel's domain (the message names row and column), or the indices of a
+            sparse matrix are out of bounds.
         """
-        from kernbench.kernels.blocks import block
+        from kernbench.kernels.blocks import checked_block
 
-        return block(self, X, Z, dtype=dtype)
+        return checked_block(self, X, Z, dtype=dtype)
 
     def diag(self, X):
         """Return k(x_i, x_i) for every row, float64, shape (n,)."""
