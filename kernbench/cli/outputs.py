@@ -1,4 +1,4 @@
-"""Refuse an output that cannot be written before hours of work, not after."""
+"""Check that an output can be written before the work starts."""
 
 import os
 import tempfile
