@@ -54,6 +54,7 @@ MAY_IMPORT = {
     "reference": GROUND
     | {
         "reference",
+        "validation",
         "kernels.functions",
         "losses",
         "ranking",

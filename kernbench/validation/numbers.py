@@ -43,10 +43,10 @@ def check_number(name, value, *, above=None, at_least=None, below=None, at_most=
     bounds = {"above": above, "of at least": at_least, "below": below, "at most": at_most}
     if above == 0 or (whole and at_least == 1):
         kind = f"positive {kind}"
-        bounds.pop("above" if above == 0 else "of at least")
+        del bounds["above" if above == 0 else "of at least"]
     given = " and ".join(f"{words} {bound}" for words, bound in bounds.items() if bound is not None)
     article = "an" if kind == "integer" else "a"
-    raise ValueError(f"{name} must be {article} {kind}{unit}{' ' if given else ''}{given}, got {value!r}")
+    raise ValueError(f"{name} must be {article} {kind}{unit}{' ' * bool(given)}{given}, got {value!r}")
 
 
 def check_positive(name, value, unit=""):
