@@ -14,10 +14,11 @@ def check_indices(X, name="X"):
 
     Parameters
     ----------
-    X : sparse matrix of any format
+    X : object
+        Passes unless it is a sparse matrix.
     name : str, default="X"
     """
-    if X.format not in COMPRESSED or X.ndim != 2:
+    if not sparse.issparse(X) or X.format not in COMPRESSED or X.ndim != 2:
         return
     n_rows, n_columns = np.floor_divide(X.shape, X.blocksize) if X.format == "bsr" else X.shape
     axes = ("row", "column")

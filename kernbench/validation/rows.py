@@ -32,8 +32,7 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         For NaN and infinity (named by column), text, complex numbers, wrong shapes, and sparse matrices whose indices
         are out of bounds.
     """
-    if sparse.issparse(X):
-        check_indices(X)  # first: conversions would read past the end of the arrays
+    check_indices(X)  # first: conversions would read past the end of the arrays
     settings = {
         "dtype": FLOATS,
         "order": "C",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench import KernelSVC, LinearSVC
+from kernbench import KernelSVC, LinearSVC, closed_form_limit
 from kernbench._models import MODELS
 from kernbench.features import feature_block
 from kernbench.kernels import Gaussian, Laplacian, Linear
@@ -41,6 +41,8 @@ def damaged(X, what):
 FAULTS = ("too large", "far too large", "negative", "decreasing", "beyond the end", "not from 0")
 ENTRANCES = {
     **{f"{model.name}.fit": lambda X, model=model: model.load()().fit(X, Y) for model in MODELS},
+    "KernelSVC.fit_chunks": lambda X: KernelSVC(solver="scs").fit_chunks([(X, Y)]),
+    "closed_form_limit": lambda X: closed_form_limit(X, Y),
     "kernel(X)": lambda X: Gaussian(1.0)(X),
     "kernel(Z, X)": lambda X: Laplacian(1.0)(np.ones((2, D)), X),
     "KernelRows": lambda X: KernelRows(X, Linear()),
