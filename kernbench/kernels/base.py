@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number, is_number
 
 
@@ -280,6 +281,7 @@ class Product(_Combination):
 
 def squared_norms(X):
     """Return |x_i|^2 for every row, summed in float64, shape (n,)."""
+    check_indices(X)
     if sparse.issparse(X):
         squares = X.astype(np.float64).power(2)
         return np.asarray(squares.sum(axis=1)).ravel()
@@ -288,4 +290,5 @@ def squared_norms(X):
 
 def row_sums(X):
     """Return the sum of each row's entries, float64, shape (n,)."""
+    check_indices(X)
     return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()

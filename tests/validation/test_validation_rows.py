@@ -7,7 +7,7 @@ from scipy import sparse
 from kernbench import KernelSVC, LinearSVC, closed_form_limit
 from kernbench._models import MODELS
 from kernbench.features import feature_block
-from kernbench.kernels import Gaussian, Laplacian, Linear
+from kernbench.kernels import Gaussian, Hellinger, Laplacian, Linear
 from kernbench.kernels.rows import KernelRows
 from kernbench.validation.arrays import check_indices, check_no_nan
 
@@ -45,6 +45,8 @@ ENTRANCES = {
     "closed_form_limit": lambda X: closed_form_limit(X, Y),
     "kernel(X)": lambda X: Gaussian(1.0)(X),
     "kernel(Z, X)": lambda X: Laplacian(1.0)(np.ones((2, D)), X),
+    "Linear.diag": lambda X: Linear().diag(X),
+    "Hellinger.diag": lambda X: Hellinger().diag(X),
     "KernelRows": lambda X: KernelRows(X, Linear()),
     "feature_block": lambda X: feature_block(0, 0, 8, X, Gaussian(1.0)),
 }
