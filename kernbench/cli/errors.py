@@ -22,8 +22,8 @@ def one_line(error):
         text = error.format_message()
     elif isinstance(error, MemoryError):
         text = f"not enough memory: {error}" if str(error) else "not enough memory"
-    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
-        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())

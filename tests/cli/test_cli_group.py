@@ -90,6 +90,7 @@ def a_command_that_raises(error):
         (ValueError("two\nlines"), "two lines"),
         (MemoryError(), "not enough memory"),
         (FileNotFoundError(2, "No such file or directory", "x.csv"), "x.csv: No such file or directory"),
+        (OSError(28, "No space left on device"), "No space left on device"),
         (ModuleNotFoundError("No module named 'x'"), "No module named 'x'"),
         (click.ClickException("bad"), "bad"),
     ],
