@@ -70,7 +70,7 @@ def path_command():
       kernbench data path
       KERNBENCH_DATA=~/datasets kernbench data path
     """
-    from kernbench.datasets.folders import search_folders
+    from kernbench.datasets.files.folders import search_folders
 
     for folder in search_folders():
         click.echo(f"{folder}{'' if folder.is_dir() else '  (does not exist yet)'}")
