@@ -16,7 +16,7 @@ from kernbench.datasets.files.folders import cache_folder
 from kernbench.datasets.readers.compressed import open_bytes
 
 # What zipfile raises on damaged, truncated or encrypted archives.
-ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 STORE = "checksums.json"  # in the cache folder: path -> [size, modification time in ns, checksum]
 
 

@@ -98,7 +98,7 @@ def write_npz(path, X, y):
 def _opened(path):
     with open_bytes(path) as file:
         if not zipfile.is_zipfile(file):
-            raise malformed(path, "not a whole .npz archive (a zip file): truncated, or of another format")
+            raise malformed(path, "not a complete .npz archive (a zip file): truncated, or of another format")
         file.seek(0)
         content = io.BytesIO(file.read())
     try:

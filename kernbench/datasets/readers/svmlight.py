@@ -99,7 +99,7 @@ def _raise_first_fault(path, n_features):
     if n_samples == 0:
         raise malformed(path, "the file holds no examples; expected lines of the form 'label index:value …'")
     if largest == 0 and n_features is None:
-        raise malformed(path, "the file holds labels but not one feature; expected 'label index:value …'")
+        raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
 
 
 def _label_problem(token):
@@ -119,7 +119,7 @@ def _feature_problem(token, previous, limit):
     if int(index) == 0:
         return f"found {shown(token)}: indices count from 1; in a file that counts from 0 add 1 to each"
     if int(index) == previous:
-        return f"found {shown(token)}: index {previous} comes twice in this line"
+        return f"found {shown(token)}: index {previous} occurs twice on this line"
     if int(index) < previous:
         return f"found {shown(token)} after index {previous}: indices must increase along a line"
     return _number_problem(value, "the value", token)

@@ -1,4 +1,4 @@
-"""Files of real sets: where they are looked for, what is believed of them, how they are downloaded."""
+"""Files of published sets: where they are looked for, verified and downloaded."""
 
 import bz2
 import gzip
@@ -38,12 +38,12 @@ def test_cache_folder_is_chosen_by_the_environment(cache, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "pack"),
+    ("suffix", "compress"),
     [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)],
 )
-def test_a_file_is_taken_plain_or_packed(suffix, pack, data_folder, server):
+def test_a_file_is_found_plain_or_compressed(suffix, compress, data_folder, server):
     path = data_folder / f"tiny{suffix}"
-    path.write_bytes(pack(CONTENT))
+    path.write_bytes(compress(CONTENT))
     assert locate("tiny set", [TINY], PAGE) == {"tiny": path}
     assert server["asked"] == []
 
@@ -65,12 +65,13 @@ def test_a_download_is_kept_in_the_cache_and_not_repeated(cache, server):
     assert server["asked"] == ["https://one.test/tiny"]
 
 
-def test_a_download_prints_nothing_and_leaves_the_log_of_pooch_as_it_was(cache, server, capfd):
+def test_a_download_logs_nothing_and_leaves_the_level_of_poochs_log(cache, server, caplog, monkeypatch):
     logger = pooch.get_logger()
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])  # its own prints to the standard error
     before = logger.level
     server["https://one.test/tiny"] = CONTENT
     locate("tiny set", [TINY], PAGE)
-    assert capfd.readouterr() == ("", "")
+    assert caplog.records == []
     assert logger.level == before
 
 
@@ -85,7 +86,7 @@ def test_a_bad_origin_is_followed_by_the_next(first, cache, server):
     assert locate("tiny set", [TINY], PAGE) == {"tiny": cache / "tiny.gz"}
 
 
-def test_a_download_unpacked_on_the_way_is_taken_all_the_same(cache, server):
+def test_a_download_decompressed_in_transfer_is_accepted(cache, server):
     server["https://two.test/tiny.gz"] = CONTENT  # as with "Content-Encoding: gzip"
     assert locate("tiny set", [TINY], PAGE) == {"tiny": cache / "tiny.gz"}
     assert verify_tiny() == "ok"
@@ -115,7 +116,7 @@ def test_a_file_is_found_under_its_other_names(data_folder, server):
     assert locate("tiny set", [file], PAGE) == {"tiny": path}
 
 
-def test_other_ends_of_lines_are_taken_where_they_are_known(data_folder, server):
+def test_other_line_ends_are_accepted_if_their_checksum_is_listed(data_folder, server):
     content = CONTENT.replace(b"\n", b"\r\n")
     (data_folder / "tiny").write_bytes(content)
     with pytest.raises(ChecksumMismatch):
@@ -127,7 +128,7 @@ def test_other_ends_of_lines_are_taken_where_they_are_known(data_folder, server)
     assert (status.status, status.found, status.expected) == ("ok", other, TINY.checksum)
 
 
-def test_a_file_that_must_be_made_comes_with_its_recipe(server):
+def test_a_missing_file_without_address_is_reported_with_its_recipe(server):
     file = RemoteFile("made.npz", "ab" * 32, (), recipe="the first rows")
     with pytest.raises(DatasetUnavailable) as caught:
         locate("made set", [file], PAGE)
@@ -151,7 +152,7 @@ def test_without_network_the_message_says_what_to_do(data_folder, cache, server)
 
 
 @pytest.mark.parametrize("name", [name for name in available() if describe(name).files])
-def test_what_is_absent_is_named_with_its_page_and_files(name, server):
+def test_a_missing_set_is_named_with_its_page_and_files(name, server):
     entry = describe(name)
     with pytest.raises(DatasetUnavailable) as caught:
         load(name)
@@ -169,7 +170,7 @@ def test_the_message_says_when_a_folder_does_not_exist(cache, server, monkeypatc
         fetch("covtype")
 
 
-def test_the_text_of_a_failed_connection_is_cut_to_its_type(server):
+def test_a_failed_connection_is_reported_by_its_type(server):
     server["https://one.test/tiny"] = ConnectionError("HTTPSConnectionPool" * 50)
     with pytest.raises(DatasetUnavailable, match=r"https://one.test/tiny \(ConnectionError\)"):
         locate("tiny set", [TINY], PAGE)
@@ -202,8 +203,8 @@ def test_a_truncated_file_is_refused_by_name(data_folder, server):
 
 def test_a_file_is_hashed_once_and_again_when_it_changes(data_folder, monkeypatch):
     hashed = []
-    honest = checksums.content_checksum
-    monkeypatch.setattr(checksums, "content_checksum", lambda path: hashed.append(path) or honest(path))
+    original = checksums.content_checksum
+    monkeypatch.setattr(checksums, "content_checksum", lambda path: hashed.append(path) or original(path))
     path = data_folder / "tiny"
     path.write_bytes(CONTENT)
     for _ in range(3):
@@ -216,23 +217,23 @@ def test_a_file_is_hashed_once_and_again_when_it_changes(data_folder, monkeypatc
     assert len(hashed) == 2
 
 
-@pytest.mark.parametrize("memory", ["", "[1, 2]", "{", '{"KEY": 3}', '{"KEY": [1, 2, 3, 4]}'])
-def test_a_broken_memory_is_no_obstacle(memory, data_folder, cache):
+@pytest.mark.parametrize("store", ["", "[1, 2]", "{", '{"KEY": 3}', '{"KEY": [1, 2, 3, 4]}'])
+def test_a_damaged_store_is_ignored(store, data_folder, cache):
     path = data_folder / "tiny"
     path.write_bytes(CONTENT)
     cache.mkdir()
-    (cache / checksums.STORE).write_text(memory.replace("KEY", str(path)))
+    (cache / checksums.STORE).write_text(store.replace("KEY", str(path)))
     assert locate("tiny set", [TINY], PAGE) == {"tiny": path}
 
 
-def test_a_cache_that_cannot_be_written_is_no_obstacle(data_folder, tmp_path, monkeypatch):
+def test_an_unwritable_cache_is_ignored(data_folder, tmp_path, monkeypatch):
     (tmp_path / "occupied").touch()
     monkeypatch.setenv("KERNBENCH_CACHE", str(tmp_path / "occupied"))
     (data_folder / "tiny").write_bytes(CONTENT)
     assert locate("tiny set", [TINY], PAGE) == {"tiny": data_folder / "tiny"}
 
 
-def test_verify_trusts_nothing_remembered(data_folder):
+def test_verify_ignores_stored_checksums(data_folder):
     path = data_folder / "tiny"
     path.write_bytes(CONTENT)
     locate("tiny set", [TINY], PAGE)

@@ -1,4 +1,4 @@
-"""Generated sets: deterministic, of the promised shape, and as hard as they say."""
+"""Generated sets: deterministic, with the documented shapes and difficulty."""
 
 import numpy as np
 import pytest

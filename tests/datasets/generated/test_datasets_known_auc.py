@@ -1,4 +1,4 @@
-"""Sets of known population AUC: the constants are what the formulas give, and the draws keep to them."""
+"""Sets of known population AUC: the constants agree with the formulas, and the draws with the constants."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Tables: delimiters, headers, label columns, and what is said of broken files."""
+"""Tables: delimiters, headers, label columns, and the messages for broken files."""
 
 import gzip
 
@@ -57,13 +57,13 @@ def test_fractional_labels_stay_fractional(write):
     assert read_csv(write("table.csv", "1,0.5\n2,1\n"))[1].tolist() == [0.5, 1.0]
 
 
-def test_a_header_of_numbers_has_to_be_declared(write):
+def test_a_header_of_numbers_must_be_declared(write):
     path = write("table.csv", "0,1,2\n1.5,-2,7\n3,4e2,8\n")
     assert read_csv(path)[0].shape == (3, 2)
     np.testing.assert_array_equal(read_csv(path, header=True)[0], X)
 
 
-def test_an_explicit_delimiter_wins(write):
+def test_a_given_delimiter_is_used(write):
     np.testing.assert_array_equal(read_csv(write("table.txt", "1.5:-2:7\n3:4e2:8\n"), delimiter=":")[0], X)
 
 
@@ -112,7 +112,7 @@ def test_a_fault_is_named_by_file_line_and_column(content, line, column, said, w
         ("1\n2\n", 1, "found one column, '1'; expected features beside the label"),
     ],
 )
-def test_a_line_that_does_not_fit_is_named(content, line, said, write):
+def test_a_line_of_another_length_is_named(content, line, said, write):
     path = write("broken.csv", content)
     with pytest.raises(DataFileError) as caught:
         read_csv(path)

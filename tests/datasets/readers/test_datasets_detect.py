@@ -1,4 +1,4 @@
-"""read_file: the right reader for each name and content, packed or not; no damage makes it crash."""
+"""read_file: the reader for each name and content, compressed or not; no damage makes it crash."""
 
 import bz2
 import gzip
@@ -15,14 +15,14 @@ X = np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.25, 0.0, -1.0]])
 Y = np.array([1, -1, 1])
 SVMLIGHT = b"1 1:0.5 3:2\n-1 2:1\n1 1:0.25 3:-1\n"
 TABLE = b"a,b,c,y\n0.5,0,2,1\n0,1,0,-1\n0.25,0,-1,1\n"
-PACKINGS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+COMPRESSIONS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 def _dense(features):
     return features.toarray() if hasattr(features, "toarray") else features
 
 
-@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -37,8 +37,8 @@ def _dense(features):
         ("data", TABLE.partition(b"\n")[2].replace(b",", b" ")),
     ],
 )
-def test_name_and_content_choose_the_reader(name, content, packing, write):
-    features, labels = read_file(write(name + packing, PACKINGS[packing](content)))
+def test_name_and_content_choose_the_reader(name, content, compression, write):
+    features, labels = read_file(write(name + compression, COMPRESSIONS[compression](content)))
     np.testing.assert_array_equal(_dense(features), X)
     np.testing.assert_array_equal(labels, Y)
 
@@ -51,22 +51,22 @@ def test_archives_are_recognised(name, tmp_path):
     np.testing.assert_array_equal(labels, Y)
 
 
-def test_the_content_tells_the_packing_whatever_the_name(write):
+def test_the_content_decides_the_compression_not_the_name(write):
     np.testing.assert_array_equal(_dense(read_file(write("data.svm.gz", SVMLIGHT))[0]), X)
     np.testing.assert_array_equal(_dense(read_file(write("data.svm", gzip.compress(SVMLIGHT)))[0]), X)
 
 
-@pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize(("name", "content"), [("data.svm", SVMLIGHT), ("data.csv", TABLE), ("data", TABLE)])
-def test_a_truncated_packing_is_named(name, content, packing, write):
-    path = write(name + packing, PACKINGS[packing](content)[:-9])
+def test_a_truncated_compressed_file_is_named(name, content, compression, write):
+    path = write(name + compression, COMPRESSIONS[compression](content)[:-9])
     with pytest.raises(DataFileError) as caught:
         read_file(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "data are truncated; fetch the file again" in str(caught.value)
 
 
-def test_a_damaged_packing_is_named(write):
+def test_a_damaged_compressed_file_is_named(write):
     packed = bytearray(gzip.compress(SVMLIGHT * 20))
     packed[-6] ^= 0xFF  # the check sum at the end
     with pytest.raises(DataFileError, match="data.svm.gz: the gzip data are damaged"):
@@ -83,13 +83,13 @@ def test_a_binary_file_is_refused(write):
         read_file(write("picture", b"\x89PNG\r\n\x00\x01"))
 
 
-def test_labels_that_are_not_wanted_are_none(write, tmp_path):
+def test_labels_can_be_skipped(write, tmp_path):
     write_npz(tmp_path / "data.npz", X, Y)
     for path in (write("data.svm", SVMLIGHT), write("data.csv", "1,2\n3,4\n"), tmp_path / "data.npz"):
         assert read_file(path, label=None)[1] is None
 
 
-def test_a_label_column_means_nothing_outside_tables(write):
+def test_a_label_column_is_refused_outside_tables(write):
     with pytest.raises(ValueError, match="label='y' names a column of a table, but .* svmlight format"):
         read_file(write("data.svm", SVMLIGHT), label="y")
 
@@ -129,9 +129,9 @@ def test_no_damage_makes_it_crash(data, tmp_path):
             st.binary(max_size=3) | st.sampled_from([b",", b":", b"\n", b'"', b"nan", b" ", b"9" * 20])
         )
         content[start:stop] = text
-    packing = data.draw(st.sampled_from(sorted(PACKINGS)))
-    path = tmp_path / (name + packing)
-    path.write_bytes(PACKINGS[packing](bytes(content)))
+    compression = data.draw(st.sampled_from(sorted(COMPRESSIONS)))
+    path = tmp_path / (name + compression)
+    path.write_bytes(COMPRESSIONS[compression](bytes(content)))
     try:
         features, labels = read_file(path)
     except DataFileError as error:

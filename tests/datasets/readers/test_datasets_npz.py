@@ -1,4 +1,4 @@
-"""NumPy archives: what is read, and what is said of broken files."""
+"""NumPy archives: values, types, and the messages for broken files."""
 
 import io
 import zipfile
@@ -57,7 +57,7 @@ def test_types_of_numbers(save):
     assert read_npz(save(X=X, y=np.array([0.5, 1.0])))[1].tolist() == [0.5, 1.0]
 
 
-def test_labels_may_be_left_out_when_not_wanted(save):
+def test_labels_are_optional(save):
     assert read_npz(save(X=X), labelled=False)[1] is None
 
 
@@ -114,15 +114,15 @@ def test_pickled_objects_are_never_loaded(save):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip at all", b"\x93NUMPY\x01\x00"])
-def test_what_is_no_archive_is_refused(content, write):
-    with pytest.raises(DataFileError, match="fake.npz: not a whole .npz archive"):
+def test_other_files_are_refused(content, write):
+    with pytest.raises(DataFileError, match="fake.npz: not a complete .npz archive"):
         read_npz(write("fake.npz", content))
 
 
 def test_a_truncated_archive_is_refused(save):
     path = save(X=X, y=Y)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(DataFileError, match="data.npz: not a whole .npz archive"):
+    with pytest.raises(DataFileError, match="data.npz: not a complete .npz archive"):
         read_npz(path)
 
 
@@ -135,7 +135,7 @@ def test_a_damaged_member_is_refused(save):
         read_npz(path)
 
 
-def test_another_zip_is_refused_with_its_contents(write):
+def test_another_zip_archive_is_refused_with_its_members(write):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("letter.xml", "<xml/>")

@@ -1,4 +1,4 @@
-"""svmlight / LIBSVM text: what is read, and what is said of broken files."""
+"""svmlight / LIBSVM text: values, types, and the messages for broken files."""
 
 import gzip
 
@@ -40,7 +40,7 @@ def test_n_features_widens(write):
         ("1 -3:1\n", 1, 3, "the index '-3' is not a whole number"),
         ("1 0:1 1:1\n", 1, 3, "indices count from 1"),
         ("1 1:1\n1 3:1  2:1\n", 2, 8, "found '2:1' after index 3: indices must increase"),
-        ("1 1:1\n1 2:1 2:5\n", 2, 7, "index 2 comes twice in this line"),
+        ("1 1:1\n1 2:1 2:5\n", 2, 7, "index 2 occurs twice on this line"),
         ("1 1:1\n1 2:a\n", 2, 3, "the value 'a' is not a number"),
         ("1 1:1 2:\n", 1, 7, "the value '' is not a number"),
         ("1 1:2:3\n", 1, 3, "the value '2:3' is not a number"),
@@ -74,7 +74,7 @@ def test_a_file_without_examples_is_refused(content, write):
 
 
 def test_labels_without_any_feature_are_refused(write):
-    with pytest.raises(DataFileError, match="bare.svm: the file holds labels but not one feature"):
+    with pytest.raises(DataFileError, match="bare.svm: the file holds labels but no features"):
         read_svmlight(write("bare.svm", "1\n-1\n"))
 
 

@@ -1,4 +1,4 @@
-"""Bank Marketing: the codes of its categories, and what is left out."""
+"""Bank Marketing: codes of categories and the omitted column."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_categories_are_integers_in_the_documented_order(write):
             assert row[name] == (bank.CATEGORIES[name][int(value)] if name in bank.CATEGORIES else value)
 
 
-def test_one_hot_tells_the_same_of_the_same_rows(write):
+def test_one_hot_columns_encode_the_same_categories_of_the_same_rows(write):
     paths = _file(write, _rows())
     coded = bank.bank_marketing(paths, standardise=False)
     one_hot = bank.bank_marketing_one_hot(paths, standardise=False)
@@ -68,7 +68,7 @@ def test_an_unknown_category_is_named(write):
         bank.bank_marketing(_file(write, rows))
 
 
-def test_the_order_of_categories_is_natural_or_of_the_alphabet():
+def test_categories_are_in_natural_or_alphabetical_order():
     natural = {
         "education": "illiterate basic.4y basic.6y basic.9y high.school professional.course university.degree "
         "unknown",

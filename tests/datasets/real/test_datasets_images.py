@@ -1,4 +1,4 @@
-"""Pictures: the formats they come in, and rows of pixels between 0 and 1."""
+"""Images: file formats, and rows of pixels between 0 and 1."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Coulomb matrices: their formula, their order, and the energies beside them."""
+"""Coulomb matrices: formula, order of atoms, energies."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_the_matrix_agrees_with_its_definition_term_by_term():
                 assert matrix[i, j] == pytest.approx(term, rel=1e-12)
 
 
-def test_order_moves_and_turns_of_a_molecule_do_not_count():
+def test_permutations_translations_and_rotations_leave_the_matrix():
     charges, positions = _molecules(5)
     rng = np.random.default_rng(1)
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
@@ -59,7 +59,7 @@ def test_order_moves_and_turns_of_a_molecule_do_not_count():
     assert np.all(np.diff(norms, axis=1) <= 1e-8)
 
 
-def test_rows_hold_the_triangle_and_energies_stay_beside_their_molecule(tmp_path):
+def test_rows_are_upper_triangles_paired_with_their_energies(tmp_path):
     charges, positions = _molecules(10)
     energies = -np.arange(10.0)
     path = tmp_path / "qm7_geometries_7101.npz"
