@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.validation.arrays import check_indices
 from kernbench.validation.rows import first_not_finite
 
 
@@ -62,6 +63,7 @@ class Chunk:
                 f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}"
             )
         X, y, weights = (*data, None)[:3]
+        check_indices(X, f"X of chunk {number}")
         self.X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asanyarray(X)
         self.y = np.asanyarray(y)
         self.weights = None if weights is None else np.asanyarray(weights)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import _check_sample_weight, check_X_y
 from kernbench.kernels.names import resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.parzen import smallest_alpha
+from kernbench.validation.arrays import check_indices
 
 
 class ClosedFormLimit(NamedTuple):
@@ -67,6 +68,7 @@ def closed_form_limit(
     >>> round(limit.alpha, 4), round(limit.C, 4)
     (0.1967, 2.5415)
     """
+    check_indices(X)
     X, y = check_X_y(X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     used = weights > 0

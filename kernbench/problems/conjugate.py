@@ -1,12 +1,10 @@
 """What conjugate subgradient methods and their references share: checked settings, and a certificate on a sample."""
 
-from numbers import Integral
-
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.losses.duality import dual_bound
 from kernbench.problems.margin_problem import require_number
+from kernbench.validation.numbers import check_name, check_number
 
 GEOMETRIES = ("rkhs", "euclidean")
 SEARCHES = ("exact", "bracket")
@@ -16,13 +14,6 @@ EPS = 1e-3  # length of the direction that ends a run without a certificate
 WATCHED = 10  # times the largest sample: up to so many rows, the responses of all are kept
 SPARE_BYTES = 10**8  # beyond three matrices of the largest sample
 RECOMPUTED = 50  # iterations after which responses are added up anew: recurrences gather rounding errors
-
-
-def check_choice(name, value, known):
-    """Refuse a name that is not among `known`; the message says the nearest."""
-    if value not in known:
-        raise ValueError(unknown_name(name, value, known))
-    return value
 
 
 def check_search(eps, c1, c2):
@@ -41,9 +32,9 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     ValueError
         For the first that makes no sense.
     """
-    check_choice("geometry", geometry, GEOMETRIES)
-    check_choice("line_search", line_search, SEARCHES)
-    check_choice("validation", validation, VALIDATIONS)
+    check_name("geometry", geometry, GEOMETRIES)
+    check_name("line_search", line_search, SEARCHES)
+    check_name("validation", validation, VALIDATIONS)
     check_search(0.0 if eps is None else eps, c1, c2)
     if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
         raise ValueError(
@@ -60,8 +51,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
         ("growth", growth, 0),
         ("sample_cap", sample_cap, 2),
     ):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        check_number(name, value, at_least=least, whole=True)
     if s0 > sample_cap:
         raise ValueError(f"s0={s0} examples to begin with are more than sample_cap={sample_cap}: lower s0")
 
@@ -84,11 +74,10 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
     """
     if alpha is None:
         raise ValueError("wolfe needs alpha, a positive number")
-    check_choice("geometry", geometry, GEOMETRIES)
-    check_choice("line_search", line_search, SEARCHES)
+    check_name("geometry", geometry, GEOMETRIES)
+    check_name("line_search", line_search, SEARCHES)
     check_search(eps, c1, c2)
-    if not isinstance(bundle_size, Integral) or isinstance(bundle_size, bool) or bundle_size < 2:
-        raise ValueError(f"bundle_size must be an integer of at least 2, got {bundle_size!r}")
+    check_number("bundle_size", bundle_size, at_least=2, whole=True)
 
 
 def smallest_norm(aa, bb, ab):

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench
 import kernbench.estimators.linear_svc
-from kernbench.cli.fitting import ESTIMATORS
+from kernbench.cli.estimators import NAMES
 from kernbench.features import RandomFeatures
 from kernbench.kernels import Gaussian
 
@@ -52,7 +52,7 @@ def test_docstring_examples():
 
 def test_it_is_offered_where_users_look():
     assert "LinearSVC" in kernbench.__all__
-    assert ESTIMATORS["linearsvc"] == "LinearSVC"
+    assert NAMES["linearsvc"].name == "LinearSVC"
 
 
 def test_clone_and_pickle_know_the_parameters_and_the_model():
