@@ -58,14 +58,14 @@ MAY_IMPORT = {
     },
 }
 # Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
-NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/_binary.py"}
+NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/fit/solver.py"}
 LOOKS_UP = {
     ("kernels/base.py", "features"),  # ``kernel.random_features(...)`` hands over to the floor above
     # A model file says of which class the model is.
-    ("saving/model_file.py", "estimators.kernel_svc.KernelSVC"),
-    ("saving/model_file.py", "estimators.linear_svc.LinearSVC"),
-    ("saving/model_file.py", "estimators.roc_svc.ROCSVC"),
-    ("saving/model_file.py", "estimators.roc_svc_cv.ROCSVCCV"),
+    ("saving/model_file.py", "estimators.svm.kernel_svc.KernelSVC"),
+    ("saving/model_file.py", "estimators.svm.linear_svc.LinearSVC"),
+    ("saving/model_file.py", "estimators.ranking.roc_svc.ROCSVC"),
+    ("saving/model_file.py", "estimators.ranking.roc_svc_cv.ROCSVCCV"),
     ("saving/model_file.py", "features.nystroem.nystroem.Nystroem"),
     ("saving/model_file.py", "features.random_features.RandomFeatures"),
 }
@@ -200,9 +200,9 @@ def test_every_floor_is_looked_at():
         ("datasets/a.py", "from kernbench.kernels import Linear\n", 1, "kernels.Linear"),
         (
             "saving/a.py",
-            "X = 'kernbench.estimators.kernel_svc:KernelSVC'\n",
+            "X = 'kernbench.estimators.svm.kernel_svc:KernelSVC'\n",
             1,
-            "estimators.kernel_svc.KernelSVC",
+            "estimators.svm.kernel_svc.KernelSVC",
         ),
         (
             "saving/model_file.py",
@@ -238,7 +238,7 @@ def test_a_folder_without_a_floor_is_listed(tmp_path):
             "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n",
         ),
         ("datasets/a.py", "from kernbench._names import unknown_name\nfrom .b import c\n"),
-        ("saving/model_file.py", "X = 'kernbench.estimators.kernel_svc:KernelSVC'\n"),
+        ("saving/model_file.py", "X = 'kernbench.estimators.svm.kernel_svc:KernelSVC'\n"),
         ("kernels/a.py", '"""kernbench.solvers is above."""\nimport scipy.kernbench\n'),
     ],
 )

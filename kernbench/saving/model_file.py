@@ -31,11 +31,11 @@ from kernbench.saving.plain_data import NotPlainData, decode, encode
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
 CLASSES = {
-    "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
-    "LinearSVC": "kernbench.estimators.linear_svc:LinearSVC",
+    "KernelSVC": "kernbench.estimators.svm.kernel_svc:KernelSVC",
+    "LinearSVC": "kernbench.estimators.svm.linear_svc:LinearSVC",
     "Nystroem": "kernbench.features.nystroem.nystroem:Nystroem",
-    "ROCSVC": "kernbench.estimators.roc_svc:ROCSVC",
-    "ROCSVCCV": "kernbench.estimators.roc_svc_cv:ROCSVCCV",
+    "ROCSVC": "kernbench.estimators.ranking.roc_svc:ROCSVC",
+    "ROCSVCCV": "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV",
     "RandomFeatures": "kernbench.features.random_features:RandomFeatures",
 }
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data

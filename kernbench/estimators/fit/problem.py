@@ -1,0 +1,110 @@
+"""What an estimator tells the fit: its problems (:class:`Problem`), gathered in a :class:`Task`."""
+
+from typing import Protocol
+
+import numpy as np
+
+from kernbench.estimators.fit.continuation import Continuation
+from kernbench.solvers.base import Solution
+
+
+class Problem(Protocol):
+    """One optimisation problem of a fit, such as that of a pair of classes, for every strength of a path.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of training rows, for the default limit of iterations.
+    n_coef : int
+        Number of coefficients of a solution.
+    title : str
+        Tells it from the other problems of the fit, for progress bars.
+    """
+
+    n_rows: int
+    n_coef: int
+    title: str
+
+    def make_data(self):
+        """Return what its solvers work on: kernel rows or a design. Called in the thread that uses it."""
+
+    def start(self, data) -> Solution | None:
+        """Return where the first run starts; None is a cold start."""
+
+    def next_start(self, solution, strength, following) -> Solution:
+        """Return where the run for the strength `following` starts, given the solution for `strength`."""
+
+    def counted_from(self, data) -> int:
+        """Return how many kernel evaluations of `data` do not belong to the run that begins now."""
+
+    def make_solver(self, data, strength, initial):
+        """Return the solver for C = `strength` or alpha = `strength`."""
+
+    def describe(self, model, solution):
+        """Set the attributes of `model` that a solution of this problem alone becomes, for callbacks."""
+
+
+class Task:
+    """All problems of one call of ``fit`` or ``path``: they share the training rows, the solver and a time budget.
+
+    Attributes
+    ----------
+    model : estimator
+        The first model to be fitted; gives the parameters.
+    entry : SolverEntry
+    problems : list of Problem
+    last : Continuation
+        What the last fit left, with ``warm_start=True``, or a cold start.
+    key : tuple
+        What solutions, with all that their solvers keep beside the coefficients, belong to.
+    strength : {"C", "alpha"}
+        The parameter that changes along a path.
+    shared : tuple of str
+        Attributes that all models of a path have in common; set on `model` by the checks.
+    plural : str
+        What the problems are called in a warning.
+    shares_data : bool
+        Whether all problems are on the same rows, so that a thread makes its data once.
+    n_jobs : int or None
+    """
+
+    strength = "C"
+    shared = ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "dtype_")
+    plural = "classes"
+    shares_data = True
+    n_jobs = None
+    last: Continuation
+    key = ()
+
+    def assemble(self, model, results):
+        """Set the attributes of `model` that the results, one FitResult for each problem, become."""
+        self.problems[0].describe(model, results[0].solution)
+
+    def continuation(self, results):
+        """Return what the next fit goes on from."""
+        return self.last.after(results, self.key)
+
+    def share(self, model):
+        """Give `model` what it has in common with the first one."""
+        if model is not self.model:
+            copy_attributes(self.model, model, self.shared)
+
+
+def copy_attributes(source, target, names):
+    """Set the attributes `names` of `target` to those that `source` has."""
+    known = vars(source)
+    for name in names:
+        if name in known:
+            setattr(target, name, known[name])
+
+
+def snapshot_of(model, shared, solver, counted_from=0):
+    """Return a copy of `model` as of now, for callbacks: all but the function that the solver has found."""
+    now = type(model)(**model.get_params(deep=False))
+    copy_attributes(model, now, shared)
+    now.n_iter_ = np.array([solver.n_iter])
+    now.n_kernel_evaluations_ = solver.n_kernel_evaluations - counted_from
+    now.converged_ = bool(solver.converged)
+    if hasattr(solver, "n_inner_products"):
+        now.n_inner_products_ = solver.n_inner_products
+    return now
