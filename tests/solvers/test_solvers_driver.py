@@ -1,6 +1,7 @@
 """The one loop, moved by a clock of our own: limits, stopping rules, what is counted, Ctrl-C."""
 
 import signal
+from threading import Event
 
 import numpy as np
 import pytest
@@ -261,6 +262,26 @@ def test_callback_sees_every_point_of_the_trace_and_adds_to_it(clock):
     assert result.trace["late"] == [1 if n_iter >= 1000 else None for n_iter in seen]
 
 
+def test_callbacks_of_a_list_share_a_snapshot_and_the_trace_gets_all_their_columns(clock):
+    snapshots, seen = [], ([], [])
+
+    def snapshot(solver):
+        snapshots.append(object())
+        return snapshots[-1]
+
+    def first(state):
+        seen[0].append(state)
+        return {"first": len(seen[0])}
+
+    def second(state):
+        seen[1].append(state)
+        return {"second": -len(seen[1])}
+
+    trace = run(Countdown(clock), max_iter=3000, callback=[first, second], snapshot=snapshot).trace
+    assert seen[0] == seen[1] == snapshots
+    assert trace["first"] == [-n for n in trace["second"]] == list(range(1, len(trace["n_iter"]) + 1))
+
+
 @pytest.mark.parametrize("answer", [True, np.True_], ids=["True", "NumPy's True"])
 def test_callback_that_returns_true_stops_the_run(clock, answer):
     result = run(
@@ -269,6 +290,27 @@ def test_callback_that_returns_true_stops_the_run(clock, answer):
     assert result.status == "callback" and not result.converged
     assert 500 <= result.n_iter < 1000
     assert result.trace["n_iter"][-1] == result.n_iter
+
+
+@pytest.mark.parametrize("limit", [{"max_iter": 300}, {"max_iter": 300, "tol": 0.1}, {"max_seconds": 0.01}])
+@pytest.mark.parametrize("first_check", [None, 1])
+def test_callback_that_returns_true_at_the_end_of_a_run_wins(clock, limit, first_check):
+    """However fast the machine: over a limit, and over convergence at the same point."""
+    solver = Countdown(clock, first_check=first_check, ends_at=1)
+    result = run(solver, callback=lambda solver: solver.n_iter > 0, **limit)
+    assert result.status == "callback" and not result.converged and result.n_iter > 0
+
+
+def test_callback_that_returns_true_wins_over_a_solver_that_has_converged(clock):
+    solver = Countdown(clock)
+    solver.converged = True
+    assert run(solver, callback=lambda solver: True).status == "callback"
+
+
+def test_one_true_of_several_callbacks_stops_and_columns_are_kept(clock):
+    answers = [lambda solver: {"error": 1.0}, lambda solver: True, lambda solver: False]
+    result = run(Countdown(clock), max_iter=1000, callback=answers)
+    assert result.status == "callback" and result.trace["error"] == [1.0]
 
 
 @pytest.mark.parametrize("answer", [False, np.False_, None, {}], ids=repr)
@@ -280,7 +322,7 @@ def test_callback_that_says_nothing_lets_the_run_go_on(clock, answer):
 
 @pytest.mark.parametrize("answer", [1.5, 0, "stop", [1]], ids=repr)
 def test_callback_that_returns_anything_else_is_refused(clock, answer):
-    with pytest.raises(ValueError, match="callback"):
+    with pytest.raises(ValueError, match="None, a dict of trace columns, or True"):
         run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
 
 
@@ -302,6 +344,15 @@ def test_callbacks_and_objectives_are_off_the_clock(clock):
 def test_errors_of_a_callback_come_through(clock):
     with pytest.raises(ZeroDivisionError):
         run(Countdown(clock), max_iter=10, callback=lambda solver: 1 / 0)
+
+
+def test_evaluations_of_others_on_shared_rows_are_not_counted(clock):
+    solver = Countdown(clock)
+    first = run(solver, max_iter=100)
+    second = run(solver, max_iter=50, counted_from=solver.n_kernel_evaluations)
+    assert (first.n_kernel_evaluations, second.n_kernel_evaluations) == (1000, 500)
+    assert second.trace["n_kernel_evaluations"][0] == 0 and second.trace["n_kernel_evaluations"][-1] == 500
+    assert len(second.trace["n_iter"]) == len(set(second.trace["n_iter"]))
 
 
 # --- Ctrl-C ---------------------------------------------------------------------------------------
@@ -364,9 +415,25 @@ def test_ctrl_c_in_a_callback_is_ctrl_c(clock):
         return {"call": len(calls)}
 
     result = run(Countdown(clock), max_iter=10**6, callback=callback)
-    assert result.status == "interrupted"
+    assert result.status == "interrupted" and len(calls) == 3
     assert result.trace["n_iter"][-1] == result.n_iter == calls[-1]
-    assert len(result.trace["call"]) == len(result.trace["n_iter"])
+    assert result.trace["call"] == [1, 2, None]
+
+
+@pytest.mark.parametrize("n_calls", [0, 2])
+def test_a_stop_event_ends_the_run_between_two_chunks(clock, n_calls):
+    """For threads, which Ctrl-C does not reach."""
+    stop, calls = Event(), []
+
+    def callback(solver):
+        calls.append(solver.n_iter)
+        if len(calls) > n_calls:
+            stop.set()
+
+    solver = Countdown(clock, cost=1.0)
+    result = run(solver, max_iter=10**6, callback=callback, stop=stop)
+    assert result.status == "interrupted" and result.n_iter == solver.n_iter == len(solver.steps) == n_calls
+    assert result.objective == 1 / (1 + n_calls)
 
 
 def test_ctrl_c_at_the_last_look_keeps_what_was_reached(clock):

@@ -19,7 +19,7 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
     X, y, sample_weight
         As given to ``fit``.
     kernel : str, Kernel or callable, optional
-        The model's, if it has one: a precomputed one is a dense square matrix.
+        The model's, if it has one; a precomputed X is a dense square matrix.
 
     Returns
     -------
@@ -31,6 +31,7 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
         `sample_weight` times the weight of the class; None if all are 1.
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
+    check_square(X, kernel)
     model.classes_ = classes
     model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
     weights = None
@@ -63,8 +64,7 @@ def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
         Index of each label in `classes`.
     sample_weight : ndarray of shape (n_samples,), or None
     """
-    square = is_precomputed(kernel)
-    X, y = check_rows(model, X, y, reset=reset, accept_sparse=not square)
+    X, y = check_rows(model, X, y, reset=reset, accept_sparse=not is_precomputed(kernel))
     classes, codes = np.unique(y, return_inverse=True)
     if not _are_labels(y, classes):
         check_classification_targets(y)
@@ -72,9 +72,13 @@ def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     if sample_weight is not None:
         sample_weight = check_weights(sample_weight, X)
-    if square and X.shape[0] != X.shape[1]:
-        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
     return X, y, classes, codes, sample_weight
+
+
+def check_square(X, kernel):
+    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square."""
+    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
 
 
 def check_batch(model, X, y, classes, sample_weight, *, reset):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples
+from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples, check_square
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
 from kernbench.kernels.domain import is_precomputed
 
@@ -59,6 +59,7 @@ def check_ranked_rows(model, X, y, sample_weight):
             f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
             f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
         )
+    check_square(X, model.kernel)
     model.classes_ = classes
     rows = RankedRows(X, codes == 1, weights)
     if weights is None:

@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.fitted_state import check_expansion
-from kernbench.estimators.fit.training_data import check_examples
+from kernbench.estimators.fit.training_data import check_examples, check_square
 from kernbench.estimators.svm.multiclass import assemble, class_blocks, one_vs_rest, pair_values
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks
@@ -143,6 +143,7 @@ class ExpansionClassifier(KernelClassifier):
         X, y, classes, codes, sample_weight = check_examples(
             self, X, y, sample_weight, kernel=self.kernel, reset=False
         )
+        check_square(X, self.kernel)
         if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
             raise ValueError("X and y must be the training set of this model")
         weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
