@@ -58,7 +58,7 @@ MAY_IMPORT = {
     },
 }
 # Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
-NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/fit/solver.py"}
+NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/fit/solver_data.py"}
 LOOKS_UP = {
     ("kernels/base.py", "features"),  # ``kernel.random_features(...)`` hands over to the floor above
     # A model file says of which class the model is.

@@ -7,13 +7,13 @@
       problem.py       the protocol: a task and its problems
       path.py          from a task to fitted attributes, along one C or alpha or many
       runs.py          the runs of all problems within one time budget, in threads
-      solver.py        kernel rows, designs, solvers
+      solver_data.py   kernel rows and designs;  solver.py  solvers on them
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings
       parameters.py  training_data.py  kernel.py    checks of the arguments; the kernel that they mean
       fitted_state.py  checks of models that come out of files
     svm/           KernelSVC, LinearSVC, closed_form_limit
-      kernel_task.py   the problems of a KernelSVC; kernel_rows.py, multiclass.py
+      kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py
       expansion.py     prediction from support vectors
       linear_task.py   the problems of a LinearSVC
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py

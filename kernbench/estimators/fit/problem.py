@@ -66,6 +66,8 @@ class Task:
     shares_data : bool
         Whether all problems are on the same rows, so that a thread makes its data once.
     n_jobs : int or None
+    counts_products : bool
+        Whether models have ``n_inner_products_``.
     """
 
     strength = "C"
@@ -73,6 +75,7 @@ class Task:
     plural = "classes"
     shares_data = True
     n_jobs = None
+    counts_products = False
     last: Continuation
     key = ()
 
@@ -105,6 +108,4 @@ def snapshot_of(model, shared, solver, counted_from=0):
     now.n_iter_ = np.array([solver.n_iter])
     now.n_kernel_evaluations_ = solver.n_kernel_evaluations - counted_from
     now.converged_ = bool(solver.converged)
-    if hasattr(solver, "n_inner_products"):
-        now.n_inner_products_ = solver.n_inner_products
     return now

@@ -148,6 +148,8 @@ class Runs:
         def snapshot(solver):
             now = snapshot_of(self.model, task.shared, solver, counted_from)
             problem.describe(now, solver.solution())
+            if task.counts_products:
+                now.n_inner_products_ = solver.n_inner_products
             return now
 
         return run_solver(

@@ -1,29 +1,4 @@
-"""What a solver is made from: kernel rows or a design, and its keywords."""
-
-import numpy as np
-
-from kernbench._lazy import load
-
-# By module path, not imported: the reference twins are for tests and tables of speed-ups.
-ROWS = {
-    "compiled": "kernbench.kernels.rows:KernelRows",
-    "reference": "kernbench.reference.kernels.rows:ReferenceRows",
-}
-DESIGNS = {
-    "compiled": "kernbench.solvers.design:as_design",
-    "reference": "kernbench.reference.design:as_design",
-}
-MEGABYTE = 2**20
-
-
-def make_rows(X, kernel, *, cache_size, dtype, twin):
-    """Return the rows of the kernel matrix of X, with a cache of `cache_size` megabytes."""
-    return load(ROWS[twin])(X, kernel, cache_bytes=int(cache_size * MEGABYTE), dtype=np.dtype(dtype))
-
-
-def make_design(data, twin):
-    """Return the design of features or kernel rows."""
-    return load(DESIGNS[twin])(data)
+"""The solver of a problem."""
 
 
 def make_solver(model, entry, data, y, settings):

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
-from kernbench.estimators.fit.solver import make_design, make_rows
+from kernbench.estimators.fit.solver_data import make_design, make_rows
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel, Linear
@@ -57,7 +57,7 @@ class Space:
     def design(self, X, *, cache_size, twin):
         """Return the design of training rows, and how many kernel values its features took."""
         if self.is_exact:
-            rows = make_rows(X, self.kernel, cache_size=cache_size, dtype=self.dtype, twin=twin)
+            rows = make_rows(X, self.kernel, self.dtype, cache_size=cache_size, twin=twin)
             return make_design(rows, twin), 0
         V = self.features(X)
         is_nystroem = self.kind == "nystroem" and not is_precomputed(self.kernel)

@@ -10,12 +10,13 @@ from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
-from kernbench.estimators.fit.solver import make_rows, make_solver
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.solver_data import make_rows
 from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.expansion import set_expansion
-from kernbench.estimators.svm.kernel_rows import training_rows
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.base import Solution
 
 
@@ -60,17 +61,15 @@ class KernelTask(Task):
 
     def rows_of(self, pair):
         """Return the kernel rows of a pair."""
-        model = self.model
-        X = pair.examples(self.X, model.kernel)
-        if model._twin == "reference":
-            return make_rows(
-                X, model.kernel_, cache_size=model.cache_size, dtype=self.dtype, twin="reference"
-            )
-        rows = training_rows(
+        model, X = self.model, self.X
+        if pair.rows is not None:
+            X = X[np.ix_(pair.rows, pair.rows)] if is_precomputed(model.kernel) else X[pair.rows]
+        rows = make_rows(
             X,
             model.kernel_,
             self.dtype,
             cache_size=model.cache_size,
+            twin=model._twin,
             may_widen=model.dtype == "auto",
             two_precisions=self.entry.two_precisions,
         )

@@ -1,11 +1,12 @@
-"""The problems of a `LinearSVC`: each class against the rest, on one design for each thread."""
+"""The problems of a `LinearSVC`: each class against the rest."""
 
 import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
-from kernbench.estimators.fit.solver import make_design, make_solver
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.solver_data import make_design
 from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.domain import check_range
@@ -28,6 +29,7 @@ class LinearTask(Task):
     """
 
     shared = (*Task.shared, "loss_")
+    counts_products = True
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
@@ -77,11 +79,11 @@ class ClassProblem:
         return f"{self.task.model.classes_[self.positive]} against the rest"
 
     def make_data(self):
-        return make_design(self.task.X, self.task.model._twin)
+        return self.task.X
 
-    def start(self, design):
+    def start(self, X):
         task = self.task
-        return task.last.initial(self.k, task.key, lambda coef: coef.shape == (design.n_coef,))
+        return task.last.initial(self.k, task.key, lambda coef: coef.shape == (self.n_coef,))
 
     def next_start(self, solution, C, following):
         # The weights and, where there are any, the dual variables. It is a new run: step sizes and averages
@@ -89,11 +91,12 @@ class ClassProblem:
         kept = {name: solution.state[name] for name in ("a", "settings") if name in solution.state}
         return Solution(solution.coef, state=kept if "a" in kept else {})
 
-    def counted_from(self, design):
+    def counted_from(self, X):
         return 0
 
-    def make_solver(self, design, C, initial):
+    def make_solver(self, X, C, initial):
         task, model = self.task, self.task.model
+        design = make_design(X, model._twin)  # its own for each run: a design counts the passes over it
         settings = {
             "alpha": 1.0 / (C * self.n_rows),
             "weights": task.weights,

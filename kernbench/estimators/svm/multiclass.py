@@ -19,8 +19,6 @@ from itertools import combinations
 
 import numpy as np
 
-from kernbench.kernels.domain import is_precomputed
-
 ONE_VS_ONE, ONE_VS_REST = "ovo", "ovr"
 SCHEMES = (ONE_VS_ONE, ONE_VS_REST)
 
@@ -47,12 +45,6 @@ class Pair:
     def of_rows(self, values):
         """The part of `values` (one per training example, or None) that belongs to this pair."""
         return values if values is None or self.rows is None else values[self.rows]
-
-    def examples(self, X, kernel):
-        """The rows of X that belong to this pair; rows *and* columns of a precomputed kernel."""
-        if self.rows is None:
-            return X
-        return X[np.ix_(self.rows, self.rows)] if is_precomputed(kernel) else X[self.rows]
 
 
 def pairs_of(codes, n_classes, weights, scheme=ONE_VS_ONE):

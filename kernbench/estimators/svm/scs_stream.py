@@ -18,7 +18,9 @@ from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.runs import iteration_limit, run_solver, title_of
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.training_data import check_batch, two_labels
+from kernbench.estimators.svm.expansion import set_expansion
 from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.estimators.svm.multiclass import Pair
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels.domain import is_precomputed
@@ -84,8 +86,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     if n_iter == -1:
         n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
     stream.waiting = []
-    solver, result = _run(model, entry, stream, n_iter)
-    model.n_iter_ = np.array([solver.n_iter])
+    result = _run(model, entry, stream, n_iter)
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
 
@@ -105,7 +106,7 @@ def fit_chunks(model, chunks, classes=None):
         del model.feature_names_in_
     _configure(model, reader, labels)
     stream.window = _window(model, reader, X, stream.rng)
-    _, result = _run(model, entry, stream, iteration_limit(model, entry, 0))
+    result = _run(model, entry, stream, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
     warn_unless_converged(model, [result])
@@ -116,16 +117,14 @@ def _option(model, name, default):
 
 
 def _configure(model, reader, labels):
-    """Set what the labels mean and weigh."""
+    """Set the labels of the two classes, and their weights."""
     if isinstance(model.class_weight, str):
         raise ValueError(
             "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
         )
     of = model.class_weight or {}
-    reader.classes, reader.factors = (
-        np.asarray(labels),
-        tuple(float(of.get(label, 1.0)) for label in labels.tolist()),
-    )
+    reader.classes = np.asarray(labels)
+    reader.factors = tuple(float(of.get(label, 1.0)) for label in labels.tolist())
     model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
 
 
@@ -151,7 +150,8 @@ def _wait(model, stream, chunks, labels):
     model.dtype_ = precision(model.dtype, np.inf)
     model.kernel_ = kernel_of(model, kept[0], None, 0)
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
-    _set_function(model, stream, np.empty((0, kept[0].shape[1])), np.empty(0), only)
+    nothing = np.empty((0, kept[0].shape[1]))
+    _set_function(model, stream, nothing, np.empty(0), Solution(np.empty(0), only))
     model.n_iter_ = np.zeros(1, dtype=int)
     model._scs_stream = stream
 
@@ -171,7 +171,7 @@ def _run(model, entry, stream, max_iter):
 
     def snapshot(solver):
         now = snapshot_of(model, KernelTask.shared, solver)
-        _set_solution(now, ScsStream(stream.rng, window), solver.solution())
+        _set_function(now, ScsStream(stream.rng), window.X, window.y, solver.solution())
         return now
 
     try:
@@ -188,24 +188,13 @@ def _run(model, entry, stream, max_iter):
     finally:
         stream.solution = solver.solution()
         window.reader = None
-        _set_solution(model, stream, stream.solution)
+        _set_function(model, stream, window.X, window.y, stream.solution)
         model.n_iter_ = np.array([solver.n_iter])
         model._scs_stream = stream
-    return solver, result
+    return result
 
 
-def _set_solution(model, stream, solution):
-    """Set the expansion, support vectors grouped by class."""
-    window = stream.window
-    used = np.flatnonzero(solution.coef)
-    used = used[np.argsort(window.y[used], kind="stable")]
-    _set_function(
-        model, stream, window.X[used], solution.coef[used], solution.intercept, used, window.y[used]
-    )
-
-
-def _set_function(model, stream, vectors, coef, intercept, used=(), y=()):
-    model.support_vectors_ = stream.vectors = vectors
-    model.support_ = np.asarray(used, dtype=np.int32)
-    model.n_support_ = np.array([np.sum(np.asarray(y) == label) for label in (-1, 1)], dtype=np.int32)
-    model.dual_coef_, model.intercept_ = coef[None, :], np.array([float(intercept)])
+def _set_function(model, stream, X, y, solution):
+    """Set the expansion; `stream` remembers its support vectors."""
+    set_expansion(model, X, (y > 0).astype(np.intp), [Pair(0, 1, None, y)], [solution])
+    stream.vectors = model.support_vectors_

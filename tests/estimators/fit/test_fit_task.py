@@ -1,4 +1,4 @@
-"""The fit around any estimator: a path of strengths, several problems, threads, one time budget, Ctrl-C."""
+"""The fit around any estimator: a path of strengths, several problems, threads, Ctrl-C."""
 
 import threading
 import warnings
@@ -180,13 +180,6 @@ def test_callbacks_of_threads_are_called_one_at_a_time():
 
     model = Mean(n_jobs=2, callback=[watch, watch], tol=1e-12).fit(np.linspace(1, 2, 40))
     assert model.converged_ and threads
-
-
-def test_problems_share_the_time_budget():
-    with pytest.warns(ConvergenceWarning, match=r"in 3 of 3 classes.* max_seconds=0.3 .*raise max_seconds"):
-        model = Mean(tol=-1.0, max_iter=10**12, max_seconds=0.3).fit([1.0, 1.0, 1.0])
-    assert model.status_ == ["max_seconds"] * 3
-    assert all(trace["seconds"][-1] >= 0.05 for trace in model.trace_)
 
 
 def test_a_run_that_a_callback_stops_is_no_reason_to_warn():

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from kernbench.estimators import KernelSVC
-from kernbench.estimators.svm import kernel_rows, kernel_task
+from kernbench.estimators.fit import solver_data
+from kernbench.estimators.svm import kernel_task
 from kernbench.kernels.functions import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
@@ -22,14 +23,14 @@ def problem():
 @pytest.fixture
 def seen(monkeypatch):
     """The types of the kernel rows of fits."""
-    kinds, made = [], kernel_task.training_rows
+    kinds, made = [], kernel_task.make_rows
 
-    def training_rows(*args, **settings):
+    def make_rows(*args, **settings):
         rows = made(*args, **settings)
         kinds.append(type(rows))
         return rows
 
-    monkeypatch.setattr(kernel_task, "training_rows", training_rows)
+    monkeypatch.setattr(kernel_task, "make_rows", make_rows)
     return kinds
 
 
@@ -37,7 +38,7 @@ def test_the_model_is_that_of_float64_rows(problem, seen, monkeypatch):
     X, y = problem
     settings = {"gamma": 0.5, "C": 3.0, "tol": 1e-5, "dtype": "float64"}
     refined = KernelSVC(**settings).fit(X, y)
-    monkeypatch.setattr(kernel_rows, "TWO_PRECISIONS_ROWS", len(X))
+    monkeypatch.setattr(solver_data, "TWO_PRECISIONS_ROWS", len(X))
     plain = KernelSVC(**settings).fit(X, y)
     assert seen == [TwoPrecisionRows, KernelRows]
     assert refined.converged_ and refined.dtype_ == plain.dtype_ == "float64"

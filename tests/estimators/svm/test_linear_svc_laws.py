@@ -139,6 +139,23 @@ def test_ctrl_c_leaves_a_model(n_jobs):
     assert np.all(np.isfinite(model.decision_function(LARGE)))
 
 
+@quietly
+@pytest.mark.parametrize("solver", registry.names("linear-svm"))
+def test_inner_products_of_the_classes_add_up(solver):
+    """A class and a C of a path count their own, whatever ran before them on the same rows."""
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    settings = {"solver": solver, "max_iter": 500, "random_state": 0, "fit_intercept": False}
+    whole = LinearSVC(**settings).fit(X, y)
+    seen = []
+    LinearSVC(callback=lambda model: seen.append(model.n_inner_products_), **settings).fit(X, y == 0)
+    parts = [LinearSVC(**settings).fit(X, y == k) for k in range(3)]
+    assert seen[-1] == parts[0].n_inner_products_
+    # Each class draws from a generator of its own, so that the numbers are alike, not equal.
+    assert whole.n_inner_products_ == pytest.approx(sum(part.n_inner_products_ for part in parts), rel=0.15)
+    along = LinearSVC(**settings).path(X, y == 0, [0.1, 1.0])
+    assert along[1].n_inner_products_ <= 1.5 * parts[0].n_inner_products_
+
+
 def test_callback_that_returns_true_ends_the_run_quietly():
     model = LinearSVC(tol=1e-9, callback=lambda model: model.n_iter_[0] > 0, random_state=0).fit(
         LARGE, LARGE_Y

@@ -1,14 +1,21 @@
-"""The kernel rows of a training set: their precision, and the columns of X that they are computed from."""
+"""What solvers work on: the kernel rows of a training set, in the right precision, or a design."""
 
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.solver import MEGABYTE, make_rows
+from kernbench._lazy import load
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.engine.prepared import storage_of
 from kernbench.kernels.functions import Gaussian
+from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
+from kernbench.solvers.design import as_design
 
+# By module path, not imported: the reference twins are for tests and tables of speed-ups.
+REFERENCE_ROWS = "kernbench.reference.kernels.rows:ReferenceRows"
+REFERENCE_DESIGN = "kernbench.reference.design:as_design"
+
+MEGABYTE = 2**20
 WRONG = 0.01  # relative error of a kernel value from which on float32 is too coarse
 
 # float64 by way of float32 ends with a product in float64, n values for each support vector. It pays where values
@@ -18,8 +25,13 @@ TWO_PRECISIONS_ROWS = 2500
 TWO_PRECISIONS_ENTRIES = 40
 
 
-def training_rows(X, kernel, dtype, *, cache_size, may_widen, two_precisions):
-    """Return the rows of the compiled solvers.
+def make_design(data, twin):
+    """Return the design of features or kernel rows."""
+    return (as_design if twin == "compiled" else load(REFERENCE_DESIGN))(data)
+
+
+def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False):
+    """Return the rows of the kernel matrix of X.
 
     Parameters
     ----------
@@ -28,23 +40,27 @@ def training_rows(X, kernel, dtype, *, cache_size, may_widen, two_precisions):
     dtype : {"float32", "float64"}
     cache_size : float
         Megabytes.
-    may_widen : bool
+    twin : {"compiled", "reference"}
+    may_widen : bool, default=False
         Whether to take float64 where float32 is too coarse.
-    two_precisions : bool
-        Whether the solver takes `TwoPrecisionRows`.
+    two_precisions : bool, default=False
+        Whether the solver takes `TwoPrecisionRows`, too.
 
     Returns
     -------
-    KernelRows or TwoPrecisionRows
+    KernelRows, TwoPrecisionRows or ReferenceRows
     """
+    cache_bytes = int(cache_size * MEGABYTE)
     X = _without_empty_columns(X, kernel)
+    if twin == "reference":
+        return load(REFERENCE_ROWS)(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
-        rows = TwoPrecisionRows(X, kernel, cache_bytes=int(cache_size * MEGABYTE))
+        rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
         if not _is_too_coarse(rows.of(np.float32)):
             return rows
-    rows = make_rows(X, kernel, cache_size=cache_size, dtype=dtype, twin="compiled")
+    rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
     if may_widen and dtype == "float32" and _is_too_coarse(rows):
-        return make_rows(X, kernel, cache_size=cache_size, dtype="float64", twin="compiled")
+        rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
     return rows
 
 
