@@ -1,4 +1,4 @@
-"""The one loop, moved by a clock of our own: limits, stopping rules, what is counted, Ctrl-C."""
+"""The loop around a solver, on a simulated clock: limits, stopping rules, counts, callbacks, Ctrl-C."""
 
 import signal
 from threading import Event
@@ -14,7 +14,7 @@ from kernbench.solvers.driver import run
 
 
 class Clock:
-    """Time passes when somebody says so."""
+    """A clock that is moved by hand."""
 
     def __init__(self):
         self.now = 0.0
@@ -31,7 +31,7 @@ class Countdown:
     ):
         self.clock, self.cost, self.check_cost = clock, cost, check_cost
         self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
-        self.ends_at = ends_at  # where `check` says yes
+        self.ends_at = ends_at  # iteration from which on `check` is True
         self.converged, self.n_kernel_evaluations = False, 0
         self.steps, self.checks, self.n_objectives = [], [], 0
 
@@ -98,7 +98,7 @@ def test_no_time_means_no_iteration(clock):
 
 @pytest.mark.parametrize("cost", [1e-6, 1e-3, 0.03])
 def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
-    """So Ctrl-C is answered soon, and the loop costs nothing."""
+    """Ctrl-C is answered soon, and the overhead of the loop is small."""
     solver = Countdown(clock, cost=cost)
     run(solver, max_seconds=5.0)
     settled = np.array(solver.steps[12:-1]) * cost
@@ -107,7 +107,7 @@ def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
 
 @pytest.mark.parametrize("check_cost", [0.0, 2.0])
 def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
-    """How far to advance is learnt from advancing; what the look at the rule took is another matter."""
+    """The length of a chunk depends on the time of `advance` only, not on that of `check`."""
     solver = Countdown(clock, cost=1e-3, check_cost=check_cost, first_check=200)
     run(solver, tol=0.1, max_iter=3000)
     checked = {n_iter for n_iter, _ in solver.checks}
@@ -116,7 +116,7 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
         step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500
     ]
     assert len(after) >= 4
-    # What a check cut short teaches nothing, so chunks stay as long as they were.
+    # A chunk that a check cuts short does not change the length of the next ones.
     assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
     assert min(after) * 1e-3 >= driver.CHUNK_SECONDS / 4
 
@@ -167,7 +167,7 @@ def test_run_ends_when_the_rule_holds(clock):
 
 
 def test_the_rule_is_tested_at_the_limit_too(clock):
-    """Who reaches the goal with the last iteration is told so."""
+    """A run that converges in its last iteration has converged."""
     for limit in ({"max_iter": 1000}, {"max_seconds": 1.0}):
         assert run(Countdown(clock, first_check=900, ends_at=901), tol=0.1, **limit).status == "converged"
 
@@ -314,7 +314,7 @@ def test_one_true_of_several_callbacks_stops_and_columns_are_kept(clock):
 
 
 @pytest.mark.parametrize("answer", [False, np.False_, None, {}], ids=repr)
-def test_callback_that_says_nothing_lets_the_run_go_on(clock, answer):
+def test_callback_that_returns_nothing_lets_the_run_go_on(clock, answer):
     result = run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
     assert result.status == "max_iter"
     assert set(result.trace) == {"n_iter", "seconds", "n_kernel_evaluations", "objective"}

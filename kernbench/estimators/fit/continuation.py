@@ -1,4 +1,4 @@
-"""What a fit leaves for the next one with ``warm_start=True``: solutions, and the draws that go on."""
+"""Warm starts: what a fit with ``warm_start=True`` keeps for the next one, its solutions and random generators."""
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -17,7 +17,7 @@ class Continuation:
     Attributes
     ----------
     settings : tuple
-        Parameters of the model that solutions and draws belong to.
+        Parameters of the model; with others, solutions and draws are of no use.
     classes : ndarray
     solutions : list of Solution or None
         One for each problem; None where it was not begun.
@@ -27,9 +27,9 @@ class Continuation:
     kernel_seed : int
         For ``gamma="median"``, which has to mean the same number in every call.
     key : tuple
-        What the state of solvers belongs to: digests of the examples, labels included, and the kernel.
+        Identifies the examples, labels included, and the kernel that the state of solvers belongs to.
     memory : object
-        What else the estimator keeps, such as a feature map.
+        Anything else that the estimator keeps, such as a feature map.
     """
 
     settings: tuple
@@ -93,7 +93,7 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     rng = generator_of(model.random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
     if n_problems == 1:
-        generators = [rng]  # the very stream that a solver of kernbench.solvers would draw from
+        generators = [rng]  # as a solver of kernbench.solvers would draw
     else:
         generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]
     return Continuation(settings, model.classes_, solutions, generators, kernel_seed)

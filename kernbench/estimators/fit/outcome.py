@@ -1,4 +1,4 @@
-"""How the runs of a fit ended: fitted attributes, and a warning where a run stopped short."""
+"""The outcome of a fit: fitted attributes, and a warning where a run stopped short."""
 
 import sys
 import warnings
@@ -13,7 +13,7 @@ QUIET = ("converged", FINISHED, "callback", INTERRUPTED, NOT_STARTED)  # asked f
 
 
 def set_outcome(model, results):
-    """Set the attributes that tell how the fit went, from one FitResult for each problem."""
+    """Set the attributes that describe the outcome, given one FitResult for each problem."""
     model.n_iter_ = np.array([result.n_iter for result in results])
     model.n_kernel_evaluations_ = sum(result.n_kernel_evaluations for result in results)
     model.converged_ = all(result.converged for result in results)

@@ -1,4 +1,4 @@
-"""What an estimator tells the fit: its problems (:class:`Problem`), gathered in a :class:`Task`."""
+"""The interface between an estimator and the fit: its problems (:class:`Problem`), gathered in a :class:`Task`."""
 
 from typing import Protocol
 
@@ -18,7 +18,7 @@ class Problem(Protocol):
     n_coef : int
         Number of coefficients of a solution.
     title : str
-        Tells it from the other problems of the fit, for progress bars.
+        Name of the problem in progress bars.
     """
 
     n_rows: int
@@ -41,7 +41,7 @@ class Problem(Protocol):
         """Return the solver for C = `strength` or alpha = `strength`."""
 
     def describe(self, model, solution):
-        """Set the attributes of `model` that a solution of this problem alone becomes, for callbacks."""
+        """Set the attributes of `model` that follow from a solution of this problem alone, for callbacks."""
 
 
 class Task:
@@ -56,15 +56,15 @@ class Task:
     last : Continuation
         What the last fit left, with ``warm_start=True``, or a cold start.
     key : tuple
-        What solutions, with all that their solvers keep beside the coefficients, belong to.
+        Identifies rows, labels and kernel: the state of a solver is used again only where it is equal.
     strength : {"C", "alpha"}
         The parameter that changes along a path.
     shared : tuple of str
         Attributes that all models of a path have in common; set on `model` by the checks.
     plural : str
-        What the problems are called in a warning.
+        The word for the problems in a warning.
     shares_data : bool
-        Whether all problems are on the same rows, so that a thread makes its data once.
+        Whether all problems have the same rows, so that a thread makes its data once.
     n_jobs : int or None
     counts_products : bool
         Whether models have ``n_inner_products_``.
@@ -80,7 +80,7 @@ class Task:
     key = ()
 
     def assemble(self, model, results):
-        """Set the attributes of `model` that the results, one FitResult for each problem, become."""
+        """Set the attributes of `model` that follow from the results, one FitResult for each problem."""
         self.problems[0].describe(model, results[0].solution)
 
     def continuation(self, results):
@@ -102,7 +102,7 @@ def copy_attributes(source, target, names):
 
 
 def snapshot_of(model, shared, solver, counted_from=0):
-    """Return a copy of `model` as of now, for callbacks: all but the function that the solver has found."""
+    """Return a copy of `model` with the counters of the solver as of now, for callbacks."""
     now = type(model)(**model.get_params(deep=False))
     copy_attributes(model, now, shared)
     now.n_iter_ = np.array([solver.n_iter])

@@ -194,7 +194,7 @@ def iteration_limit(model, entry, n_rows):
 
 
 def title_of(model):
-    """Return the words of a progress bar."""
+    """Return the title of a progress bar."""
     return f"{type(model).__name__} {model.solver}"
 
 

@@ -68,7 +68,7 @@ class ROCSVC(RankingClassifier):
         For ``random``; None means 512.
     solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"
         ``bundle`` (cutting planes) and ``newton`` reach a certified gap in tens of iterations; ``adamax`` is
-        what the paper uses, ``gradient`` its fixed-step sibling. Adamax moves no weight by more than 0.002 in
+        what the paper uses, ``gradient`` the same with a fixed step. Adamax moves no weight by more than 0.002 in
         an iteration, too little for landmarks: there, give it ``solver_options={"learning_rate": 0.2}``.
     tol : float, default=1e-3
         Tolerance, > 0. ``bundle``, ``newton``: duality gap divided by the objective. ``adamax``,
@@ -241,7 +241,7 @@ class ROCSVC(RankingClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes; the larger is positive.
         sample_weight : array-like of shape (n_samples,), default=None
-            The pair (i, j) weighs w_i w_j, so that a weight of k is as good as k copies of the row, and 0 as
+            The pair (i, j) weighs w_i w_j, so that a weight of k is equivalent to k copies of the row, and 0 to
             leaving it out.
 
         Returns
@@ -333,4 +333,4 @@ class ROCSVC(RankingClassifier):
 def _fit(models, X, y, sample_weight):
     (result,) = fit_task(ROCTask(models[0], X, y, sample_weight), models)
     if result.converged and not np.any(result.solution.coef):
-        warn("all scores are equal: no direction of X tells the classes apart")
+        warn("all scores are equal: no direction of X separates the classes")

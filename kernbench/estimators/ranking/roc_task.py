@@ -13,6 +13,8 @@ from kernbench.solvers.ranking.closed_form import squared_loss_solution
 class ROCTask(RankingTask):
     """The task of one `ROCSVC`, or of a path of them."""
 
+    of_the_solver = ("pairs", "loss", "solver")
+
     def __init__(self, model, X, y, sample_weight):
         entry, loss = check_roc_svc(model), loss_of(model)
         super().__init__(model, entry, X, y, sample_weight, loss=loss, needs_features=loss == SQUARED)

@@ -12,9 +12,7 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel, Linear
 
 KINDS = ("linear", "nystroem", "random", "exact")
-AUTO_EXACT_ROWS = (
-    2000  # features="auto": up to so many rows the kernel matrix is cheaper than its approximation
-)
+AUTO_EXACT_ROWS = 2000  # features="auto": up to here the kernel matrix is cheaper than its approximation
 DEFAULT_LANDMARKS = 300  # the paper's
 DEFAULT_FEATURES = 512
 CHUNK_ROWS = 8192  # rows whose features are held in two precisions at a time

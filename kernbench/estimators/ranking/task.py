@@ -47,11 +47,7 @@ class RankingTask(Task):
 
     strength = "alpha"
     shared = (*Task.shared, "loss_")
-    of_the_solver = (
-        "pairs",
-        "loss",
-        "solver",
-    )  # the parameters that the state of a solver belongs to, but for alpha
+    of_the_solver = ("solver",)  # the parameters that the state of a solver belongs to, except alpha
     title = ""
 
     def __init__(self, model, entry, X, y, sample_weight, *, loss, needs_features=False):
@@ -64,11 +60,8 @@ class RankingTask(Task):
         self.rows, self.held = split_for_threshold(model, rows, self.last.draws.split)
         self.space = None
         if model.warm_start:
-            of_the_solver = (
-                *(getattr(model, name) for name in self.of_the_solver),
-                repr(model.solver_options),
-            )
-            self.key = (_digest_of(model, self.rows), of_the_solver)
+            of_the_solver = [getattr(model, name) for name in self.of_the_solver]
+            self.key = (_digest_of(model, self.rows), *of_the_solver, repr(model.solver_options))
             if self.last.key[:1] == self.key[:1]:
                 self.space, model.dtype_ = self.last.memory, self.last.memory.dtype
         if self.space is None:
@@ -90,10 +83,10 @@ class RankingTask(Task):
         return self.design
 
     def start(self, design):
-        """Return the last solution where it means something on this design.
+        """Return the last solution where it is valid on this design.
 
-        Weights of landmarks or random features belong to these; those of columns, and coefficients of rows, do not.
-        What a solver keeps beside them belongs to the same rows and parameters.
+        Weights of landmarks or random features are valid for the same map only, those of columns for any rows. The
+        state of a solver is valid for the same rows and parameters.
         """
         solution = self.last.solutions[0]
         if (

@@ -118,7 +118,7 @@ class ExpansionClassifier(KernelClassifier):
         A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at
         nu = mean hinge loss of u / ‖u‖ [4]_, and of that for C where primal and dual objective meet. So this
         turns C into nu (of a model fitted with ``C``), and nu into C (of a model fitted with
-        ``solver_options={"nu": ...}``). Both numbers are as good as the fit.
+        ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
 
         Parameters
         ----------

@@ -50,9 +50,8 @@ class KernelSVC(ExpansionClassifier):
         ``kernbench.solvers.registry`` lists those that minimise the other losses, and so does the error that
         other solvers raise.
     solver : str, default="smo"
-        ``smo`` is exact and the choice for a model; the others reach a rough solution with fewer kernel
-        evaluations, or are here to be compared. ``kernbench.solvers.registry`` tells which there are, what
-        each costs and where it comes from.
+        ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or
+        serve comparisons. ``kernbench.solvers.registry`` lists them all, with their cost and their source.
 
         * ``smo``: sequential minimal optimisation, pairs of dual variables by second-order gain [1]_, [2]_;
         * ``sdca``: dual coordinate ascent, one variable at a time in random order;
@@ -271,7 +270,7 @@ class KernelSVC(ExpansionClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, at least 0; a weight of k is as good as k copies of the row, 0 as leaving it out.
+            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
 
         Returns
         -------

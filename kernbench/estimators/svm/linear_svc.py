@@ -36,7 +36,7 @@ class LinearSVC(Classifier):
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="sdca"
-        ``sdca``, dual coordinate ascent with shrinking, is exact and the choice for a model.
+        ``sdca``, dual coordinate ascent with shrinking, is exact and recommended.
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X
@@ -192,7 +192,7 @@ class LinearSVC(Classifier):
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, at least 0; a weight of k is as good as k copies of the row, 0 as leaving it out.
+            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
 
         Returns
         -------

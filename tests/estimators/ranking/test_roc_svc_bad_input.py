@@ -1,4 +1,4 @@
-"""What ROCSVC refuses, and what it says."""
+"""Bad parameters and bad data of ROCSVC: each a ValueError that says what to do."""
 
 import numpy as np
 import pytest

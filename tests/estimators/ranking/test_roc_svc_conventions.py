@@ -29,7 +29,7 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 
 
 def expected_failures(model):
-    """Checks a model is known to fail, each with the reason."""
+    """Return the checks that a model is known to fail, each with the reason."""
     if isinstance(model, ROCSVCCV) or model.pairs != "all":
         return dict.fromkeys(WEIGHTS, DRAWS)
     if model.features == "nystroem":

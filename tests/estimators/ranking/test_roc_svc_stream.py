@@ -135,7 +135,7 @@ def test_weights_of_zero_leave_rows_out():
         model.partial_fit(X, y, sample_weight=np.zeros(200))
 
 
-def test_size_of_the_reservoirs_is_settled_by_the_first_batch():
+def test_size_of_the_reservoirs_is_fixed_by_the_first_batch():
     model = stream(ROCSVC(random_state=0, reservoir_size=10), 2)
     stream(model.set_params(reservoir_size=50), 2)
     assert all(reservoir.rows.shape == (10, 3) for reservoir in model._stream.reservoirs)

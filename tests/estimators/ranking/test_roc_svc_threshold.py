@@ -1,4 +1,4 @@
-"""Thresholds of ROCSVC: a wish is kept, on the rows that it was made for."""
+"""Thresholds of ROCSVC: the rate asked for is reached on the rows that the threshold is set on."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def rates(model, X, y):
 
 # The sheet's example: positives (3, 2, 2, 1, 0), negatives (2.5, 2, 1, .5, 0, -1, -1, -2, -3, -4).
 @pytest.mark.parametrize(
-    ("wish", "threshold"),
+    ("asked", "threshold"),
     [
         (("sensitivity", 0.8), 1),
         (("sensitivity", 0.6), 2),
@@ -42,25 +42,25 @@ def rates(model, X, y):
         ("youden", 0.75),  # 0.8 + 0.7
     ],
 )
-def test_worked_example(wish, threshold):
+def test_worked_example(asked, threshold):
     scores = np.array([3, 2, 2, 1, 0, 2.5, 2, 1, 0.5, 0, -1, -1, -2, -3, -4])
     positive = np.arange(15) < 5
-    assert intercept_for(wish, scores, positive) == -threshold
-    assert intercept_for(wish, scores, positive, np.full(15, 3.0)) == -threshold
+    assert intercept_for(asked, scores, positive) == -threshold
+    assert intercept_for(asked, scores, positive, np.full(15, 3.0)) == -threshold
 
 
 @pytest.mark.parametrize("settings", VARIANTS)
-@pytest.mark.parametrize("wish", [0.05, 0.9, 1.0])
-def test_wish_is_kept_on_training_rows_in_batches_of_any_size(settings, wish):
+@pytest.mark.parametrize("level", [0.05, 0.9, 1.0])
+def test_rate_is_reached_on_training_rows_in_batches_of_any_size(settings, level):
     X, y = problem()
     for k, name in enumerate(("sensitivity", "specificity")):
-        model = ROCSVC(threshold=(name, wish), random_state=0, **settings).fit(X, y)
-        assert rates(model, X, y)[k] >= wish
+        model = ROCSVC(threshold=(name, level), random_state=0, **settings).fit(X, y)
+        assert rates(model, X, y)[k] >= level
         batches = np.concatenate([model.predict(X[i : i + 37]) for i in range(0, len(X), 37)])
         right = (batches == y)[y == ("ill", "fine")[k]]
-        assert right.mean() >= wish
+        assert right.mean() >= level
         n = np.sum(y == ("ill", "fine")[k])
-        assert rates(model, X, y)[k] <= wish + 1.5 / n  # no more than it takes: scores do not tie here
+        assert rates(model, X, y)[k] <= level + 1.5 / n  # no more than it takes: scores do not tie here
 
 
 def test_intercept_is_minus_the_threshold_of_the_metrics():
@@ -142,7 +142,7 @@ def test_threshold_may_move_afterwards():
 
 
 @pytest.mark.filterwarnings("ignore:all scores are equal")
-def test_tied_scores_are_of_the_larger_class_unless_a_wish_says_other():
+def test_tied_scores_are_of_the_larger_class_unless_a_rate_is_asked_for():
     X, y = np.ones((10, 2)), np.repeat([0, 1], [7, 3])
     assert not ROCSVC().fit(X, y).predict(X).any()
     assert ROCSVC(threshold=("sensitivity", 0.5)).fit(X, y).predict(X).all()

@@ -258,7 +258,7 @@ def test_loss_that_another_solver_offers_is_said_with_its_name():
 @quiet
 @every_solver
 def test_duplicate_rows_with_opposite_labels(solver):
-    """No function tells them apart: the value at each pair is the same for both, and no number breaks."""
+    """No function separates them: its value is the same for both rows of a pair, and all numbers stay finite."""
     rows, labels = np.repeat(X[:30], 2, axis=0), np.tile([0, 1], 30)
     model = KernelSVC(C=100.0, max_iter=200, solver=solver, random_state=0, tol=1e-12).fit(rows, labels)
     values = model.decision_function(rows)

@@ -120,7 +120,7 @@ def test_clone_is_unfitted_and_has_the_same_parameters():
 
 
 def test_parameters_of_svc_are_taken():
-    """Whoever swaps SVC for KernelSVC keeps the keywords that both know."""
+    """SVC can be replaced by KernelSVC without a change of the keywords that both have."""
     shared = set(SVC().get_params()) & set(KernelSVC().get_params())
     assert shared >= {
         "C", "kernel", "degree", "gamma", "coef0", "tol", "cache_size", "class_weight", "verbose", "max_iter",

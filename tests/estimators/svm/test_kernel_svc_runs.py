@@ -155,7 +155,7 @@ def test_callbacks_come_as_a_list_and_true_stops():
     X, y = two_classes()
     calls = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # who stops a run does not need to be told
+        warnings.simplefilter("error")  # a run that the user stops is no reason to warn
         model = KernelSVC(
             solver="pegasos", random_state=0, callback=[lambda model: calls.append(1), lambda model: np.True_]
         ).fit(X, y)
