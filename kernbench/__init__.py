@@ -17,7 +17,7 @@ _PACKAGES = (
 )  # fmt: skip
 _ADDRESSES = {
     **{model.name: model.address for model in ESTIMATORS},
-    "closed_form_limit": "kernbench.estimators:closed_form_limit",
+    "closed_form_limit": "kernbench.estimators.svm.closed_form:closed_form_limit",
     "load": "kernbench.saving:load",
 }
 

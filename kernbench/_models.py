@@ -34,10 +34,10 @@ class Model:
 
 
 MODELS = (
-    Model("KernelSVC", "kernbench.estimators.kernel_svc:KernelSVC", "classify"),
-    Model("LinearSVC", "kernbench.estimators.linear_svc:LinearSVC", "classify"),
-    Model("ROCSVC", "kernbench.estimators.roc_svc:ROCSVC", "rank"),
-    Model("ROCSVCCV", "kernbench.estimators.roc_svc_cv:ROCSVCCV", "rank"),
+    Model("KernelSVC", "kernbench.estimators.svm.kernel_svc:KernelSVC", "classify"),
+    Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
+    Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
+    Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
     Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
     Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
 )

@@ -13,9 +13,9 @@ OWN = ("callback", "verbose")  # parameters that the command line sets itself
 
 # name -> function of an estimator that checks the parameters that can be checked without data
 _CHECKS = {
-    "KernelSVC": "kernbench.estimators._parameters:check_kernel_svc",
-    "LinearSVC": "kernbench.estimators._linear_parameters:check_linear_svc",
-    "ROCSVC": "kernbench.estimators._roc_parameters:check_roc_svc",
+    "KernelSVC": "kernbench.estimators.svm.parameters:check_kernel_svc",
+    "LinearSVC": "kernbench.estimators.svm.parameters:check_linear_svc",
+    "ROCSVC": "kernbench.estimators.ranking.parameters:check_roc_svc",
 }
 
 

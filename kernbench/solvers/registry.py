@@ -39,8 +39,9 @@ class SolverEntry:
         What users may type for ``loss=``.
     draws : bool
         Whether it has any use for ``random_state``.
-    refined : str
-        ``"module:Class"`` of what reaches float64 by way of float32, on `TwoPrecisionRows`, where there is one.
+    two_precisions : bool
+        Whether the compiled class also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
+        by way of float32 rows.
     """
 
     name: str
@@ -54,14 +55,14 @@ class SolverEntry:
     default_iterations: int = 0
     losses: tuple = ("hinge",)
     draws: bool = True
-    refined: str = ""
+    two_precisions: bool = False
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
         return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
-        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``; or ``"refined"``."""
+        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
         return load(getattr(self, twin))
 
 
@@ -76,7 +77,7 @@ SOLVERS = (
     SolverEntry(
         name="smo",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.smo._smo:SMO",
+        compiled="kernbench.solvers.kernel.smo.smo:SMO",
         reference="kernbench.reference.kernel.smo.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per coefficient that ever moves",
@@ -85,7 +86,7 @@ SOLVERS = (
         default_iterations=10_000_000,
         losses=("hinge", "squared_hinge"),
         draws=False,
-        refined="kernbench.solvers.kernel.smo.refined_smo:RefinedSMO",
+        two_precisions=True,
     ),
     SolverEntry(
         name="sdca",
