@@ -38,6 +38,8 @@ from kernbench.experiments.declare import (
     MetricTable,
     PaperNumber,
     Profiles,
+    Quantity,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -61,6 +63,8 @@ __all__ = [
     "MetricTable",
     "PaperNumber",
     "Profiles",
+    "Quantity",
+    "Recommendation",
     "Scale",
     "Setting",
     "Store",

@@ -8,6 +8,7 @@ from kernbench.experiments.declare import (
     Marks,
     Method,
     MetricTable,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -158,6 +159,7 @@ EXPERIMENT = Experiment(
             "What each took",
             ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory"),
         ),
+        Recommendation("ranking by a linear score", "auc", "linear-svc", 0.005),
     ),
     figures=(
         Marks("aucs", "AUC on the test rows", Axis("metrics.auc", "AUC", "%", 100.0)),
