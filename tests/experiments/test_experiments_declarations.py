@@ -4,8 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments import Bound, Curves, Experiment, Method, Metric, MetricTable, Scale, Setting, run
-from kernbench.experiments.declare import Axis
+from kernbench.experiments import (
+    Axis,
+    Bound,
+    Curves,
+    Experiment,
+    Method,
+    Metric,
+    MetricTable,
+    Quantity,
+    Recommendation,
+    Scale,
+    Setting,
+    run,
+)
 from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.store import Store
 
@@ -47,7 +59,13 @@ def declared(**changes):
         ({"tables": (MetricTable("all", "", ("valu",)),)}, "metric 'valu'"),
         ({"tables": (MetricTable("all", "", ("value",)),) * 2}, "declared twice"),
         ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", ""), methods=("tow",)),)}, "method 'tow'"),
-        ({"tables": ("kernbench.report.comparison:comparison_table",)}, "need a Claim"),
+        ({"tables": (MetricTable("all", "", (Quantity("valu", "median"),)),)}, "metric 'valu'"),
+        (
+            {"tables": (MetricTable("all", "", (Quantity("value", "speed", baseline="tow"),)),)},
+            "method 'tow'",
+        ),
+        ({"tables": (Recommendation("a task", "value", "one", 0.0, time="sec"),)}, "metric 'sec'"),
+        ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", ""), final_only=("tow",)),)}, "method 'tow'"),
     ],
 )
 def test_a_name_that_is_not_declared_is_refused(changes, words):

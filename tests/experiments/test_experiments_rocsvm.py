@@ -13,8 +13,8 @@ from kernbench.experiments.declare import resolve
 from kernbench.experiments.papers.rocsvm import drawn_pairs, judging, peers, search
 from kernbench.experiments.papers.rocsvm.naive import NaiveROCSVC
 from kernbench.experiments.run.cells import plan
-from kernbench.report.aggregate import group_records
-from kernbench.report.findings import findings
+from kernbench.report.claims.findings import findings
+from kernbench.report.records.reading import results_of
 
 LINEAR, NYSTROEM, REAL, PEERS = EXPERIMENTS = [
     get(name) for name in ("rocsvm-linear", "rocsvm-nystroem", "rocsvm-real", "peers-auc")
@@ -237,11 +237,12 @@ def record(experiment, dataset, method, seconds=1.0, **metrics):
 
 def verdicts(experiment, records):
     """Verdict by the text of the claim, of those that could be judged."""
-    (group,) = group_records(records)
+    ((results,), _) = results_of(records)
+    assert results.experiment is experiment
     return {
         finding.text: judgement.verdict
-        for finding in findings(experiment, group)
-        for judgement, _ in finding.judgements
+        for finding in findings(results)
+        for judgement in finding.judgements
         if judgement.verdict != "cannot be judged"
     }
 

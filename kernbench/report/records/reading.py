@@ -36,7 +36,17 @@ def read_results(folder):
         warnings.simplefilter("always")
         records = list(Store(folder).latest().values())
     notes = list(dict.fromkeys(str(warning.message) for warning in caught))
-    found = []
+    found, undeclared = results_of(records)
+    notes += undeclared
+    if not found:
+        because = f" ({'; '.join(notes)})" if notes else ""
+        raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")
+    return found, notes
+
+
+def results_of(records):
+    """Records as a list of Results, and notes on those of experiments and scales that are not declared."""
+    found, notes = [], []
     for (name, scale), cells in cells_of(records).items():
         try:
             experiment = registry.get(name)
@@ -46,9 +56,6 @@ def read_results(folder):
             notes.append(f"{text.plural(n_records, 'record')} left out: {unknown}")
         else:
             found.append(Results(experiment, scale, cells))
-    if not found:
-        because = f" ({'; '.join(notes)})" if notes else ""
-        raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")
     return found, notes
 
 

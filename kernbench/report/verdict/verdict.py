@@ -41,7 +41,7 @@ class Verdict:
 
 
 def verdicts(results):
-    """A verdict for each task for which an experiment recommends a method.
+    """A verdict for each task for which an experiment recommends a method, that with most data sets first.
 
     The paper's own data count where there are any; where there are none yet, the small ones do.
 
@@ -64,7 +64,7 @@ def verdicts(results):
         advices = {scale: _advices(pairs) for scale, pairs in scales.items()}
         scale = next((scale for scale in scales if advices[scale]), next(iter(scales)))
         made.append(_verdict(task, scale, [found for found, _ in scales[scale]], advices[scale]))
-    return made
+    return sorted(made, key=lambda verdict: -len(verdict.table.blocks[0][1]) if verdict.table else 0)
 
 
 def _advices(pairs):
@@ -83,7 +83,7 @@ def _verdict(task, scale, results, advices):
         by_label.setdefault(advice.label, []).append(advice)
     # The choice on most data sets; among equals the one that had the larger problems.
     chosen = max(by_label, key=lambda name: (len(by_label[name]), sum(a.seconds for a in by_label[name])))
-    first = by_label[chosen][0]
+    first = min(by_label[chosen], key=lambda advice: len(advice.results.spelled(advice.method)))
     return Verdict(
         f"For {task}, use {first.results.spelled(first.method)}.",
         *basis,

@@ -64,7 +64,7 @@ def test_every_link_leads_to_a_file_that_is_there(race, content):
 def test_page_is_accessible(content):
     assert '<html lang="en">' in content and 'name="viewport"' in content
     assert content.count("<table") == content.count("<caption")
-    assert content.count("<svg") == content.count('role="img"') == content.count("<desc") == 2
+    assert content.count("<svg") == content.count('role="img"') == content.count("<desc") == 1
     assert "prefers-color-scheme: dark" in content
 
 
@@ -125,10 +125,12 @@ def test_generated_data_are_marked(write, records, tmp_path):
     assert "14.9†" in content and "blobs here stands for adult" in content
 
 
-def test_paper_scale_gives_the_verdict(write, records, tmp_path):
+def test_paper_scale_gives_the_verdict_and_the_section(write, records, tmp_path):
     quick = records.race(scale="quick", dataset="blobs", kind="generated")
-    built = build(write(quick + records.race()), tmp_path / "out")
-    assert "at paper scale" in page_of(built).split("</section>")[0]
+    content = page_of(build(write(quick + records.race()), tmp_path / "out"))
+    assert "at paper scale" in content.split("</section>")[0]
+    assert 'id="toy-paper"' in content and 'id="toy-quick"' not in content
+    assert 'id="toy-quick"' in page_of(build(write(quick), tmp_path / "quick"))
 
 
 def test_two_setups_are_told_apart(write, records, tmp_path):
@@ -186,7 +188,7 @@ def test_a_failed_build_leaves_the_old_report(write, records, tmp_path, monkeypa
         def fail(page, error=error):
             raise error
 
-        monkeypatch.setattr("kernbench.report.page.render_html", fail)
+        monkeypatch.setattr("kernbench.report.page.page.render_html", fail)
         with pytest.raises((OSError, KeyboardInterrupt)):
             build(folder, out)
         assert (out / "index.html").read_text(encoding="utf-8") == before
@@ -203,7 +205,7 @@ def test_other_files_of_the_folder_stay(write, records, tmp_path):
 def test_tables_csv_are_beside_the_page(race):
     comparison = (race / "tables/toy-paper-comparison.csv").read_text(encoding="utf-8").splitlines()
     assert comparison[0].startswith(
-        "data,method,paper_test_error,here_test_error,here_test_error_standard_error"
+        "data,method,paper_test_error,test_error,test_error_standard_error,test_error_minus_libsvm,"
     )
     assert len(comparison) == 5
 

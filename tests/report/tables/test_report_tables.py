@@ -3,10 +3,11 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 
 from kernbench.report import text
-from kernbench.report.tables import NOTHING, Column, Entry, Table, words
+from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_text, words
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,12 @@ def test_csv_fields_are_never_formulas():
     assert list(csv.reader(io.StringIO(content)))[1] == ["adult", "'=HYPERLINK(1)", "-1.0"]
 
 
+def test_csv_numbers_are_numbers():
+    rows = [(np.float64(0.0111), -2.5, -3, "-0.25", "+1e-3", "-x", "@x")]
+    fields = next(csv.reader(io.StringIO(csv_text(rows))))
+    assert fields == ["0.0111", "-2.5", "-3", "-0.25", "+1e-3", "'-x", "'@x"]
+
+
 def test_nothing_is_a_dash_to_people_and_empty_to_programs():
     table = a_table((words("SMO"), NOTHING))
     assert table.to_csv().splitlines()[1] == "adult,SMO,"
@@ -77,3 +84,7 @@ def test_markdown_of_a_hostile_name_stays_in_its_cell():
 def test_a_number_and_its_unit_stay_on_one_line():
     shown = text.unbroken("1.5 % of 3 s, 0.2 × as much; × alone, 2 of 3")
     assert shown == "1.5\u00a0% of 3 s, 0.2\u00a0× as much; × alone, 2 of 3"
+
+
+def test_possessives():
+    assert (text.possessive("LIBSVM"), text.possessive("Pegasos")) == ("LIBSVM's", "Pegasos'")

@@ -1,4 +1,4 @@
-"""Profiles over all experiments, and how new wordings and axes of the report behave."""
+"""Profiles over all experiments."""
 
 import json
 from dataclasses import replace
@@ -6,14 +6,10 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.declare import Axis, Claim, Curves
-from kernbench.report import build, text
-from kernbench.report.aggregate import group_records
-from kernbench.report.charts.curves import lines_of, picture
-from kernbench.report.charts.scales import ticks
-from kernbench.report.claims import judge
-from kernbench.report.overall import overall_profile
-from kernbench.report.style import looks
+from kernbench.report import build
+from kernbench.report.charts.overall import overall_profiles
+from kernbench.report.records.cells import cells_of
+from kernbench.report.records.results import Results
 
 
 def race(records, name, times, objectives=None, dataset="adult"):
@@ -32,8 +28,11 @@ def race(records, name, times, objectives=None, dataset="adult"):
 
 
 def profile(toy, rows):
-    other = replace(toy, name="other")
-    return overall_profile({"toy": toy, "other": other}, group_records(rows))
+    declared = {"toy": toy, "other": replace(toy, name="other")}
+    found = overall_profiles(
+        [Results(declared[name], scale, cells) for (name, scale), cells in cells_of(rows).items()]
+    )
+    return found[0] if found else None
 
 
 def points(found):
@@ -87,44 +86,3 @@ def test_the_page_shows_it(toy, records, write, tmp_path, monkeypatch):
     build(folder, tmp_path / "page")
     assert "Over all experiments" in (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "page" / "figures" / "all-paper-fit-time-profile.svg").exists()
-
-
-@pytest.mark.parametrize(
-    ("margin", "words"),
-    [
-        (0.0, "1.00 points better."),
-        (-0.005, "better, to be better by 0.50 points at least."),
-        (0.01, "within the margin"),
-    ],
-)
-def test_a_margin_is_told_where_there_is_one(toy, records, margin, words):
-    claim = Claim("", "sbp", "libsvm", "test_error", margin)
-    rows = [records.one("libsvm", error=0.15), records.one("sbp", error=0.14)]
-    (group,) = group_records(rows)
-    assert words in judge(toy, group, "adult", claim).why
-
-
-def test_possessives():
-    assert (text.possessive("LIBSVM"), text.possessive("Pegasos")) == ("LIBSVM's", "Pegasos'")
-
-
-def test_many_powers_of_ten_are_thinned_evenly():
-    found = ticks(1e-1, 1e15, log=True)
-    assert len(found) <= 7 and len({b / a for a, b in zip(found, found[1:])}) <= 2
-    assert ticks(1.0, 1e5, log=True) == [10.0**k for k in range(6)]
-
-
-def test_panels_may_have_a_scale_of_their_own(toy, records):
-    rows = [
-        records.one(dataset=name, trace={"x": [1.0, 10.0], "y": [scale, 2 * scale]})
-        for name, scale in (("a", 1.0), ("b", 1000.0))
-    ]
-    (group,) = group_records(rows)
-    display = Curves("c", "C", Axis("trace.x", "x", log=True), Axis("trace.y", "y"), panel="dataset")
-    drawn = {
-        shared: picture(replace(display, shared_y=shared), toy, group, looks(["smo"])).svg_file
-        for shared in (True, False)
-    }
-    assert len(lines_of(display, group)) == 2
-    # A tick at 1 is seen only where the small panel has its own scale.
-    assert ">1.0<" not in drawn[True] and drawn[True] != drawn[False]
