@@ -6,7 +6,7 @@ from statistics import median
 
 import numpy as np
 
-MIN_REPEATS = 5  # with fewer, a bootstrap interval or a rank test says nothing
+MIN_REPEATS = 5  # with fewer, a bootstrap interval or a rank test is not informative
 N_RESAMPLES = 2000
 
 

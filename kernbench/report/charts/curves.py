@@ -71,7 +71,7 @@ class _Chart:
         return np.inf if self.display.y_span is None or lowest <= 0 else self.display.y_span * lowest
 
     def line_name(self, name):
-        """What stands beside a line."""
+        """The name written beside a line."""
         return self.results.category_label(self.display.line, name)
 
     @cached_property
@@ -131,7 +131,7 @@ class _Chart:
         return max((share for share in shares if share <= MOST_ROOM), default=0.0)
 
     def _draw_line(self, axes, line, look, alone):
-        """Draw a line; return what stands for it in a legend."""
+        """Draw a line; return its handle for a legend."""
         display, step = self.display, {"step": "post"} if self.display.steps else {}
         if display.band and line.scatters:
             style = {"color": look.colour, "alpha": 0.22, "linewidth": 0}
@@ -207,7 +207,7 @@ class _Chart:
         return " ".join(parts)
 
     def remarks(self):
-        """What the caption says besides the title."""
+        """Sentences of the caption after the title."""
         display = self.display
         if display.band and any(line.scatters for line in self.every):
             yield "Line: median; shade: range over seeds and repeats."

@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
 from kernbench.report.charts.looks import GRID, INK
-from kernbench.report.charts.svg import inline, standalone
+from kernbench.report.charts.svg import inline, render, standalone
 
 SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
@@ -205,8 +205,8 @@ def one(name, title, words, draw, size=SIZE):
     """
     canvas = new_canvas(size)
     draw(canvas.add_subplot(), LARGE_FONTS)
-    finish(canvas)
-    return inline(canvas, name, title, words), standalone(canvas)
+    document = render(finish(canvas))
+    return inline(document, name, title, words), standalone(document)
 
 
 def multiples(panels, title, size=SMALL):
@@ -224,7 +224,7 @@ def multiples(panels, title, size=SMALL):
     for panel in panels:
         canvas = new_canvas(size)
         panel.draw(canvas.add_subplot(), SMALL_FONTS)
-        pieces.append(inline(finish(canvas), panel.name, panel.title, panel.words))
+        pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
     rows = ceil(len(panels) / columns)
     canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
@@ -235,4 +235,4 @@ def multiples(panels, title, size=SMALL):
     for axes in grid[len(panels) :]:
         axes.remove()
     page = f'<div class="multiples">{"".join(pieces)}</div>'
-    return page, standalone(finish(canvas))
+    return page, standalone(render(finish(canvas)))

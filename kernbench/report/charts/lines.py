@@ -25,10 +25,6 @@ class Line:
         """Whether repeats differ."""
         return bool((self.low < self.high).any())
 
-    def end(self):
-        """Its last point alone."""
-        return Line(self.name, self.x[-1:], self.y[-1:], self.low[-1:], self.high[-1:])
-
 
 def lines_of(display, results):
     """The lines of a chart: a dict of panel to list of Line, both in order of appearance.
@@ -48,13 +44,14 @@ def lines_of(display, results):
                 runs.setdefault(names, []).append((x, y))
         for (panel, name), points in runs.items():
             found.setdefault(panel, {}).setdefault(name, []).append(points)
-    make = _step_line if display.steps else _line
-    panels = {panel: [make(*item) for item in lines.items()] for panel, lines in found.items()}
-    hidden = display.final_only
-    return {
-        panel: [line.end() if line.name in hidden else line for line in lines]
-        for panel, lines in panels.items()
-    }
+    return {panel: [_made(display, *item) for item in lines.items()] for panel, lines in found.items()}
+
+
+def _made(display, name, runs):
+    if name in display.final_only:
+        (x, y), ends = zip(*(points[-1] for points in runs)), np.ones(1)
+        return Line(name, median(x) * ends, median(y) * ends, min(y) * ends, max(y) * ends)
+    return (_step_line if display.steps else _line)(name, runs)
 
 
 def _line(name, runs):

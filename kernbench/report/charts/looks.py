@@ -55,17 +55,10 @@ def family(method):
 
 
 def category_looks(panels):
-    """Give each of some words its look; not for methods, which have one on the whole page.
+    """The look of each category, given the lists of categories of all panels.
 
-    Parameters
-    ----------
-    panels : iterable of list of str
-        Words that are seen together. The first of each panel look alike, and the second, and so on, but a
-        word that has been seen keeps its look.
-
-    Returns
-    -------
-    dict of str to Look
+    Those of one panel differ, and a category looks the same in all panels. (Methods have :func:`looks`, which
+    hold on the whole page.)
     """
     marks = ("o", "s", "^", "D", "v", "P", "X")
     found = {}
@@ -75,7 +68,7 @@ def category_looks(panels):
                 continue
             used = {found[other].colour for other in names if other in found}
             free = [place for place, colour in enumerate(PALETTE) if colour not in used]
-            # With more words than colours, marks and dashes tell them apart.
+            # With more words than colours, marks and dashes differ too.
             place = free[0] if free else len(found)
             dash = DASHES[0 if free else 1 + place % (len(DASHES) - 1)]
             found[name] = Look(PALETTE[place % len(PALETTE)], marks[place % len(marks)], dash)
@@ -90,20 +83,11 @@ def looks_of(results):
 
 
 def looks(methods, budgeted=()):
-    """Give each method its look.
+    """The look of each method.
 
-    A known solver has its own colour in every figure and its variants share it, told apart by their dashes;
-    the colours of the others follow the alphabet, and where these come round again, marks and dashes differ.
-
-    Parameters
-    ----------
-    methods : iterable of str
-    budgeted : collection of str
-        Methods stopped by a time budget: of the variants of a solver, the free run gets the solid line.
-
-    Returns
-    -------
-    dict of str to Look
+    A known solver has its own colour in every figure; its variants share it and differ by their dashes, the solid
+    line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order; when
+    these are used up, marks and dashes differ.
     """
     methods = sorted(set(methods), key=lambda name: (name in budgeted, len(name), name))
     families = {method: family(method) for method in methods}

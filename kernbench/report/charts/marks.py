@@ -8,7 +8,7 @@ from kernbench.report.charts.picture import picture_of
 
 ROW = 0.27  # inches
 LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and how many rows there is room for
-SHORT = 15  # letters of a name in the legend; of longer ones, fewer stand side by side
+SHORT = 15  # letters of a name in the legend up to which three columns fit
 
 
 def picture(display, results):

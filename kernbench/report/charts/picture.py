@@ -1,4 +1,4 @@
-"""A figure in the forms in which it is handed out."""
+"""A figure for the page and as files."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Picture:
     csv : str
         What is drawn.
     heading : str
-        Under which it stands in its section, with its neighbours of the same heading.
+        Heading in the section under which it is shown, with its neighbours of the same heading.
     shape : {"", "panels", "panels large"}
         How it is laid out: beside others, or as small multiples over the whole width.
     lead : str

@@ -1,4 +1,4 @@
-"""From a matplotlib figure to SVG: a file that stands alone, and a piece that lives inside a page."""
+"""From a matplotlib figure to SVG: a file of its own, and an element inside a page."""
 
 import io
 import re
@@ -18,44 +18,52 @@ _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+(?![\d.])")
 
 
-def standalone(canvas):
-    """The figure as a whole SVG document with dark ink on white.
+def render(canvas):
+    """A matplotlib figure as an SVG document without a background, in the colours ``INK`` and ``GRID``."""
+    buffer = io.StringIO()
+    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        # Letters stay text: the reader's font must have them, not the one used here to measure.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        canvas.savefig(buffer, format="svg", facecolor="none", metadata=_METADATA)
+    return _LONG_NUMBER.sub(r"\1", buffer.getvalue())
+
+
+def standalone(document):
+    """A rendered document with dark ink on white, to stand alone."""
+    start = document.index(">", document.index("<svg")) + 1
+    white = '<rect width="100%" height="100%" fill="white"/>'
+    return f"{document[:start]}{white}{document[start:]}".replace(INK, "#1a1a1a").replace(GRID, "#dddddd")
+
+
+def inline(document, name, title, description):
+    """A rendered document as an ``<svg>`` element that follows the page's colours, light and dark.
 
     Parameters
     ----------
-    canvas : matplotlib.figure.Figure
-
-    Returns
-    -------
-    str
-    """
-    return _render(canvas, "white").replace(INK, "#1a1a1a").replace(GRID, "#dddddd")
-
-
-def inline(canvas, name, title, description):
-    """The figure as an ``<svg>`` element that follows the page's colours, light and dark.
-
-    Parameters
-    ----------
-    canvas : matplotlib.figure.Figure
+    document : str
+        Of :func:`render`.
     name : str
-        Put before every id, since ids must be unique within a page.
+        Put before every id that is used, since ids must be unique within a page.
     title, description : str
-        What a screen reader says.
+        Read by screen readers.
 
     Returns
     -------
     str
         Safe to place in HTML as it is.
     """
-    document = _render(canvas, "none")
     body = document[document.index("<svg") :]
-    # matplotlib's style element would hold for the whole page; the page's own sheet says the same.
+    # matplotlib's style element would apply to the whole page; the page's own style sheet has the same rules.
     body = re.sub(r"<(metadata|style)\b.*?</\1>", "", body, flags=re.DOTALL)
     prefix = re.sub(r"[^A-Za-z0-9_-]", "-", name)
-    body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', body)
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', body))
+    body = re.sub(r' id="([^"]+)"', lambda id: f' id="{prefix}-{id[1]}"' if id[1] in used else "", body)
     body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", body)
     body = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{prefix}-\1"', body)
+    # The page's own font is used; matplotlib names a dozen for every piece of text.
+    body = re.sub(r"font-family: [^;\"]*(; )?", "", body)
+    body = re.sub(r' transform="rotate\(-?0 [^"]*"', "", body)
+    body = re.sub(r"\s*\n\s*", " ", body)
     body = body.replace(INK, "currentColor").replace(GRID, "var(--grid)")
     box = re.search(r'viewBox="[^"]+"', body).group(0)
     opening = (
@@ -64,12 +72,3 @@ def inline(canvas, name, title, description):
         f'<desc id="{prefix}-description">{escape(printable(description))}</desc>'
     )
     return opening + body[body.index(">") + 1 :].rstrip()
-
-
-def _render(canvas, facecolor):
-    buffer = io.StringIO()
-    with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
-        # Letters stay text: the reader's font must have them, not the one used here to measure.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        canvas.savefig(buffer, format="svg", facecolor=facecolor, metadata=_METADATA)
-    return _LONG_NUMBER.sub(r"\1", buffer.getvalue())

@@ -17,7 +17,7 @@ from kernbench.report.records.rows import place
 from kernbench.report.statistics import compare, finite, mean_and_error
 
 CLOCK_SHARE = (
-    0.1  # of a time budget: where the clock is less exact than this, a small overrun decides nothing
+    0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
 )
 
 
@@ -64,7 +64,7 @@ def _margin(metric, claim, good_enough):
 
 
 def _in_time(results, dataset, claim):
-    """Whether the claim's share of the time was kept, None where nobody can say, and a sentence about it."""
+    """Whether the claim's share of the time was kept, None where it cannot be decided, and a sentence."""
     cells = [results.cell(dataset, name) for name in (claim.method, claim.baseline)]
     times = [[finite(place(record, "seconds.fit")) for record in pair] for pair in paired(*cells)]
     if any(None in pair for pair in times):
@@ -79,11 +79,11 @@ def _in_time(results, dataset, claim):
     late = f"by less than the {text.seconds(claim.time_slack)} by which a solver may notice its budget late"
     if claim.time_slack <= CLOCK_SHARE * allowed:
         return True, f"It took {text.seconds(own)}, over {budget} {late}."
-    return None, f"It took {text.seconds(own)}, over {budget} {late}: the run is too short to tell."
+    return None, f"It took {text.seconds(own)}, over {budget} {late}: the run is too short to judge."
 
 
 def _interval(results, metric, dataset, claim):
-    """What a test over repeats says about method and baseline, or that there are too few repeats."""
+    """The result of a test over repeats, or that there are too few of them."""
     samples = [results.cell(dataset, name).values(metric) for name in (claim.method, claim.baseline)]
     found = compare(*samples)
     if found is None:

@@ -1,4 +1,4 @@
-"""Write a folder of files: all of them made before the first is put in its place."""
+"""Write a folder of files: all are made before the first is moved to its place."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def output_folder(folder):
-    """Make sure that `folder` can be written; yield a scratch folder inside it that disappears in the end.
+    """Make sure that `folder` can be written; yield a temporary folder inside it, deleted in the end.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def output_folder(folder):
             yield Path(name)
     finally:
         if is_new and not any(folder.iterdir()):
-            folder.rmdir()  # nothing came of it
+            folder.rmdir()  # nothing was written
 
 
 def write_files(folder, scratch, files):

@@ -1,4 +1,4 @@
-"""Everything the page says about one experiment at one scale, before it is laid out."""
+"""Everything the page shows of one experiment at one scale, before it is laid out."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ class Section:
 
 
 def make_section(results):
-    """Compute everything the page says about an experiment at one scale."""
+    """Compute everything the page shows of an experiment at one scale."""
     experiment, stated = results.experiment, findings(results)
     generated = [dataset for dataset in results.datasets if results.kind(dataset) == "generated"]
     facts = [data_table(results), failure_table(results)]

@@ -20,7 +20,7 @@ def rows_of(records, categories, numbers, where=()):
     ----------
     records : iterable of dict
     categories : sequence of str or None
-        Places of what tells things apart; None gives an empty text.
+        Places of the categories; None gives an empty text.
     numbers : sequence of str
         Places of numbers. Rows in which one of them is missing or not finite are left out.
     where : sequence of (str, str), optional

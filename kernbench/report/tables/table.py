@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 
 from kernbench.report.text import DASH
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a text that begins so
+FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+)  # text that a spreadsheet would take for a formula begins with one of these
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ class Table:
 
 
 def _field(value):
-    """A field of a CSV: numbers as they are, and no text that a spreadsheet would run."""
+    """A field of a CSV: numbers as they are, and text that a spreadsheet does not take for a formula."""
     if value is None:
         return ""
     if isinstance(value, float):

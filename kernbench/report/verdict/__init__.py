@@ -3,6 +3,6 @@
 ::
 
     advice.py     the answer for one data set
-    reasons.py    what speaks for it and against it, in sentences
+    reasons.py    the reasons for and against it, in sentences
     verdict.py    the boxes at the top of the page
 """

@@ -82,8 +82,8 @@ class Advice:
 def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished.
 
-    "No worse" is not "as good as the best": at given parameters a fit that stops early may have the lower error
-    by luck of regularisation. Where the baseline has no result, the best value takes its place.
+    "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
+    because stopping early regularises. Where the baseline has no result, the best value takes its place.
 
     Returns
     -------

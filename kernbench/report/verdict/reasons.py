@@ -1,4 +1,4 @@
-"""Why this method: a sentence for each thing that speaks for it, or against it."""
+"""Why this method: the reasons for and against it, one sentence each."""
 
 from kernbench.report import text
 from kernbench.report.statistics import finite_values
@@ -153,8 +153,5 @@ def _rough(advices):
         return ""
     parts = [f"{label} ({'; '.join(place for place, _ in places)})" for label, places in wins.items()]
     advice = next(iter(wins.values()))[0][1]
-    near = text.amount(advice.metric, advice.display.rough)
-    return (
-        f"If {advice.metric.label} within {near} of {text.possessive(advice.peer)} is enough, the first to get "
-        f"there: {text.listed(parts)}."
-    )
+    near = f"{text.amount(advice.metric, advice.display.rough)} of {text.possessive(advice.peer)} {advice.metric.label}"
+    return f"First to come within {near}, and to stay there: {text.listed(parts)}."

@@ -14,7 +14,7 @@ from kernbench.report.verdict.reasons import reasons
 
 @dataclass
 class Verdict:
-    """What stands in a box at the top of the page.
+    """A box at the top of the page.
 
     Attributes
     ----------
@@ -146,33 +146,33 @@ def _table(name, caption, advices):
     first = advices[0]
     columns = (
         Column("your data look like", "data", numeric=False),
-        Column("experiment", "experiment", numeric=False),
-        Column("examples × features", "n_train"),
         Column("use", "method", numeric=False),
-        Column(text.heading(first.metric), first.metric.name),
         Column("training time", first.display.time),
         Column(f"speed ({first.peer} = 1)", f"speed_relative_to_{first.display.baseline}"),
         Column("the slowest method takes", "slowest_over_fastest"),
+        Column(text.heading(first.metric), first.metric.name),
+        Column("examples × features", "n_train"),
+        Column("experiment", "experiment", numeric=False),
         Column("records", "n_records"),
     )
     rows = []
     for advice in advices:
         data = advice.results.data(advice.dataset)
         n_train, n_features = finite(data.get("n_train")), finite(data.get("n_features"))
-        cells = [cell for (dataset, _), cell in advice.results.cells.items() if dataset == advice.dataset]
+        cells = (advice.cell(name) for name in advice.results.methods(advice.dataset))
         n_records = sum(len(cell.records) for cell in cells)
         value, slowest = advice.value(advice.method), max(advice.times.values()) / advice.seconds
         ratio = text.DASH if advice.ratio is None else f"{text.significant(advice.ratio, 2)} ×"
         rows.append(
             (
                 words(f"{advice.dataset} ({advice.results.kind(advice.dataset)})"),
-                words(advice.results.experiment.name),
-                Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
                 words(advice.label),
-                Entry(text.scaled(advice.metric, value), value),
                 Entry(text.seconds(advice.seconds), advice.seconds),
                 Entry(ratio, advice.ratio),
                 Entry(f"{text.significant(slowest, 2)} × as long", slowest),
+                Entry(text.scaled(advice.metric, value), value),
+                Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
+                words(advice.results.experiment.name),
                 Entry(str(n_records), n_records),
             )
         )
@@ -180,7 +180,7 @@ def _table(name, caption, advices):
 
 
 def without_recommendation(sections):
-    """What stands in the box when no experiment recommends a method: how the claims stand.
+    """The box when no experiment recommends a method: how many claims hold.
 
     Parameters
     ----------

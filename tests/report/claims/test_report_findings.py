@@ -137,3 +137,12 @@ def test_a_page_of_measurements_alone_recommends_nothing(
     assert "The claim holds." in page and "Which method" not in page and "It errs little." in page
     assert "the claim holds" in page
     assert (out / "tables" / "toy-paper-all.csv").exists()
+
+
+def test_times_are_compared_at_equal_precision(records):
+    peers = registry.get("peers-svm")
+    (claim,) = (claim for claim in peers.claims if "intelex in float64" in claim.text)
+    times = {"smo": 1.0, "smo-f64": 4.0, "intelex-f64": 5.0}
+    rows = [records.one(name, seconds=s, experiment="peers-svm", key=name) for name, s in times.items()]
+    (finding,) = findings(records.results(replace(peers, claims=(claim,)), rows))
+    assert finding.judgements[0].verdict == FAILS and finding.judgements[0].value == 0.8
