@@ -77,13 +77,6 @@ def memory(n_bytes):
     return f"{significant(n_bytes / 1e6)} MB" if n_bytes < 1e9 else f"{significant(n_bytes / 1e9)} GB"
 
 
-def times_as_fast(ratio):
-    """``2.9 times as fast`` for 2.9, ``0.62 times as fast`` for 0.62."""
-    if 0.95 <= ratio <= 1.05:
-        return "as fast"
-    return f"{significant(ratio, 2)} times as fast"
-
-
 def plural(number, noun):
     """``1 repeat``, ``3 repeats``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
