@@ -10,10 +10,9 @@ to know which tables, figures and sentences the records are meant for.
     parts.py         Setting, Scale, Method, Metric, PaperNumber: what is measured on what
     claims.py        Claim, Bound: what the records are to confirm or refute
     displays.py      Curves, Marks, HeatMap, Contours, Profiles, MetricTable, CrossTable: what is shown
-    addresses.py     "module:function", for whatever cannot be declared
+    metrics.py       metrics that several experiments share
 """
 
-from kernbench.experiments.declare.addresses import resolve
 from kernbench.experiments.declare.claims import Bound, Claim
 from kernbench.experiments.declare.displays import (
     Axis,
@@ -45,5 +44,4 @@ __all__ = [
     "Profiles",
     "Scale",
     "Setting",
-    "resolve",
 ]

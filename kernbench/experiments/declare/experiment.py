@@ -6,7 +6,7 @@ from kernbench.experiments.declare.claims import Claim
 from kernbench.experiments.declare.parts import require_known, require_unique
 
 # What an experiment is that does not say otherwise: a race of estimators, fitted and judged, with a baseline.
-RACE_MEASURE = "kernbench.experiments.measure.clock:measure"
+RACE_MEASURE = "kernbench.experiments.measure.race:classify"
 RACE_TABLES = ("kernbench.report.comparison:comparison_table", "kernbench.report.comparison:optimality_table")
 RACE_FIGURES = ("kernbench.report.drawings:pictures",)
 
@@ -31,10 +31,10 @@ class Experiment:
     paper_numbers : tuple of PaperNumber
     measure : str
         ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
-        made by :func:`kernbench.experiments.measure.clock.result`. By default a race: load, fit, predict, judge.
+        made by :func:`kernbench.experiments.measure.record.result`. By default a race: load, fit, predict, judge.
     evaluate : str
-        For the race: ``"module:function"``, called as ``function(model, data, predictions) -> dict`` off the
-        clock, with the model's predictions on the test rows: the cell's metrics.
+        For the race: ``"module:function"``, called off the clock as ``function(fit) -> dict`` with a
+        :class:`kernbench.experiments.measure.race.Fit`: the cell's metrics.
     tables : tuple
         Declared ones (:class:`MetricTable`, :class:`CrossTable`), or ``"module:function"``, called as
         ``function(experiment, group)`` for a ``kernbench.report.tables.Table`` or None. What the data are and
@@ -46,8 +46,8 @@ class Experiment:
     threads : int or None
         Threads per cell unless the user says otherwise; None shares out the cores.
     warm_up_rows : int
-        For the race: rows each estimator is fitted to before the clock starts, so that loading libraries is
-        nobody's time.
+        For the race: rows each estimator is fitted to before the clock starts, so that the time of a fit does
+        not include the loading of libraries.
     own_data : bool
         Its data are generated on purpose: the report need not warn that they are not a paper's.
     note : str
@@ -63,7 +63,7 @@ class Experiment:
     claims: tuple = ()
     paper_numbers: tuple = ()
     measure: str = RACE_MEASURE
-    evaluate: str = "kernbench.experiments.measure.evaluation:kernel_svm"
+    evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
     tables: tuple = RACE_TABLES
     figures: tuple = RACE_FIGURES
     threads: int | None = None

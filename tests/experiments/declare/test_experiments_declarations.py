@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments import Bound, Curves, Experiment, Method, Metric, MetricTable, Scale, Setting, run
+from kernbench.experiments import Bound, Curves, Experiment, Method, Metric, MetricTable, Scale, Setting
 from kernbench.experiments.declare import Axis
+from kernbench.experiments.run import Store, run
 from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.store import Store
 
 
 def declared(**changes):
