@@ -1,5 +1,6 @@
 """The tables and figures of an experiment: the declared ones, and those a function makes."""
 
+from kernbench._lazy import load
 from kernbench.experiments.declare import (
     Contours,
     CrossTable,
@@ -8,7 +9,6 @@ from kernbench.experiments.declare import (
     Marks,
     MetricTable,
     Profiles,
-    resolve,
 )
 from kernbench.report import summaries
 from kernbench.report.charts import contours, curves, heat, marks, profiles
@@ -39,7 +39,7 @@ def pictures_of(experiment, group, looks):
     found = []
     for display in experiment.figures:
         if isinstance(display, str):
-            found += resolve(display)(experiment, group, looks)
+            found += load(display)(experiment, group, looks)
         else:
             found.append(FIGURES[type(display)](display, experiment, group, looks))
     return [picture for picture in found if picture is not None]
@@ -60,7 +60,7 @@ def tables_of(experiment, group):
     found = []
     for display in experiment.tables:
         if isinstance(display, str):
-            found.append(resolve(display)(experiment, group))
+            found.append(load(display)(experiment, group))
         else:
             found.append(TABLES[type(display)](display, experiment, group))
     return [table for table in found if table is not None]

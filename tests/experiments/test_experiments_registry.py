@@ -82,7 +82,31 @@ def test_what_an_experiment_names_exists(experiment):
         assert importlib.util.find_spec(module) and name, address
 
 
+IMPORTED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+
+
+def imported_by(script):
+    """Packages that are loaded after a script."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}\n{IMPORTED}"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
 def test_declarations_import_nothing_that_computes():
-    script = "import sys, kernbench.experiments.run; print(*(name.partition('.')[0] for name in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert {"numpy", "scipy", "sklearn", "matplotlib", "joblib"}.isdisjoint(done.stdout.split())
+    loaded = imported_by("import kernbench.experiments.run, kernbench.experiments.registry")
+    assert {"numpy", "scipy", "sklearn", "matplotlib", "joblib"}.isdisjoint(loaded)
+
+
+def test_a_run_plans_and_reads_generated_data_without_scikit_learn():
+    """It takes a second to import, which the fork server spends at the same time."""
+    script = (
+        "from kernbench.experiments.registry import get\n"
+        "from kernbench.experiments.run.cells import plan\n"
+        "from kernbench.experiments.run.environment import collect\n"
+        "from kernbench.experiments.run.runner import _description\n"
+        "collect()\n"
+        "print(_description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
+    )
+    loaded = imported_by(script)
+    assert "numpy" in loaded and "sklearn" not in loaded
