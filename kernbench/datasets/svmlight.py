@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from kernbench.datasets.checks import require_number
 from kernbench.datasets.conventions import MAX_INDEX, integers_if_whole, with_small_indices
@@ -37,6 +36,8 @@ def read_svmlight(path, n_features=None):
         non-numeric label, an index that is no whole number, is 0, repeats, decreases or passes `n_features`,
         a value that is no finite number, an empty or truncated file.
     """
+    from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
+
     if n_features is not None:
         require_number("n_features", n_features, at_least=1, whole=True)
     fault = None

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
 
 from kernbench._files import written_whole
 from kernbench.datasets.npz import CSR_PARTS
@@ -18,6 +17,8 @@ def write_svmlight(path, X, y):
     y : array-like of shape (n_samples,)
         Numbers.
     """
+    from sklearn.datasets import dump_svmlight_file  # slow to import; most data sets need none of it
+
     with written_whole(path, "wb") as file:
         dump_svmlight_file(X, y, file, zero_based=False)
 

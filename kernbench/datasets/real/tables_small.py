@@ -1,7 +1,6 @@
 """Small tables of the UCI repository, most of them in the SCS paper's comparison."""
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
 
 from kernbench._names import unknown_name
 from kernbench.datasets.delimited import read_csv
@@ -28,6 +27,8 @@ def breast_cancer(paths, *, standardise=True, test_fraction=0.297, split_seed=0)
     split_seed : int, default=0
         Draws the test part.
     """
+    from sklearn.datasets import load_breast_cancer  # slow to import; most data sets need none of it
+
     X, y = load_breast_cancer(return_X_y=True)
     return standardised(split_by_fraction(X, signs(y == 0), test_fraction, split_seed), standardise)
 

@@ -11,10 +11,9 @@ to know which tables, figures and sentences the records are meant for.
     claims.py        Claim, Bound: what the records are to confirm or refute
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
     figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
-    addresses.py     "module:function", for whatever cannot be declared
+    metrics.py       metrics that several experiments share
 """
 
-from kernbench.experiments.declare.addresses import resolve
 from kernbench.experiments.declare.claims import Bound, Claim
 from kernbench.experiments.declare.experiment import Experiment
 from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
@@ -40,5 +39,4 @@ __all__ = [
     "Recommendation",
     "Scale",
     "Setting",
-    "resolve",
 ]

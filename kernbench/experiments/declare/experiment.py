@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kernbench.experiments.declare.parts import require_known, require_unique
 
 # An experiment that does not say otherwise is a race: estimators are fitted, timed and judged.
-RACE_MEASURE = "kernbench.experiments.measure.clock:measure"
+RACE_MEASURE = "kernbench.experiments.measure.race:classify"
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,18 @@ class Experiment:
     paper_numbers : tuple of PaperNumber
     measure : str
         ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
-        made by :func:`kernbench.experiments.measure.clock.result`. By default a race: load, fit, predict, judge.
+        made by :func:`kernbench.experiments.measure.record.result`. By default a race: load, fit, predict, judge.
     evaluate : str
-        For the race: ``"module:function"``, called as ``function(model, data, predictions) -> dict`` off the
-        clock, with the model's predictions on the test rows: the cell's metrics.
+        For the race: ``"module:function"``, called off the clock as ``function(fit) -> dict`` with a
+        :class:`kernbench.experiments.measure.race.Fit`: the cell's metrics.
     tables : tuple of MetricTable, CrossTable or Recommendation
         The first is shown first. What the data are and what failed is always shown.
     figures : tuple of Curves, Marks, HeatMap, Contours or Profiles
     threads : int or None
         Threads per cell unless the user says otherwise; None shares out the cores.
     warm_up_rows : int
-        For the race: rows each estimator is fitted to before the clock starts, so that loading libraries is
-        nobody's time.
+        For the race: rows each estimator is fitted to before the clock starts, so that the time of a fit does
+        not include the loading of libraries.
     own_data : bool
         Its data are generated on purpose: the report need not warn that they are not a paper's.
     note : str
@@ -55,7 +55,7 @@ class Experiment:
     claims: tuple = ()
     paper_numbers: tuple = ()
     measure: str = RACE_MEASURE
-    evaluate: str = "kernbench.experiments.measure.evaluation:kernel_svm"
+    evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
     tables: tuple = ()
     figures: tuple = ()
     threads: int | None = None

@@ -9,16 +9,16 @@ from kernbench.experiments.declare import (
     Experiment,
     Marks,
     Method,
-    Metric,
     MetricTable,
     Profiles,
     Recommendation,
     Scale,
     Setting,
 )
+from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.ours.svm_peers"
-KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators.kernel_svc:KernelSVC", "sklearn.svm:SVC"
+KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators:KernelSVC", "sklearn.svm:SVC"
 NYSTROEM = f"{HERE}.approximations:NystroemSVC"
 LARGE_CACHE = {"cache_size": 2000}
 SEEDED = {"seed_param": "random_state"}
@@ -82,7 +82,7 @@ SOLVERS = tuple(method.name for method in METHODS if method.name not in INEXACT)
 EXACT = tuple(name for name in SOLVERS if name not in STOCHASTIC)
 TIMED = (*EXACT, "limit")
 # At quick scale the variants of LIBSVM and of precision are left out: they differ on large data only.
-QUICK_METHODS = tuple(m.name for m in METHODS if m.name not in ("libsvm-unshrunk", "smo-f64"))
+QUICK_METHODS = tuple(method.name for method in METHODS if method.name not in ("libsvm-unshrunk", "smo-f64"))
 
 
 def _setting(name, arguments, gamma, C, **rest):
@@ -130,37 +130,20 @@ PAPER_SCALE = Scale(
 )
 
 METRICS = (
-    Metric(
-        "seconds_to_gap", "time to a gap of 10⁻³", "lower", ("metrics", "seconds_to_gap"), "s", tolerance=0.25
-    ),
-    Metric(
-        "seconds_to_percent",
-        "time to a gap of 1 %",
-        "lower",
-        ("metrics", "seconds_to_percent"),
-        "s",
-        tolerance=0.25,
-    ),
-    Metric(
-        "seconds_to_error", "time to its error", "lower", ("metrics", "seconds_to_error"), "s", tolerance=0.25
-    ),
-    Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
-    Metric("predict_seconds", "predict time", "lower", ("seconds", "predict"), "s", tolerance=0.25),
-    Metric("test_error", "test error", "lower", ("metrics", "test_error"), "%", 100.0, 0.01),
-    Metric("objective", "objective", "lower", ("metrics", "objective"), tolerance=1e-3),
-    Metric("relative_gap", "relative gap", "lower", ("metrics", "relative_gap"), tolerance=1.0),
-    Metric("n_support", "support vectors", "lower", ("metrics", "n_support"), tolerance=0.02),
-    Metric("row_seconds", "time of a row in a batch", "lower", ("metrics", "row_seconds"), "µs", 1e6, 0.25),
-    Metric(
-        "evaluations_to_percent",
-        "evaluations to a gap of 1 %",
-        "lower",
-        ("metrics", "evaluations_to_percent"),
-        tolerance=0.05,
-    ),
-    Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01),
-    Metric("working_memory", "working memory", "lower", ("working_memory_bytes",), "MB", 2.0**-20, 0.1),
-    Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
+    m.number("seconds_to_gap", "time to a gap of 10⁻³", 0.25, unit="s"),
+    m.number("seconds_to_percent", "time to a gap of 1 %", 0.25, unit="s"),
+    m.number("seconds_to_error", "time to its error", 0.25, unit="s"),
+    m.FIT_SECONDS,
+    m.PREDICT_SECONDS,
+    m.TEST_ERROR,
+    m.OBJECTIVE,
+    m.number("relative_gap", "relative gap", 1.0),
+    m.N_SUPPORT,
+    m.number("row_seconds", "time of a row in a batch", 0.25, unit="µs", factor=1e6),
+    m.number("evaluations_to_percent", "evaluations to a gap of 1 %", 0.05),
+    m.N_KERNEL_EVALUATIONS,
+    m.WORKING_MEMORY,
+    m.PEAK_MEMORY,
 )
 
 SMALL = tuple(setting.name for setting in QUICK.settings)

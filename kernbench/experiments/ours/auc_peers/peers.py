@@ -1,34 +1,6 @@
-"""Other linear classifiers, each with an ``alpha``: the strength of alpha/2 ‖w‖² beside a mean of losses."""
+"""Linear rankers of other libraries, each with an ``alpha``: the strength of alpha/2 ‖w‖² beside a mean of losses."""
 
 import numpy as np
-
-from kernbench.experiments.declare import resolve
-
-
-class ByC:
-    """A linear classifier of scikit-learn. Its objective is ours divided by alpha, with C = 1 / (alpha n).
-
-    Parameters
-    ----------
-    estimator : str
-        ``"module:Class"``.
-    alpha : float
-    **params
-        The estimator's other parameters.
-    """
-
-    def __init__(self, estimator, alpha=1e-3, **params):
-        self.estimator, self.alpha, self.params = estimator, alpha, params
-
-    def fit(self, X, y):
-        """Fit to rows X with labels y."""
-        self.model_ = resolve(self.estimator)(C=1.0 / (self.alpha * len(y)), **self.params).fit(X, y)
-        self.coef_, self.n_iter_ = self.model_.coef_, self.model_.n_iter_
-        return self
-
-    def decision_function(self, X):
-        """Scores of rows."""
-        return self.model_.decision_function(X)
 
 
 class SurvivalSVM:

@@ -1,6 +1,5 @@
 """The experiments on the ROC-SVM: declared as the paper has them, rightly judged, runnable."""
 
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 from kernbench import ROCSVC
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.papers.rocsvm import drawn_pairs, judging, peers, search
+from kernbench.experiments.papers.rocsvm import drawn_pairs
 from kernbench.experiments.papers.rocsvm.naive import NaiveROCSVC
 from kernbench.experiments.run.cells import plan
 from kernbench.report.claims.findings import findings
@@ -25,18 +23,6 @@ TINY = {"n_train": 150, "n_test": 200}
 @pytest.fixture(scope="module")
 def small():
     return load("roc-linear", 300, 400, seed=3)
-
-
-def outcome(experiment, dataset, method, **params):
-    """What a cell of the quick scale measures, much smaller."""
-    (cell,) = [
-        cell
-        for cell in plan([experiment], "quick", datasets=[dataset], methods=[method], repeats=1)[0]
-        if cell.method == method
-    ]
-    return resolve(cell.measure)(
-        replace(cell, arguments=cell.arguments | TINY, params=cell.params | params, warm_up_rows=0)
-    )
 
 
 # --- what is declared ---------------------------------------------------------------------------------------
@@ -113,22 +99,7 @@ def test_peers_that_are_not_installed_are_gaps_with_a_reason(monkeypatch):
     assert {"survival-svm", "libauc"}.isdisjoint(cell.method for cell in planned)
 
 
-# --- yardsticks ---------------------------------------------------------------------------------------------
-
-
-def test_the_truth_s_auc_is_near_the_population_s():
-    for name in judging.TRUTHS:
-        data = load(name, 50, 25_000)
-        assert judging.truth_auc(data) == pytest.approx(data.population_auc, abs=0.009)  # three errors
-    assert judging.truth_auc(load("moons", 50, 50)) is None
-
-
-@pytest.mark.parametrize(
-    "params", [{}, {"kernel": "rbf", "features": "exact"}, {"kernel": "rbf", "n_landmarks": 20}]
-)
-def test_the_objective_is_the_model_s_own(small, params):
-    model = ROCSVC(**params, alpha=0.01, dtype="float64", random_state=0).fit(small.X_train, small.y_train)
-    assert judging.objective(model, 0.01, small) == pytest.approx(model.objective_, rel=1e-9)
+# --- parts --------------------------------------------------------------------------------------------------
 
 
 def test_naive_and_sorted_full_risk_take_the_same_steps(small):
@@ -144,30 +115,6 @@ def test_naive_risk_on_the_worked_example():
     value, g = NaiveROCSVC(alpha=0.1)._value_and_subgradient(np.array([0.5, 0.25]), positives, negatives)
     assert value == pytest.approx(0.557291667)
     np.testing.assert_allclose(g, [-0.116666667, -0.141666667])
-
-
-class RanksWith:
-    """Ranks by the truth with one alpha, and backwards with all others."""
-
-    def __init__(self, alpha):
-        self.sign = 1 if alpha == 0.1 else -1
-
-    def fit(self, X, y):
-        return self
-
-    def decision_function(self, X):
-        return self.sign * X.sum(axis=1)
-
-
-def test_search_finds_the_alpha_that_ranks_best(small, monkeypatch):
-    monkeypatch.setattr(search, "RanksWith", RanksWith, raising=False)
-    grid = {"alphas": [0.01, 0.1, 1.0], "cv": 3, "max_rows": 200, "seed": 0}
-    assert search.chosen_alpha(f"{search.__name__}:RanksWith", {}, small, **grid) == 0.1
-
-
-def test_c_of_a_peer_is_the_alpha_of_its_objective(small):
-    model = peers.ByC("sklearn.svm:LinearSVC", alpha=0.01, random_state=0).fit(small.X_train, small.y_train)
-    assert model.model_.C == pytest.approx(1 / (0.01 * 300))
 
 
 def test_summary_of_drawn_pairs_on_known_values():
@@ -196,11 +143,11 @@ RUNS = [
 
 @pytest.mark.parametrize(("experiment", "dataset", "method"), RUNS)
 @pytest.mark.filterwarnings("ignore:.*max_iter", "ignore:.*converge")
-def test_every_method_fits_and_fills_its_metrics(experiment, dataset, method):
+def test_every_method_fits_and_fills_its_metrics(outcome, experiment, dataset, method):
     small = {"max_iter": 30} if "solver" in experiment.method(method).params else {}
     if "search" in experiment.scale("quick").setting(dataset).params:
-        small["search"] = {"alphas": [0.1, 0.01], "cv": 2, "max_rows": 100}
-    found = outcome(experiment, dataset, method, **small)
+        small["search"] = {"alphas": [0.1, 0.01], "folds": 2, "max_rows": 100}
+    found = outcome(experiment, dataset, method, arguments=TINY, **small)
     assert 0.3 < found["metrics"]["auc"] <= 1.0
     assert found["seconds"]["fit"] > 0
     assert ("search" in found["seconds"]) == ("search" in small)
@@ -208,8 +155,8 @@ def test_every_method_fits_and_fills_its_metrics(experiment, dataset, method):
 
 
 @pytest.mark.parametrize("experiment", [LINEAR, NYSTROEM], ids=lambda experiment: experiment.name)
-def test_more_pairs_come_nearer_to_all_pairs(experiment):
-    found = outcome(experiment, "pairs", "pairs", shares=[1.0, 10.0], n_seeds=2)
+def test_more_pairs_come_nearer_to_all_pairs(outcome, experiment):
+    found = outcome(experiment, "pairs", "pairs", arguments=TINY, shares=[1.0, 10.0], n_seeds=2)
     metrics, trace = found["metrics"], found["trace"]
     assert metrics["excess"] > 0 and metrics["excess_slope"] < 0
     assert min(above for above in trace["excess"] if above is not None) > -1e-4

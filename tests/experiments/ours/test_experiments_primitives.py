@@ -1,19 +1,19 @@
 """The experiment on kernels and features: its yardsticks are right, its cells fill the declared metrics."""
 
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 import pytest
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.ours.primitives import EXPERIMENT, approximation, blocks, inputs
+from kernbench._lazy import load
+from kernbench.experiments import get
+from kernbench.experiments.ours.primitives import approximation, blocks, catalogue, inputs
 from kernbench.experiments.ours.primitives.catalogue import CATALOGUE
 from kernbench.experiments.ours.primitives.peers import PEERS
-from kernbench.experiments.ours.primitives.timing import LEAST_ROUNDS, Timings, alternate
 from kernbench.experiments.run.cells import plan
 from kernbench.kernels import functions
 
+EXPERIMENT = get("primitives")
 SMALL = {
     "shapes": [[16, 64]],
     "seconds": 0.0,
@@ -31,7 +31,7 @@ def outcome(dataset, method, **params):
         arguments=cell.arguments | rows,
         params={name: (SMALL | params).get(name, value) for name, value in cell.params.items()},
     )
-    return resolve(cell.measure)(cell)
+    return load(cell.measure)(cell)
 
 
 def measured(record):
@@ -67,11 +67,10 @@ def test_bare_product_is_the_product():
         np.testing.assert_allclose(blocks.bare_product(X, Z), X @ Z.T, rtol=1e-5)
 
 
-def test_relative_error_and_slope_on_known_values():
+def test_relative_error_on_known_values():
     features = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert approximation.relative_error(np.eye(2), features) == 0.0
     assert approximation.relative_error(2 * np.eye(2), features) == pytest.approx(0.5)
-    assert approximation.slope([1, 4, 16], [1.0, 0.5, 0.25]) == pytest.approx(-0.5)
 
 
 def test_ratio_of_errors_is_the_median_over_sizes():
@@ -115,17 +114,4 @@ def test_unknown_rows_and_kernels_are_named():
     with pytest.raises(ValueError, match="points"):
         inputs.rows("point", 3, 2, 0)
     with pytest.raises(ValueError, match="gaussian"):
-        resolve("kernbench.experiments.ours.primitives.catalogue:get")("gausian")
-
-
-def test_a_time_is_not_moved_by_what_else_the_machine_does():
-    found = Timings(["a", "b"])
-    found.seconds = {"a": [2.0, 2.0, 9.0, 2.0], "b": [1.0, 8.0, 1.0, 1.0]}
-    assert found.of("a") == 2.0 and found.ratio("a", "b") == 2.0
-
-
-def test_routines_are_called_in_turn():
-    calls = []
-    found = alternate({name: lambda name=name: calls.append(name) for name in "ab"}, 0.0)
-    assert [name for name, _ in groupby(calls)] == ["a", "b"] * (1 + LEAST_ROUNDS)
-    assert sum(map(len, found.seconds.values())) == len(calls) - 2  # the first calls are not counted
+        catalogue.get("gausian")

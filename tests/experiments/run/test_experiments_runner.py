@@ -1,6 +1,5 @@
 """The runner: every way a cell can end is a record, and what was done is not done again."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.experiments import Setting, Store, run
-from kernbench.experiments.run import environment
-from kernbench.experiments.run.process import resident_memory
+from kernbench.experiments import Setting
+from kernbench.experiments.run import Store, environment, run
 
 
 def fits(log):
@@ -31,9 +29,6 @@ def is_alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
-
-
-needs_proc = pytest.mark.skipif(resident_memory(os.getpid()) is None, reason="this system has no /proc")
 
 
 def test_good_cell_becomes_a_complete_record(tmp_path, make_experiment, fake, monkeypatch):
@@ -63,7 +58,7 @@ def test_good_cell_becomes_a_complete_record(tmp_path, make_experiment, fake, mo
     }
     assert record["trace"]["test_error"] == [0.0]
     assert record["trace"]["seconds"] == [record["seconds"]["fit"]]
-    assert [event.kind for event in events] == ["loading", "planned", "started", "finished"]
+    assert [event.kind for event in events] == ["planned", "loading", "started", "finished"]
     assert (events[-1].done, events[-1].total, events[-1].record, events[-1].remaining) == (1, 1, record, 0.0)
 
 
@@ -100,14 +95,13 @@ def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):
     assert not is_alive(int(log.read_text().split()[0]))
 
 
-@needs_proc
 def test_memory_limit_ends_a_cell_while_it_grows(tmp_path, make_experiment, fake):
     experiment = make_experiment(fake("hogs", "Hogs"), memory_limit=600 * 2**20)
     (record,) = run(experiment, results=tmp_path).failed
     assert (record["status"], record["error"]) == ("memory", "used more memory than its limit of 600 MB")
 
 
-def test_memory_limit_counts_a_peak_nobody_saw(tmp_path, make_experiment, fake, monkeypatch):
+def test_memory_limit_counts_a_peak_between_two_polls(tmp_path, make_experiment, fake, monkeypatch):
     monkeypatch.setattr("kernbench.experiments.run.process.resident_memory", lambda pid: None)
     (record,) = run(make_experiment(fake("good")), results=tmp_path, memory_limit=2**20).failed
     assert record["status"] == "memory"
@@ -242,11 +236,47 @@ def test_missing_package_is_a_named_gap(tmp_path, make_experiment, fake):
     assert summary.records == []
 
 
+def test_faults_of_stored_records_are_events_and_no_raw_warnings(tmp_path, make_experiment, fake, recwarn):
+    run(make_experiment(fake("good")), results=tmp_path)
+    with open(Store(tmp_path).path("fake"), "a") as file:
+        file.write('{"key": "torn')
+    for dry_run in (True, False):
+        events = []
+        run(make_experiment(fake("good")), results=tmp_path, on_event=events.append, dry_run=dry_run)
+        assert events[0].kind == "note" and "line 2 is ignored: it ends in the middle" in events[0].message
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="line 2 is ignored"):
+        run(make_experiment(fake("good")), results=tmp_path)
+
+
+def test_a_data_set_is_read_once_and_before_its_first_cell_only(tmp_path, make_experiment, fake):
+    settings = (Setting("one", {"n": 20}, loader="experiment_fakes:load"),)
+    settings += (Setting("two", {"n": 30}, loader="experiment_fakes:load"),)
+    events = []
+    experiment = make_experiment(fake("a"), fake("b"), settings=settings)
+    run(experiment, results=tmp_path, on_event=events.append)
+    told = [event.message or event.cell.dataset for event in events if event.kind in ("loading", "started")]
+    assert told == ["one", "one", "one", "two", "two", "two"]
+
+
+def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(
+    tmp_path, make_experiment, fake, monkeypatch
+):
+    monkeypatch.setattr(environment, "n_cores", lambda: 2)
+    settings = tuple(
+        Setting(name, {"n": n}, loader="experiment_fakes:load") for name, n in (("one", 20), ("two", 30))
+    )
+    events = []
+    run(make_experiment(fake("a"), settings=settings), results=tmp_path, jobs=2, on_event=events.append)
+    assert [event.kind for event in events][:3] == ["loading", "loading", "planned"]
+
+
 # The interrupted run: a script without a __main__ guard, as people write them.
 SCRIPT = """
 import sys
 sys.path[:] = {path!r}
-from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting, run
+from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting
+from kernbench.experiments.run import run
 methods = (Method("good", "good", "experiment_fakes:Sign", {{"log": {good!r}}}),
            Method("late", "late", "experiment_fakes:{late}", {{"log": {hanging!r}}}))
 experiment = Experiment(
@@ -264,7 +294,7 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
     if not Path("/proc/self").exists():
         pytest.skip("looks for processes in /proc")
     good, hanging, results = tmp_path / "good", tmp_path / "hanging", tmp_path / "results"
-    path = [str(Path(__file__).parent), *sys.path]
+    path = [str(Path(__file__).parents[1]), *sys.path]
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
@@ -280,7 +310,8 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
     first.send_signal(how)
     _, words = first.communicate(timeout=120)
     wait_until(lambda: not is_alive(int(hanging.read_text().split()[0])))
-    assert list(temporary.iterdir()) == []
+    wait_until(lambda: list(temporary.iterdir()) == [])
+    assert "Warning" not in words
     assert [record["method"] for record in Store(results).records("fake")] == ["good"]
     if how == signal.SIGINT:
         assert "interrupted after 1 of 2 cells" in words and "the same command again does the rest" in words

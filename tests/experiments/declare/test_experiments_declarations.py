@@ -16,10 +16,9 @@ from kernbench.experiments import (
     Recommendation,
     Scale,
     Setting,
-    run,
 )
+from kernbench.experiments.run import Store, run
 from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.store import Store
 
 
 def declared(**changes):

@@ -12,29 +12,21 @@ from kernbench.experiments.declare import (
     Scale,
     Setting,
 )
-from kernbench.experiments.papers.rocsvm.parts import EXACT, FIT, HERE, METRICS, ROC_SVC
+from kernbench.experiments.declare import metrics as m
 
-BY_C = f"{HERE}.peers:ByC"
+HERE = "kernbench.experiments.ours.auc_peers"
+ROC_SVC = "kernbench.estimators:ROCSVC"
+EXACT = {"pairs": "all", "solver": "bundle", "tol": 1e-4}
+LINEAR_SVC = "sklearn.svm:LinearSVC"
 ALPHAS = [10.0**k for k in range(0, -6, -1)]
 SEEDED = {"seed_param": "random_state"}
 
 METHODS = (
     Method("roc-svc", "ROCSVC", ROC_SVC, EXACT, **SEEDED),
     Method("roc-svc-squared", "ROCSVC, squared hinge", ROC_SVC, {"solver": "newton", "tol": 1e-4}, **SEEDED),
-    Method("linear-svc", "LinearSVC", BY_C, {"estimator": "sklearn.svm:LinearSVC"}, **SEEDED),
-    Method(
-        "linear-svc-balanced",
-        "LinearSVC, balanced",
-        BY_C,
-        {"estimator": "sklearn.svm:LinearSVC", "class_weight": "balanced"},
-        **SEEDED,
-    ),
-    Method(
-        "logistic",
-        "LogisticRegression",
-        BY_C,
-        {"estimator": "sklearn.linear_model:LogisticRegression", "max_iter": 1000},
-    ),
+    Method("linear-svc", "LinearSVC", LINEAR_SVC, **SEEDED),
+    Method("linear-svc-balanced", "LinearSVC, balanced", LINEAR_SVC, {"class_weight": "balanced"}, **SEEDED),
+    Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     Method(
         "roc-svc-same-time",
         "ROCSVC, same time",
@@ -69,14 +61,14 @@ QUICK = Scale(
         Setting(
             "linear",
             {"name": "roc-linear", "n_train": 5000, "n_test": 10_000, "n_features": 10},
-            {"search": {"alphas": ALPHAS[::2], "cv": 3, "max_rows": 2000}},
+            {"search": {"alphas": ALPHAS[::2], "folds": 3, "max_rows": 2000}},
             note="generated: two columns tell, eight do not",
             repeat_argument="seed",
         ),
         Setting(
             "rare-words",
             {"name": "sparse-text", "n_train": 4000, "n_test": 10_000, "positive": 0.03},
-            {"search": {"alphas": [1.0, 0.1, 0.01], "cv": 3, "max_rows": 2000}},
+            {"search": {"alphas": [1.0, 0.1, 0.01], "folds": 3, "max_rows": 2000}},
             note="generated: sparse text, three rows in a hundred positive",
             methods=SPARSE,
             repeat_argument="seed",
@@ -87,7 +79,7 @@ QUICK = Scale(
     memory_limit=2 * 2**30,
 )
 
-SEARCH = {"search": {"alphas": ALPHAS, "cv": 5, "max_rows": 10_000}}
+SEARCH = {"search": {"alphas": ALPHAS, "folds": 5, "max_rows": 10_000}}
 
 PAPER_SCALE = Scale(
     settings=(
@@ -112,7 +104,18 @@ EXPERIMENT = Experiment(
     paper="Ours",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
-    metrics=METRICS,
+    metrics=(
+        m.AUC,
+        m.points("gap", "AUC below the truth's"),
+        m.points("gap_population", "AUC below the population's"),
+        m.FIT_SECONDS,
+        m.seconds("search", "time to choose α"),
+        m.seconds("predict", "scoring time"),
+        m.number("objective", "objective over all pairs", 1e-3),
+        m.number("alpha", "α"),
+        m.N_ITER,
+        m.PEAK_MEMORY,
+    ),
     claims=(
         Claim(
             "ROCSVC ranks no worse than LinearSVC (half a point of AUC).",
@@ -147,7 +150,8 @@ EXPERIMENT = Experiment(
             time_fraction=1.0,
         ),
     ),
-    measure=FIT,
+    measure="kernbench.experiments.measure.race:rank",
+    evaluate="kernbench.experiments.measure.ranking:ranker",
     tables=(
         CrossTable("auc", "AUC on the test rows", "auc"),
         CrossTable(

@@ -5,10 +5,10 @@ from importlib import import_module
 
 import pytest
 
-from kernbench.experiments import get, names, run
-from kernbench.experiments.measure.clock import resolve
+from kernbench.experiments import get, names
+from kernbench.experiments.measure.building import build
 from kernbench.experiments.papers.sbp.libsvm import BUDGET, QUARTER
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run import Store, run
 
 EXPERIMENT = get("sbp-libsvm")
 
@@ -68,7 +68,7 @@ def test_declared_data_sets_exist_and_quick_ones_need_no_file():
 def test_declared_estimators_take_their_parameters():
     for method in EXPERIMENT.methods:
         if method.requires is None:
-            model = resolve(method.estimator)(**method.params)
+            model = build(method.estimator, method.params, 100)
             expected = {
                 method.seed_param,
                 method.depends_on and method.budget_param,

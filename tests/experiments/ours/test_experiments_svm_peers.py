@@ -9,11 +9,10 @@ from sklearn.svm import SVC
 
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import in_precision, laid_out
-from kernbench.experiments.measure.evaluation import svm_objective
+from kernbench.experiments.measure.building import build
+from kernbench.experiments.measure.objectives import certified_optimum, svm_objective
+from kernbench.experiments.measure.race import in_precision, laid_out
 from kernbench.experiments.ours.svm_peers import fits, limit
-from kernbench.experiments.ours.svm_peers.optimum import find_optimum
 
 ARGUMENTS = {"name": "checkerboard", "n_train": 300, "n_test": 200}
 PROBLEM = {"gamma": 5.0, "C": 10.0}
@@ -48,7 +47,7 @@ def exact():
 def test_optimum_is_enclosed(exact):
     data, model = exact
     objective, _ = svm_objective(model, data.X_train, data.y_train)
-    optimum = find_optimum(data, PROBLEM)
+    optimum = certified_optimum(data, **PROBLEM)
     assert optimum.lower <= objective * (1 + 1e-9)
     assert -1e-9 <= optimum.relative_gap(objective) < 1e-4
     assert optimum.n_support == pytest.approx(len(model.support_), abs=3)
@@ -107,7 +106,8 @@ def test_same_objective_for_nystroem_of_both_libraries():
     errors = []
     for method in ("nystroem", "nystroem-sklearn"):
         declared = get("peers-svm").method(method)
-        model = resolve(declared.estimator)(**PROBLEM, **declared.params, n_landmarks=150, random_state=0)
+        params = {**PROBLEM, **declared.params, "n_landmarks": 150, "random_state": 0}
+        model = build(declared.estimator, params, len(data.y_train))
         errors.append(np.mean(model.fit(data.X_train, data.y_train).predict(data.X_test) != data.y_test))
     assert abs(errors[0] - errors[1]) < 0.05
 
