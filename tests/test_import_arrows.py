@@ -194,7 +194,12 @@ def test_every_floor_is_looked_at():
         ("estimators/a.py", "from kernbench.experiments import declare\n", 1, "experiments.declare"),
         ("experiments/a.py", "from kernbench.report import text\n", 1, "report.text"),
         ("experiments/a.py", "X = 'kernbench.report.tables:table'\n", 1, "report.tables.table"),
-        ("report/a.py", "from kernbench.experiments.run.runner import run\n", 1, "experiments.run.runner.run"),
+        (
+            "report/a.py",
+            "from kernbench.experiments.run.runner import run\n",
+            1,
+            "experiments.run.runner.run",
+        ),
         ("datasets/a.py", "from kernbench.kernels import Linear\n", 1, "kernels.Linear"),
         (
             "saving/a.py",
