@@ -44,12 +44,7 @@ METHODS = (
         **SEEDED,
     ),
     Method(
-        "libauc",
-        "LibAUC, 20 epochs",
-        f"{HERE}.peers:LibAUC",
-        requires="libauc",
-        package="libauc",
-        **SEEDED,
+        "libauc", "LibAUC, 20 epochs", f"{HERE}.peers:LibAUC", requires="libauc", package="libauc", **SEEDED
     ),
 )
 DENSE = tuple(method.name for method in METHODS)
@@ -158,9 +153,7 @@ EXPERIMENT = Experiment(
         ),
         CrossTable("time-ratio", "Time of a fit over LinearSVC's", "fit_seconds", baseline="linear-svc"),
         MetricTable(
-            "runs",
-            "What each took",
-            ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory"),
+            "runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")
         ),
     ),
     figures=(

@@ -10,19 +10,19 @@ from kernbench._names import unknown_name
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel, and what is asked of it.
+    """A kernel, and how it is measured.
 
     Attributes
     ----------
     name, label : str
         What users type for ``--dataset``, and what figures print.
-    kernel : callable
-        ``kernel(d)``: the kernel for rows of `d` columns. Its scale grows with `d` as distances do, so that
-        typical values are neither 0 nor 1.
     rows : {"points", "ball", "histograms"}
         The kind of its rows, see :mod:`~kernbench.experiments.ours.primitives.inputs`.
     view : {"points", "ball", "sums", "ratios", "corner"}
-        Where it is looked at, see :mod:`~kernbench.experiments.ours.primitives.blocks`.
+        Where its values are shown, see :mod:`~kernbench.experiments.ours.primitives.blocks`.
+    kernel : callable
+        ``kernel(d)``: the kernel for rows of `d` columns. Its scale grows with `d` as distances do, so that
+        typical values are neither 0 nor 1.
     forms : tuple of str
         Forms of its random features that are compared; none for a kernel without.
     product : bool
@@ -32,126 +32,81 @@ class Entry:
 
     name: str
     label: str
-    kernel: Callable
     rows: str
     view: str
+    kernel: Callable
     forms: tuple = ()
     product: bool = False
 
 
-# `kb.kernels` is imported when an entry's kernel is made: declarations import nothing that computes.
+def _products(*row):
+    return Entry(*row, product=True)
+
+
+def _exponential(d):
+    """The power series of exp(x - 1), eight terms."""
+    return kb.kernels.DotProduct(
+        tuple(exp(-1) * a for a in kb.kernels.DotProduct.exponential(8).coefficients)
+    )
+
+
+# `kb.kernels` is imported when a kernel is made: declarations import nothing that computes.
 FOURIER = ("pair", "phase")
 ADDITIVE = ("vector", "scalar")
+POINTS, BALL = ("points", "points"), ("ball", "ball")
+SUMS, RATIOS, CORNER = ("histograms", "sums"), ("histograms", "ratios"), ("histograms", "corner")
 
 CATALOGUE = (
-    Entry(
-        "gaussian",
-        "Gaussian",
-        lambda d: kb.kernels.Gaussian(d**0.5),
-        "points",
-        "points",
-        FOURIER,
-        product=True,
-    ),
-    Entry("laplacian", "Laplacian", lambda d: kb.kernels.Laplacian(float(d)), "points", "points", FOURIER),
-    Entry("cauchy", "Cauchy", lambda d: kb.kernels.Cauchy(d**0.5), "points", "points", FOURIER),
-    Entry(
-        "matern",
-        "Matérn 3/2",
-        lambda d: kb.kernels.Matern(1.5, d**0.5),
-        "points",
-        "points",
-        FOURIER,
-        product=True,
-    ),
-    Entry("linear", "Linear", lambda d: kb.kernels.Linear(), "ball", "ball", product=True),
-    Entry(
+    _products("gaussian", "Gaussian", *POINTS, lambda d: kb.kernels.Gaussian(d**0.5), FOURIER),
+    Entry("laplacian", "Laplacian", *POINTS, lambda d: kb.kernels.Laplacian(float(d)), FOURIER),
+    Entry("cauchy", "Cauchy", *POINTS, lambda d: kb.kernels.Cauchy(d**0.5), FOURIER),
+    _products("matern", "Matérn 3/2", *POINTS, lambda d: kb.kernels.Matern(1.5, d**0.5), FOURIER),
+    _products("linear", "Linear", *BALL, lambda d: kb.kernels.Linear()),
+    _products(
         "polynomial",
         "Polynomial, degree 3",
+        *BALL,
         lambda d: kb.kernels.Polynomial(3, 0.5, 0.5),
-        "ball",
-        "ball",
         ("tensor-sketch", "random-degree"),
-        product=True,
     ),
-    Entry(
-        "dot-product",
-        "Power series of exp",
-        lambda d: kb.kernels.DotProduct(
-            tuple(exp(-1) * a for a in kb.kernels.DotProduct.exponential(8).coefficients)
-        ),
-        "ball",
-        "ball",
-        ("random-degree",),
-        product=True,
-    ),
-    Entry(
-        "arc-cosine",
-        "Arc-cosine 1",
-        lambda d: kb.kernels.ArcCosine(1),
-        "ball",
-        "ball",
-        ("random",),
-        product=True,
-    ),
-    Entry(
-        "hellinger",
-        "Hellinger",
-        lambda d: kb.kernels.Hellinger(),
-        "histograms",
-        "sums",
-        ("random",),
-        product=True,
-    ),
-    Entry("chi-squared", "Chi-squared", lambda d: kb.kernels.ChiSquared(), "histograms", "sums", ADDITIVE),
+    _products("dot-product", "Power series of exp", *BALL, _exponential, ("random-degree",)),
+    _products("arc-cosine", "Arc-cosine 1", *BALL, lambda d: kb.kernels.ArcCosine(1), ("random",)),
+    _products("hellinger", "Hellinger", *SUMS, lambda d: kb.kernels.Hellinger(), ("random",)),
+    Entry("chi-squared", "Chi-squared", *SUMS, lambda d: kb.kernels.ChiSquared(), ADDITIVE),
     Entry(
         "exponential-chi-squared",
         "Exp. chi-squared",
+        *RATIOS,
         lambda d: kb.kernels.ExponentialChiSquared(2.0),
-        "histograms",
-        "ratios",
     ),
-    Entry(
-        "intersection", "Intersection", lambda d: kb.kernels.Intersection(), "histograms", "sums", ADDITIVE
-    ),
-    Entry(
-        "jensen-shannon",
-        "Jensen–Shannon",
-        lambda d: kb.kernels.JensenShannon(),
-        "histograms",
-        "sums",
-        ADDITIVE,
-    ),
+    Entry("intersection", "Intersection", *SUMS, lambda d: kb.kernels.Intersection(), ADDITIVE),
+    Entry("jensen-shannon", "Jensen–Shannon", *SUMS, lambda d: kb.kernels.JensenShannon(), ADDITIVE),
     Entry(
         "skewed-chi-squared",
         "Skewed chi-squared",
+        *RATIOS,
         lambda d: kb.kernels.SkewedChiSquared(0.2 / d),
-        "histograms",
-        "ratios",
         FOURIER,
     ),
     Entry(
         "skewed-intersection",
         "Skewed intersection",
+        *RATIOS,
         lambda d: kb.kernels.SkewedIntersection(0.2 / d),
-        "histograms",
-        "ratios",
         FOURIER,
     ),
     Entry(
         "exponential-semigroup",
         "Exp. semigroup",
+        *CORNER,
         lambda d: kb.kernels.ExponentialSemigroup(d**-0.5),
-        "histograms",
-        "corner",
         ("random",),
     ),
     Entry(
         "reciprocal-semigroup",
         "Reciprocal semigroup",
+        *CORNER,
         lambda d: kb.kernels.ReciprocalSemigroup(1.0),
-        "histograms",
-        "corner",
         ("random",),
     ),
 )

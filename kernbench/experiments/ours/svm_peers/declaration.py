@@ -241,12 +241,7 @@ EXPERIMENT = Experiment(
         MetricTable("rows", "A row of the kernel matrix", ("row_seconds", "n_support"), methods=("limit",)),
     ),
     figures=(
-        Marks(
-            "times",
-            "Time of a fit",
-            Axis("seconds.fit", "fit time", "s", log=True),
-            heading="Time",
-        ),
+        Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True), heading="Time"),
         Profiles(
             "profile",
             "Time of a fit, profile",
@@ -256,11 +251,7 @@ EXPERIMENT = Experiment(
             note="Exact solvers only, each to its own tolerance.",
         ),
         Profiles(
-            "gap-profile",
-            "Time to a gap of 10⁻³, profile",
-            "seconds_to_gap",
-            methods=SOLVERS,
-            heading="Time",
+            "gap-profile", "Time to a gap of 10⁻³, profile", "seconds_to_gap", methods=SOLVERS, heading="Time"
         ),
         Profiles(
             "percent-profile",
