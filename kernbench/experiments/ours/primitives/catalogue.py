@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp
 
-import kernbench as kb
+from kernbench._lazy import load
 from kernbench._names import unknown_name
 
 
@@ -20,9 +20,9 @@ class Entry:
         The kind of its rows, see :mod:`~kernbench.experiments.ours.primitives.inputs`.
     view : {"points", "ball", "sums", "ratios", "corner"}
         Where its values are shown, see :mod:`~kernbench.experiments.ours.primitives.blocks`.
-    kernel : callable
-        ``kernel(d)``: the kernel for rows of `d` columns. Its scale grows with `d` as distances do, so that
-        typical values are neither 0 nor 1.
+    arguments : callable
+        ``arguments(d)``: the name of the kernel's class and its parameters, for rows of `d` columns. Its scale
+        grows with `d` as distances do, so that typical values are neither 0 nor 1.
     forms : tuple of str
         Forms of its random features that are compared; none for a kernel without.
     product : bool
@@ -34,9 +34,14 @@ class Entry:
     label: str
     rows: str
     view: str
-    kernel: Callable
+    arguments: Callable
     forms: tuple = ()
     product: bool = False
+
+    def kernel(self, d):
+        """The kernel for rows of `d` columns."""
+        name, *parameters = self.arguments(d)
+        return load(f"kernbench.kernels:{name}")(*parameters)
 
 
 def _products(*row):
@@ -45,68 +50,57 @@ def _products(*row):
 
 def _exponential(d):
     """The power series of exp(x - 1), eight terms."""
-    return kb.kernels.DotProduct(
-        tuple(exp(-1) * a for a in kb.kernels.DotProduct.exponential(8).coefficients)
-    )
+    exponential = load("kernbench.kernels:DotProduct").exponential(8)
+    return "DotProduct", tuple(exp(-1) * a for a in exponential.coefficients)
 
 
-# `kb.kernels` is imported when a kernel is made: declarations import nothing that computes.
 FOURIER = ("pair", "phase")
 ADDITIVE = ("vector", "scalar")
 POINTS, BALL = ("points", "points"), ("ball", "ball")
 SUMS, RATIOS, CORNER = ("histograms", "sums"), ("histograms", "ratios"), ("histograms", "corner")
 
 CATALOGUE = (
-    _products("gaussian", "Gaussian", *POINTS, lambda d: kb.kernels.Gaussian(d**0.5), FOURIER),
-    Entry("laplacian", "Laplacian", *POINTS, lambda d: kb.kernels.Laplacian(float(d)), FOURIER),
-    Entry("cauchy", "Cauchy", *POINTS, lambda d: kb.kernels.Cauchy(d**0.5), FOURIER),
-    _products("matern", "Matérn 3/2", *POINTS, lambda d: kb.kernels.Matern(1.5, d**0.5), FOURIER),
-    _products("linear", "Linear", *BALL, lambda d: kb.kernels.Linear()),
+    _products("gaussian", "Gaussian", *POINTS, lambda d: ("Gaussian", d**0.5), FOURIER),
+    Entry("laplacian", "Laplacian", *POINTS, lambda d: ("Laplacian", float(d)), FOURIER),
+    Entry("cauchy", "Cauchy", *POINTS, lambda d: ("Cauchy", d**0.5), FOURIER),
+    _products("matern", "Matérn 3/2", *POINTS, lambda d: ("Matern", 1.5, d**0.5), FOURIER),
+    _products("linear", "Linear", *BALL, lambda d: ("Linear",)),
     _products(
         "polynomial",
         "Polynomial, degree 3",
         *BALL,
-        lambda d: kb.kernels.Polynomial(3, 0.5, 0.5),
+        lambda d: ("Polynomial", 3, 0.5, 0.5),
         ("tensor-sketch", "random-degree"),
     ),
     _products("dot-product", "Power series of exp", *BALL, _exponential, ("random-degree",)),
-    _products("arc-cosine", "Arc-cosine 1", *BALL, lambda d: kb.kernels.ArcCosine(1), ("random",)),
-    _products("hellinger", "Hellinger", *SUMS, lambda d: kb.kernels.Hellinger(), ("random",)),
-    Entry("chi-squared", "Chi-squared", *SUMS, lambda d: kb.kernels.ChiSquared(), ADDITIVE),
+    _products("arc-cosine", "Arc-cosine 1", *BALL, lambda d: ("ArcCosine", 1), ("random",)),
+    _products("hellinger", "Hellinger", *SUMS, lambda d: ("Hellinger",), ("random",)),
+    Entry("chi-squared", "Chi-squared", *SUMS, lambda d: ("ChiSquared",), ADDITIVE),
+    Entry("exponential-chi-squared", "Exp. chi-squared", *RATIOS, lambda d: ("ExponentialChiSquared", 2.0)),
+    Entry("intersection", "Intersection", *SUMS, lambda d: ("Intersection",), ADDITIVE),
+    Entry("jensen-shannon", "Jensen–Shannon", *SUMS, lambda d: ("JensenShannon",), ADDITIVE),
     Entry(
-        "exponential-chi-squared",
-        "Exp. chi-squared",
-        *RATIOS,
-        lambda d: kb.kernels.ExponentialChiSquared(2.0),
-    ),
-    Entry("intersection", "Intersection", *SUMS, lambda d: kb.kernels.Intersection(), ADDITIVE),
-    Entry("jensen-shannon", "Jensen–Shannon", *SUMS, lambda d: kb.kernels.JensenShannon(), ADDITIVE),
-    Entry(
-        "skewed-chi-squared",
-        "Skewed chi-squared",
-        *RATIOS,
-        lambda d: kb.kernels.SkewedChiSquared(0.2 / d),
-        FOURIER,
+        "skewed-chi-squared", "Skewed chi-squared", *RATIOS, lambda d: ("SkewedChiSquared", 0.2 / d), FOURIER
     ),
     Entry(
         "skewed-intersection",
         "Skewed intersection",
         *RATIOS,
-        lambda d: kb.kernels.SkewedIntersection(0.2 / d),
+        lambda d: ("SkewedIntersection", 0.2 / d),
         FOURIER,
     ),
     Entry(
         "exponential-semigroup",
         "Exp. semigroup",
         *CORNER,
-        lambda d: kb.kernels.ExponentialSemigroup(d**-0.5),
+        lambda d: ("ExponentialSemigroup", d**-0.5),
         ("random",),
     ),
     Entry(
         "reciprocal-semigroup",
         "Reciprocal semigroup",
         *CORNER,
-        lambda d: kb.kernels.ReciprocalSemigroup(1.0),
+        lambda d: ("ReciprocalSemigroup", 1.0),
         ("random",),
     ),
 )

@@ -62,8 +62,6 @@ PEERS = {
     ),
     # For rows that sum to 1: the distance is the root of (1 - k) ln 2.
     "jensen-shannon": Peer(
-        CDIST,
-        lambda kernel: {"metric": "jensenshannon"},
-        lambda answer, X, Z: 1.0 - answer**2 / np.log(2.0),
+        CDIST, lambda kernel: {"metric": "jensenshannon"}, lambda answer, X, Z: 1.0 - answer**2 / np.log(2.0)
     ),
 }

@@ -12,14 +12,7 @@ from kernbench.experiments.declare import (
     Scale,
     Setting,
 )
-from kernbench.experiments.papers.rocsvm.parts import (
-    EXACT,
-    INCOMPLETE,
-    PAPER,
-    RACE,
-    ROC_SVC,
-    paper_numbers,
-)
+from kernbench.experiments.papers.rocsvm.parts import EXACT, INCOMPLETE, PAPER, RACE, ROC_SVC, paper_numbers
 
 # Seconds and AUC in percent, as printed, by set and method.
 TABLE = {
