@@ -1,4 +1,4 @@
-"""Routines timed in turn: A B C A B C …, so that a slow moment of the machine falls on all alike."""
+"""Routines timed in turn: A B C A B C …, so that other work on the machine affects all of them alike."""
 
 from time import perf_counter
 
@@ -33,7 +33,7 @@ class Timings:
 
 
 def alternate(routines, seconds):
-    """Time some routines in turn, after one call of each off the record.
+    """Time some routines in turn, after one untimed call of each.
 
     In a round a quick routine is called several times for one call of a slow one, so that its time is known
     as well as the other's.

@@ -6,10 +6,7 @@ from kernbench.metrics import roc_auc
 from kernbench.ranking import AllPairs
 
 # The best score there is, for data drawn from a formula: by the name of the data set.
-TRUTHS = {
-    "roc-linear": lambda X: X[:, 0] + X[:, 1],
-    "roc-radial": lambda X: X[:, 0] ** 2 + X[:, 1] ** 2,
-}
+TRUTHS = {"roc-linear": lambda X: X[:, 0] + X[:, 1], "roc-radial": lambda X: X[:, 0] ** 2 + X[:, 1] ** 2}
 
 
 def truth_auc(data):

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
-from multiprocessing import forkserver, util
+from multiprocessing import forkserver, resource_tracker, util
 from types import ModuleType
 
 THREAD_VARIABLES = (
@@ -39,9 +39,9 @@ def prepare():
     if START_METHOD != "forkserver":
         return
     multiprocessing.set_forkserver_preload(["kernbench.experiments.run.preload"])
-    before = signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGINT}
-    )  # handed on: Ctrl-C is for this process
+    resource_tracker.ensure_running()  # before the signals are blocked, since it unblocks them
+    # The server inherits the mask, so that Ctrl-C while it imports does not end in its traceback.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with _hidden_main():
             forkserver.ensure_running()

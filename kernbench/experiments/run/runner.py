@@ -32,7 +32,7 @@ def run(
     """Run experiments and append one record per finished cell.
 
     A cell is skipped when a record of the very same measurement (cell, data, code, processor, threads, BLAS)
-    with status ``"ok"`` is stored: to run again is to do what is missing and to try again what failed.
+    with status ``"ok"`` is stored: a second call runs what is missing and what failed.
 
     Parameters
     ----------
@@ -131,20 +131,20 @@ def _refuse_nonsense(*, time_limit, **counts):
 
 
 def _threads(jobs, threads):
-    """Threads per cell; refuses what the cores cannot carry, since its timings would be worthless."""
+    """Threads per cell; ValueError for more threads in all than cores, since times would mean nothing."""
     cores = environment.n_cores()
     if threads is None:
         threads = max(1, cores // jobs)
     if jobs * threads > cores:
         raise ValueError(
-            f"{jobs} jobs × {threads} threads need more than the {cores} cores here, and timings would be "
-            f"worthless; use at most {max(1, cores // threads)} jobs of {min(threads, cores)} threads"
+            f"{jobs} jobs × {threads} threads need more than the {cores} cores here, and times would "
+            f"mean nothing; use at most {max(1, cores // threads)} jobs of {min(threads, cores)} threads"
         )
     return threads
 
 
 def _read(store, experiments):
-    """The stored records of some experiments, and what was found wrong with their files."""
+    """The stored records of some experiments, and the faults of their files."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         records = [record for experiment in experiments for record in store.records(experiment.name)]
@@ -152,7 +152,7 @@ def _read(store, experiments):
 
 
 def _warn(notes, on_event):
-    """Tell what was found wrong with the stored records: by events where somebody listens, else by warnings."""
+    """Report faults of the stored records: by events if `on_event` is given, else by warnings."""
     for note in notes:
         if on_event is None:
             warnings.warn(note, stacklevel=3)

@@ -7,12 +7,13 @@ from time import sleep
 from kernbench.experiments.run.cells import Cell
 from kernbench.experiments.run.process import CellProcess
 
+NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
 POLL_SECONDS = 0.05  # between two polls of the running cells, which take 0.1 ms
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell that is to be run, with all its record needs to say besides the outcome.
+    """A cell that is to be run, with all that its record contains besides the outcome.
 
     Attributes
     ----------
@@ -36,24 +37,14 @@ class Task:
 
     def record(self, outcome, cell, started):
         """The record of this task's `outcome`; `cell` is the cell as it ran, budget included."""
+        identity = ("experiment", "scale", "dataset", "method", "repeat", "seed", "estimator", "params")
         return {
             "key": self.key,
-            "experiment": cell.experiment,
-            "scale": cell.scale,
-            "dataset": cell.dataset,
-            "method": cell.method,
-            "repeat": cell.repeat,
-            "seed": cell.seed,
+            **{name: getattr(cell, name) for name in identity},
             "status": outcome["status"],
             "error": outcome["error"],
-            "metrics": outcome.get("metrics", {}),
-            "seconds": outcome.get("seconds", {}),
-            "peak_memory_bytes": outcome.get("peak_memory_bytes"),
-            "working_memory_bytes": outcome.get("working_memory_bytes"),
-            "n_kernel_evaluations": outcome.get("n_kernel_evaluations"),
-            "trace": outcome.get("trace", {}),
-            "estimator": cell.estimator,
-            "params": cell.params,
+            **{name: outcome.get(name, {}) for name in ("metrics", "seconds", "trace")},
+            **{name: outcome.get(name) for name in NUMBERS},
             "data": outcome.get("data", self.data),
             "environment": self.environment,
             "started": started,
@@ -83,7 +74,7 @@ def with_budget(cell, outcomes):
     before = outcomes[cell.needs]
     if before["status"] != "ok":
         raise Unrunnable(
-            f"its budget is a part of the fit time of {cell.budget['of']!r}, which did not end well "
+            f"its budget is a part of the fit time of {cell.budget['of']!r}, which failed "
             f"(status {before['status']!r})"
         )
     seconds = cell.budget["fraction"] * before["seconds"]["fit"]

@@ -34,7 +34,10 @@ def main(request, environment):
     os.environ.clear()
     os.environ.update(environment)
     folder = Path(request["folder"])
-    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError:
+        os._exit(ABANDONED)  # the run was stopped while the fork server was still importing
     for stream in (1, 2):
         os.dup2(output, stream)
     _end_with_the_run(folder.parent)

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from multiprocessing import forkserver
 
 import pytest
@@ -88,3 +91,26 @@ def test_variables_set_after_the_server_was_started_reach_the_cell(
         run(make_experiment(fake("good")), results=tmp_path / word)
         (record,) = Store(tmp_path / word).records("fake")
         assert record["metrics"]["variable"] == word
+
+
+@needs_fork
+def test_ctrl_c_while_the_server_imports_shows_no_traceback_of_it():
+    script = (
+        "import os, signal, time\n"
+        "from kernbench.experiments.run import launching\n"
+        "signal.signal(signal.SIGINT, lambda *_: os._exit(0))\n"
+        "launching.prepare()\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)  # into the imports
+    os.killpg(process.pid, signal.SIGINT)  # what a terminal does
+    assert process.communicate(timeout=60) == ("", "")

@@ -45,12 +45,7 @@ METHODS = (
         **SEEDED,
     ),
     Method(
-        "libauc",
-        "LibAUC, 20 epochs",
-        f"{HERE}.peers:LibAUC",
-        requires="libauc",
-        package="libauc",
-        **SEEDED,
+        "libauc", "LibAUC, 20 epochs", f"{HERE}.peers:LibAUC", requires="libauc", package="libauc", **SEEDED
     ),
 )
 DENSE = tuple(method.name for method in METHODS)
@@ -159,9 +154,7 @@ EXPERIMENT = Experiment(
         ),
         CrossTable("time-ratio", "Time of a fit over LinearSVC's", "fit_seconds", baseline="linear-svc"),
         MetricTable(
-            "runs",
-            "What each took",
-            ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory"),
+            "runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")
         ),
         Recommendation("ranking by a linear score", "auc", "linear-svc", 0.005),
     ),

@@ -48,8 +48,7 @@ class Errors:
     def of(self, kind):
         """Root mean square error over seeds by size, a dict.
 
-        The mean square is what theory speaks of: for independent draws it is that of one draw over their
-        number.
+        For independent draws the expected mean square is that of one draw over their number.
         """
         found = {}
         for name, size, _, error in self.rows:
@@ -72,10 +71,22 @@ class Errors:
         return columns((self.column, size_column, "seed", "error"), self.rows)
 
 
-def _prepared(cell):
+def _errors(cell, column, kinds, sizes, make):
+    """The data, and the errors of ``make(kernel, kind, size, seed)``, a transformer, for all kinds, sizes and seeds.
+
+    A transformer of None is left out.
+    """
     data = load(cell.loader)(**cell.arguments)
-    kernel = catalogue.get(cell.params["kernel"]).kernel(data.X_train.shape[1])
-    return data, kernel, kernel(data.X_train), [cell.seed + i for i in range(cell.params["n_seeds"])]
+    X, y = data.X_train, data.y_train
+    kernel = catalogue.get(cell.params["kernel"]).kernel(X.shape[1])
+    K, errors = kernel(X), Errors(column)
+    for kind in kinds:
+        for size in sizes:
+            for seed in range(cell.seed, cell.seed + cell.params["n_seeds"]):
+                features = make(kernel, kind, size, seed)
+                if features is not None:
+                    errors.add(kind, size, seed, relative_error(K, features.fit(X, y).transform(X)))
+    return data, errors
 
 
 @one_thread
@@ -96,16 +107,13 @@ def random_features(cell):
     """
     from kernbench.features import RandomFeatures
 
-    data, kernel, K, seeds = _prepared(cell)
-    X, forms = data.X_train, catalogue.get(cell.params["kernel"]).forms
-    errors = Errors("form")
-    for form in forms:
-        for size in cell.params["n_features"]:
-            if form == "vector" and size < 2 * X.shape[1]:
-                continue  # one draw is 2 d features wide
-            for seed in seeds:
-                features = RandomFeatures(kernel, size, form=form, random_state=seed).fit_transform(X)
-                errors.add(form, size, seed, relative_error(K, features))
+    def make(kernel, form, size, seed):
+        if form == "vector" and size < 2 * cell.arguments["n_columns"]:
+            return None  # one draw is 2 d features wide
+        return RandomFeatures(kernel, size, form=form, random_state=seed)
+
+    forms = catalogue.get(cell.params["kernel"]).forms
+    data, errors = _errors(cell, "form", forms, cell.params["n_features"], make)
     first = errors.of(forms[0])
     metrics = {"slope": errors.slope(forms[0]), "error": first[max(first)]}
     return result(data, metrics, trace=errors.table("n_features"))
@@ -129,13 +137,10 @@ def draws(cell):
     """
     from kernbench.features import RandomFeatures
 
-    data, kernel, K, seeds = _prepared(cell)
-    errors = Errors("draws")
-    for way in DRAWS:
-        for size in cell.params["n_features"]:
-            for seed in seeds:
-                model = RandomFeatures(kernel, size, form="pair", draws=way, random_state=seed)
-                errors.add(way, size, seed, relative_error(K, model.fit_transform(data.X_train)))
+    def make(kernel, way, size, seed):
+        return RandomFeatures(kernel, size, form="pair", draws=way, random_state=seed)
+
+    data, errors = _errors(cell, "draws", DRAWS, cell.params["n_features"], make)
     over = {way: errors.ratio(way, "iid") for way in DRAWS[1:]}
     return result(data, {"over_iid": over}, trace=errors.table("n_features"))
 
@@ -153,19 +158,14 @@ def nystroem(cell):
     Returns
     -------
     dict
-        ``metrics``: ``over_uniform``, the errors of each choice over those of uniform landmarks, and
-        ``error`` of k-means landmarks at the largest number. ``trace``: ``landmarks``, ``n_landmarks``,
-        ``seed``, ``error``.
+        ``metrics``: ``over_uniform``, the errors of each choice over those of uniform landmarks. ``trace``:
+        ``landmarks``, ``n_landmarks``, ``seed``, ``error``.
     """
     from kernbench.features import Nystroem
 
-    data, kernel, K, seeds = _prepared(cell)
-    errors = Errors("landmarks")
-    for choice in LANDMARKS:
-        for size in cell.params["n_landmarks"]:
-            for seed in seeds:
-                model = Nystroem(kernel, size, landmarks=choice, random_state=seed)
-                features = model.fit(data.X_train, data.y_train).transform(data.X_train)
-                errors.add(choice, size, seed, relative_error(K, features))
+    def make(kernel, choice, size, seed):
+        return Nystroem(kernel, size, landmarks=choice, random_state=seed)
+
+    data, errors = _errors(cell, "landmarks", LANDMARKS, cell.params["n_landmarks"], make)
     over = {choice: errors.ratio(choice, "uniform") for choice in LANDMARKS[1:]}
     return result(data, {"over_uniform": over}, trace=errors.table("n_landmarks"))

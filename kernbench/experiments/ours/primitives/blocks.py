@@ -14,9 +14,9 @@ from kernbench.kernels.blocks import block
 
 OURS, PRODUCT = "kernbench", "matrix product"
 DTYPES = ("float32", "float64")
-DIGITS = 4  # of a value that is only looked at
+DIGITS = 4  # of values for figures
 
-# For looking at, by `Entry.view`: the range of an axis, the x of three curves, and the x of the plane.
+# For figures, by `Entry.view`: the range of an axis, the x of three curves, and the x of the plane.
 VIEWS = {
     "points": ((-3.0, 3.0), (-1.5, 0.0, 1.5), (0.0, 0.0)),
     "ball": ((-1.0, 1.0), (0.25, 0.5, 1.0), (0.8, 0.5)),
@@ -34,7 +34,7 @@ def bare_product(X, Z):
 
 
 def measure(cell):
-    """Look at a kernel and time its blocks, with one thread.
+    """Evaluate a kernel for figures, measure its precision and time its blocks, with one thread.
 
     The cell's `params` are ``kernel`` (a name of the catalogue), ``shapes`` (pairs of rows and columns: n × d
     against n × d) and ``seconds`` for each shape and precision.

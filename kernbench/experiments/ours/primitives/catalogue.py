@@ -4,25 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp
 
-import kernbench as kb
+from kernbench._lazy import load
 from kernbench._names import unknown_name
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel, and what is asked of it.
+    """A kernel, and how it is measured.
 
     Attributes
     ----------
     name, label : str
         What users type for ``--dataset``, and what figures print.
-    kernel : callable
-        ``kernel(d)``: the kernel for rows of `d` columns. Its scale grows with `d` as distances do, so that
-        typical values are neither 0 nor 1.
     rows : {"points", "ball", "histograms"}
         The kind of its rows, see :mod:`~kernbench.experiments.ours.primitives.inputs`.
     view : {"points", "ball", "sums", "ratios", "corner"}
-        Where it is looked at, see :mod:`~kernbench.experiments.ours.primitives.blocks`.
+        Where its values are shown, see :mod:`~kernbench.experiments.ours.primitives.blocks`.
+    arguments : callable
+        ``arguments(d)``: the name of the kernel's class and its parameters, for rows of `d` columns. Its scale
+        grows with `d` as distances do, so that typical values are neither 0 nor 1.
     forms : tuple of str
         Forms of its random features that are compared; none for a kernel without.
     product : bool
@@ -32,126 +32,75 @@ class Entry:
 
     name: str
     label: str
-    kernel: Callable
     rows: str
     view: str
+    arguments: Callable
     forms: tuple = ()
     product: bool = False
 
+    def kernel(self, d):
+        """The kernel for rows of `d` columns."""
+        name, *parameters = self.arguments(d)
+        return load(f"kernbench.kernels:{name}")(*parameters)
 
-# `kb.kernels` is imported when an entry's kernel is made: declarations import nothing that computes.
+
+def _products(*row):
+    return Entry(*row, product=True)
+
+
+def _exponential(d):
+    """The power series of exp(x - 1), eight terms."""
+    exponential = load("kernbench.kernels:DotProduct").exponential(8)
+    return "DotProduct", tuple(exp(-1) * a for a in exponential.coefficients)
+
+
 FOURIER = ("pair", "phase")
 ADDITIVE = ("vector", "scalar")
+POINTS, BALL = ("points", "points"), ("ball", "ball")
+SUMS, RATIOS, CORNER = ("histograms", "sums"), ("histograms", "ratios"), ("histograms", "corner")
 
 CATALOGUE = (
-    Entry(
-        "gaussian",
-        "Gaussian",
-        lambda d: kb.kernels.Gaussian(d**0.5),
-        "points",
-        "points",
-        FOURIER,
-        product=True,
-    ),
-    Entry("laplacian", "Laplacian", lambda d: kb.kernels.Laplacian(float(d)), "points", "points", FOURIER),
-    Entry("cauchy", "Cauchy", lambda d: kb.kernels.Cauchy(d**0.5), "points", "points", FOURIER),
-    Entry(
-        "matern",
-        "Matérn 3/2",
-        lambda d: kb.kernels.Matern(1.5, d**0.5),
-        "points",
-        "points",
-        FOURIER,
-        product=True,
-    ),
-    Entry("linear", "Linear", lambda d: kb.kernels.Linear(), "ball", "ball", product=True),
-    Entry(
+    _products("gaussian", "Gaussian", *POINTS, lambda d: ("Gaussian", d**0.5), FOURIER),
+    Entry("laplacian", "Laplacian", *POINTS, lambda d: ("Laplacian", float(d)), FOURIER),
+    Entry("cauchy", "Cauchy", *POINTS, lambda d: ("Cauchy", d**0.5), FOURIER),
+    _products("matern", "Matérn 3/2", *POINTS, lambda d: ("Matern", 1.5, d**0.5), FOURIER),
+    _products("linear", "Linear", *BALL, lambda d: ("Linear",)),
+    _products(
         "polynomial",
         "Polynomial, degree 3",
-        lambda d: kb.kernels.Polynomial(3, 0.5, 0.5),
-        "ball",
-        "ball",
+        *BALL,
+        lambda d: ("Polynomial", 3, 0.5, 0.5),
         ("tensor-sketch", "random-degree"),
-        product=True,
     ),
+    _products("dot-product", "Power series of exp", *BALL, _exponential, ("random-degree",)),
+    _products("arc-cosine", "Arc-cosine 1", *BALL, lambda d: ("ArcCosine", 1), ("random",)),
+    _products("hellinger", "Hellinger", *SUMS, lambda d: ("Hellinger",), ("random",)),
+    Entry("chi-squared", "Chi-squared", *SUMS, lambda d: ("ChiSquared",), ADDITIVE),
+    Entry("exponential-chi-squared", "Exp. chi-squared", *RATIOS, lambda d: ("ExponentialChiSquared", 2.0)),
+    Entry("intersection", "Intersection", *SUMS, lambda d: ("Intersection",), ADDITIVE),
+    Entry("jensen-shannon", "Jensen–Shannon", *SUMS, lambda d: ("JensenShannon",), ADDITIVE),
     Entry(
-        "dot-product",
-        "Power series of exp",
-        lambda d: kb.kernels.DotProduct(
-            tuple(exp(-1) * a for a in kb.kernels.DotProduct.exponential(8).coefficients)
-        ),
-        "ball",
-        "ball",
-        ("random-degree",),
-        product=True,
-    ),
-    Entry(
-        "arc-cosine",
-        "Arc-cosine 1",
-        lambda d: kb.kernels.ArcCosine(1),
-        "ball",
-        "ball",
-        ("random",),
-        product=True,
-    ),
-    Entry(
-        "hellinger",
-        "Hellinger",
-        lambda d: kb.kernels.Hellinger(),
-        "histograms",
-        "sums",
-        ("random",),
-        product=True,
-    ),
-    Entry("chi-squared", "Chi-squared", lambda d: kb.kernels.ChiSquared(), "histograms", "sums", ADDITIVE),
-    Entry(
-        "exponential-chi-squared",
-        "Exp. chi-squared",
-        lambda d: kb.kernels.ExponentialChiSquared(2.0),
-        "histograms",
-        "ratios",
-    ),
-    Entry(
-        "intersection", "Intersection", lambda d: kb.kernels.Intersection(), "histograms", "sums", ADDITIVE
-    ),
-    Entry(
-        "jensen-shannon",
-        "Jensen–Shannon",
-        lambda d: kb.kernels.JensenShannon(),
-        "histograms",
-        "sums",
-        ADDITIVE,
-    ),
-    Entry(
-        "skewed-chi-squared",
-        "Skewed chi-squared",
-        lambda d: kb.kernels.SkewedChiSquared(0.2 / d),
-        "histograms",
-        "ratios",
-        FOURIER,
+        "skewed-chi-squared", "Skewed chi-squared", *RATIOS, lambda d: ("SkewedChiSquared", 0.2 / d), FOURIER
     ),
     Entry(
         "skewed-intersection",
         "Skewed intersection",
-        lambda d: kb.kernels.SkewedIntersection(0.2 / d),
-        "histograms",
-        "ratios",
+        *RATIOS,
+        lambda d: ("SkewedIntersection", 0.2 / d),
         FOURIER,
     ),
     Entry(
         "exponential-semigroup",
         "Exp. semigroup",
-        lambda d: kb.kernels.ExponentialSemigroup(d**-0.5),
-        "histograms",
-        "corner",
+        *CORNER,
+        lambda d: ("ExponentialSemigroup", d**-0.5),
         ("random",),
     ),
     Entry(
         "reciprocal-semigroup",
         "Reciprocal semigroup",
-        lambda d: kb.kernels.ReciprocalSemigroup(1.0),
-        "histograms",
-        "corner",
+        *CORNER,
+        lambda d: ("ReciprocalSemigroup", 1.0),
         ("random",),
     ),
 )

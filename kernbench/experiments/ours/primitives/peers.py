@@ -1,89 +1,40 @@
-"""What other libraries have in place of our kernels: the same matrix, or one that gives it in a line.
-
-A peer is called with (kernel, X, Z) and timed; `values` turns its answer into the kernel's, off the clock, so
-that the two can be compared entry by entry.
-"""
+"""What other libraries have in place of our kernels: the same matrix, or one that gives it in a line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-
-def _same(answer, X, Z):
-    return answer
+from kernbench._lazy import load
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Another library's function.
+    """Another library's function of two sets of rows.
 
     Attributes
     ----------
-    library : str
-    call : callable
-        ``call(kernel, X, Z)``.
+    address : str
+        ``"module:function"``, or of a class whose objects are such functions.
+    options : callable
+        ``options(kernel)``: its keyword arguments.
     values : callable
-        ``values(answer, X, Z)``: the kernel's values, shape (n, m).
+        ``values(answer, X, Z)``: the kernel's values, of shape (n, m), from what it returns; off the clock.
     """
 
-    library: str
-    call: Callable
-    values: Callable = _same
+    address: str
+    options: Callable = lambda kernel: {}
+    values: Callable = lambda answer, X, Z: answer
 
+    @property
+    def library(self):
+        """The name of the library."""
+        return {"sklearn": "scikit-learn", "scipy": "SciPy"}[self.address.partition(".")[0]]
 
-def _rbf(kernel, X, Z):
-    from sklearn.metrics.pairwise import rbf_kernel
-
-    return rbf_kernel(X, Z, gamma=0.5 / kernel.sigma**2)
-
-
-def _laplacian(kernel, X, Z):
-    from sklearn.metrics.pairwise import laplacian_kernel
-
-    return laplacian_kernel(X, Z, gamma=1.0 / kernel.sigma)
-
-
-def _matern(kernel, X, Z):
-    from sklearn.gaussian_process.kernels import Matern
-
-    return Matern(length_scale=kernel.length_scale, nu=kernel.nu)(X, Z)
-
-
-def _linear(kernel, X, Z):
-    from sklearn.metrics.pairwise import linear_kernel
-
-    return linear_kernel(X, Z)
-
-
-def _polynomial(kernel, X, Z):
-    from sklearn.metrics.pairwise import polynomial_kernel
-
-    return polynomial_kernel(X, Z, degree=kernel.degree, gamma=kernel.scale, coef0=kernel.c)
-
-
-def _additive_chi2(kernel, X, Z):
-    from sklearn.metrics.pairwise import additive_chi2_kernel
-
-    return additive_chi2_kernel(X, Z)
-
-
-def _chi2(kernel, X, Z):
-    from sklearn.metrics.pairwise import chi2_kernel
-
-    return chi2_kernel(X, Z, gamma=kernel.gamma)
-
-
-def _cityblock(kernel, X, Z):
-    from scipy.spatial.distance import cdist
-
-    return cdist(X, Z, "cityblock")
-
-
-def _jensen_shannon(kernel, X, Z):
-    from scipy.spatial.distance import cdist
-
-    return cdist(X, Z, "jensenshannon")
+    def call(self, kernel, X, Z):
+        """What the function returns; a class is made first, and its object called."""
+        function, options = load(self.address), self.options(kernel)
+        return function(**options)(X, Z) if isinstance(function, type) else function(X, Z, **options)
 
 
 def _halved(answer, X, Z):
@@ -91,15 +42,26 @@ def _halved(answer, X, Z):
     return 0.5 * (X.sum(axis=1, dtype=np.float64)[:, None] + Z.sum(axis=1, dtype=np.float64) + answer)
 
 
+PAIRWISE, CDIST = "sklearn.metrics.pairwise", "scipy.spatial.distance:cdist"
 PEERS = {
-    "gaussian": Peer("scikit-learn", _rbf),
-    "laplacian": Peer("scikit-learn", _laplacian),
-    "matern": Peer("scikit-learn", _matern),
-    "linear": Peer("scikit-learn", _linear),
-    "polynomial": Peer("scikit-learn", _polynomial),
-    "chi-squared": Peer("scikit-learn", _additive_chi2, _halved),
-    "exponential-chi-squared": Peer("scikit-learn", _chi2),
-    "intersection": Peer("SciPy", _cityblock, lambda answer, X, Z: _halved(-answer, X, Z)),
+    "gaussian": Peer(f"{PAIRWISE}:rbf_kernel", lambda kernel: {"gamma": 0.5 / kernel.sigma**2}),
+    "laplacian": Peer(f"{PAIRWISE}:laplacian_kernel", lambda kernel: {"gamma": 1.0 / kernel.sigma}),
+    "matern": Peer(
+        "sklearn.gaussian_process.kernels:Matern",
+        lambda kernel: {"length_scale": kernel.length_scale, "nu": kernel.nu},
+    ),
+    "linear": Peer(f"{PAIRWISE}:linear_kernel"),
+    "polynomial": Peer(
+        f"{PAIRWISE}:polynomial_kernel",
+        lambda kernel: {"degree": kernel.degree, "gamma": kernel.scale, "coef0": kernel.c},
+    ),
+    "chi-squared": Peer(f"{PAIRWISE}:additive_chi2_kernel", values=_halved),
+    "exponential-chi-squared": Peer(f"{PAIRWISE}:chi2_kernel", lambda kernel: {"gamma": kernel.gamma}),
+    "intersection": Peer(
+        CDIST, lambda kernel: {"metric": "cityblock"}, lambda answer, X, Z: _halved(-answer, X, Z)
+    ),
     # For rows that sum to 1: the distance is the root of (1 - k) ln 2.
-    "jensen-shannon": Peer("SciPy", _jensen_shannon, lambda answer, X, Z: 1.0 - answer**2 / np.log(2.0)),
+    "jensen-shannon": Peer(
+        CDIST, lambda kernel: {"metric": "jensenshannon"}, lambda answer, X, Z: 1.0 - answer**2 / np.log(2.0)
+    ),
 }

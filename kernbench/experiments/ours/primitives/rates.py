@@ -1,4 +1,4 @@
-"""How fast feature maps are, and how far a second core helps."""
+"""The speed of feature maps, and the speed-up by threads."""
 
 import os
 
@@ -13,7 +13,7 @@ from kernbench.experiments.ours.primitives.blocks import bare_product
 from kernbench.experiments.ours.primitives.inputs import rows
 from kernbench.kernels.blocks import block, matmul
 
-# (what, whose)
+# (map, library)
 PHASE, PAIR, NYSTROEM = "random features, phase", "random features, pair", "Nyström"
 OURS, SKLEARN = "kernbench", "scikit-learn"
 YARDSTICK = ("one product, one cosine", "yardstick")
@@ -125,7 +125,7 @@ def threads(cell):
 
 
 def _product_and_cosine(X, W):
-    """What features of the form ``"phase"`` cannot do without: one product, one vectorised pass in place."""
+    """The least that features of the form ``"phase"`` cost: one product, one vectorised pass in place."""
     values = bare_product(X, W)
     return np.cos(values, out=values)
 

@@ -256,12 +256,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     figures=(
-        Marks(
-            "times",
-            "Time of a fit",
-            Axis("seconds.fit", "fit time", "s", log=True),
-            heading="Time",
-        ),
+        Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True), heading="Time"),
         Profiles(
             "profile",
             "Time of a fit, profile",
@@ -271,11 +266,7 @@ EXPERIMENT = Experiment(
             note="Exact solvers only, each to its own tolerance.",
         ),
         Profiles(
-            "gap-profile",
-            "Time to a gap of 10⁻³, profile",
-            "seconds_to_gap",
-            methods=SOLVERS,
-            heading="Time",
+            "gap-profile", "Time to a gap of 10⁻³, profile", "seconds_to_gap", methods=SOLVERS, heading="Time"
         ),
         Profiles(
             "percent-profile",

@@ -9,7 +9,7 @@ Bae and Shin, "Scaling Up ROC-Optimizing Support Vector Machines", and our exact
     real.py          ``rocsvm-real``: Table 3, three real sets
 
     parts.py         names, parameters and metrics they share
-    displays.py      tables and figures they share
+    simulation.py    scales, tables and figures of the two simulations
     drawn_pairs.py   a cell: the effect of the number of pairs
     naive.py         the full risk, every pair computed
 """

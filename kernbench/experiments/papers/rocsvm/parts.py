@@ -3,8 +3,6 @@
 from kernbench.experiments.declare import PaperNumber
 from kernbench.experiments.declare import metrics as m
 
-RANK = "kernbench.experiments.measure.race:rank"
-RANKER = "kernbench.experiments.measure.ranking:ranker"
 DRAWN_PAIRS = "kernbench.experiments.papers.rocsvm.drawn_pairs:measure"
 ROC_SVC = "kernbench.estimators:ROCSVC"
 PAPER = "Bae, Shin: Scaling Up ROC-Optimizing Support Vector Machines"
@@ -33,30 +31,38 @@ METRICS = (
 )
 
 
-def timed(dataset, method, seconds):
-    """The paper's time."""
-    return PaperNumber(dataset, method, "fit_seconds", seconds)
+# What the three experiments have in common.
+RACE = {
+    "metrics": METRICS,
+    "measure": "kernbench.experiments.measure.race:rank",
+    "evaluate": "kernbench.experiments.measure.ranking:ranker",
+    "threads": 1,
+    "warm_up_rows": 64,
+}
 
 
-def ranked(dataset, method, percent, population=None):
-    """The paper's AUC, and its distance to the population's where the paper states that.
+def paper_numbers(rows, population=None):
+    """The paper's numbers.
 
-    The paper prints a number in brackets beside it, which it calls a standard error in the tables and a
+    The paper prints a number in brackets beside each AUC, which it calls a standard error in the tables and a
     standard deviation in the text, without a factor of 10⁻³; it is left out.
 
     Parameters
     ----------
-    dataset, method : str
-    percent : float
-        As printed.
+    rows : iterable of (dataset, method, seconds, percent)
+        The time of a fit, and the AUC in percent.
     population : float, optional
-        In percent.
+        The population's AUC as the paper states it, in percent.
 
     Returns
     -------
     tuple of PaperNumber
     """
-    found = (PaperNumber(dataset, method, "auc", round(percent / 100, 7)),)
-    if population is None:
-        return found
-    return (*found, PaperNumber(dataset, method, "gap", round((population - percent) / 100, 7)))
+    found = []
+    for dataset, method, seconds, percent in rows:
+        found.append(PaperNumber(dataset, method, "fit_seconds", seconds))
+        found.append(PaperNumber(dataset, method, "auc", round(percent / 100, 7)))
+        if population is not None:
+            gap = round((population - percent) / 100, 7)
+            found.append(PaperNumber(dataset, method, "gap", gap))
+    return tuple(found)

@@ -12,17 +12,7 @@ from kernbench.experiments.declare import (
     Scale,
     Setting,
 )
-from kernbench.experiments.papers.rocsvm.parts import (
-    EXACT,
-    INCOMPLETE,
-    METRICS,
-    PAPER,
-    RANK,
-    RANKER,
-    ROC_SVC,
-    ranked,
-    timed,
-)
+from kernbench.experiments.papers.rocsvm.parts import EXACT, INCOMPLETE, PAPER, RACE, ROC_SVC, paper_numbers
 
 # Seconds and AUC in percent, as printed, by set and method.
 TABLE = {
@@ -134,15 +124,8 @@ EXPERIMENT = Experiment(
     paper=f"{PAPER}, Table 3",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
-    metrics=METRICS,
     claims=tuple(_claims()),
-    paper_numbers=tuple(
-        entry
-        for (dataset, method), (seconds, percent) in TABLE.items()
-        for entry in (timed(dataset, method, seconds), *ranked(dataset, method, percent))
-    ),
-    measure=RANK,
-    evaluate=RANKER,
+    paper_numbers=paper_numbers((*place, *numbers) for place, numbers in TABLE.items()),
     tables=(
         CrossTable("auc", "AUC on the test rows", "auc"),
         CrossTable("time", "Time of a fit, α being chosen", "fit_seconds"),
@@ -171,8 +154,7 @@ EXPERIMENT = Experiment(
         Marks("aucs", "AUC on the test rows", Axis("metrics.auc", "AUC", "%", 100.0)),
         Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True)),
     ),
-    threads=1,
-    warm_up_rows=64,
+    **RACE,
     note="Each repeat is a split of its own, 70/30, stratified; columns are standardised by their training "
     "rows. The paper gives neither fractions, nor the Gaussian's width (here 1 / (p Var X)), nor the grid of "
     "α: here 10 to 0.0001 in half decades, by five folds of the training rows, of at most 10,000 of them for "

@@ -8,7 +8,7 @@ from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp import runs
 
-PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # n² evaluations; where all curves are compared
+PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # in n² evaluations: where all curves are compared
 
 
 def measure(cell):
@@ -61,11 +61,7 @@ def measure(cell):
         "model_error": errors,
     }
     return result(
-        data,
-        metrics,
-        seconds={"run": seconds},
-        trace=trace,
-        n_kernel_evaluations=points[-1].computed,
+        data, metrics, seconds={"run": seconds}, trace=trace, n_kernel_evaluations=points[-1].computed
     )
 
 

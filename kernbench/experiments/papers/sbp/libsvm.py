@@ -275,7 +275,7 @@ EXPERIMENT = Experiment(
     figures=FIGURES,
     threads=1,
     warm_up_rows=64,
-    note="One thread for all methods, since LIBSVM has no more. The paper's times are of an Intel E7500 (2009) "
-    "and a LIBSVM of that time; only their fraction carries over. LIBSVM's time hangs on its stopping rule "
+    note="One thread for all, since LIBSVM has no more. The paper's times are of an Intel E7500 (2009) "
+    "and a LIBSVM of that time; only their fraction carries over. LIBSVM's time depends on its stopping rule "
     "(tol = 1e-3 here): look at objectives and gaps beside the errors.",
 )

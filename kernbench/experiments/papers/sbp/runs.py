@@ -18,16 +18,16 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers import registry
 
 CACHE_BYTES = 2_000_000_000
-ROWS_PER_STEP = {"sbp": 1, "smo": 2}  # of all others a step costs the values at the support vectors
+ROWS_PER_STEP = {"sbp": 1, "smo": 2}  # a step of the others costs the values at the support vectors
 FIRST_STEPS = 8
-STEP_GROWTH = 0.1  # steps between two looks, of those done so far …
-SHARE_OF_PASS = 1 / 16  # … and of n, at the most
+STEP_GROWTH = 0.1  # steps advanced at a time, as a share of those done so far …
+SHARE_OF_PASS = 1 / 16  # … and of n, at most
 GROWTH = 1.2  # from one model to the next, in evaluations
 
 
 @dataclass(frozen=True)
 class Point:
-    """A model on its way.
+    """A model of a run.
 
     Attributes
     ----------

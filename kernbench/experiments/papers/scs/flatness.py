@@ -73,9 +73,5 @@ def measure(cell):
             "fit_memory": fit_memory,
         }
         return result(
-            data,
-            metrics,
-            seconds={"fit": times[sizes[-1]]},
-            trace=columns(COLUMNS, rows),
-            memory=memory,
+            data, metrics, seconds={"fit": times[sizes[-1]]}, trace=columns(COLUMNS, rows), memory=memory
         )

@@ -84,7 +84,7 @@ SMALL = (
     ),
     AVILA,
     real("magic", 5000, 19_020),
-    real("occupancy", 7500, 10_129, "+1 is somebody in the room."),
+    real("occupancy", 7500, 10_129, "+1 is an occupied room."),
 )
 
 

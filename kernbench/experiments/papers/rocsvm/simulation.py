@@ -1,6 +1,6 @@
-"""Tables and figures the experiments on the ROC-SVM share."""
+"""The two simulations: their scales, tables and figures."""
 
-from kernbench.experiments.declare import Axis, CrossTable, Curves, MetricTable
+from kernbench.experiments.declare import Axis, CrossTable, Curves, MetricTable, Scale, Setting
 
 SIZES, PAIRS = "Growing with the number of rows", "How many pairs?"
 N_TRAIN = Axis("data.n_train", "training rows", log=True)
@@ -12,6 +12,43 @@ GAP = (
     "out of the difference. Test rows are the same in all repeats. The paper's distance is to the population "
     "AUC it states."
 )
+
+
+def _settings(data, compared, n_small, sizes, small, pairs_at, n_seeds, n_test):
+    """A setting for each number of rows, and one for the number of pairs."""
+    common = {"repeat_argument": "seed"}
+    for n in sizes:
+        arguments = {"name": data, "n_train": n, "n_test": n_test}
+        methods = compared if n <= small else compared[n_small:]
+        yield Setting(f"n-{n}", arguments, {"alpha": 1e-3}, label=f"n = {n:,}", methods=methods, **common)
+    arguments = {"name": data, "n_train": pairs_at, "n_test": n_test}
+    sweep = {"alpha": 1e-3, "shares": [0.1, 0.3, 1.0, 3.0, 10.0], "n_seeds": n_seeds}
+    yield Setting("pairs", arguments, sweep, label=f"n = {pairs_at:,}", methods=("pairs",), **common)
+
+
+def simulation_scales(data, compared, n_small, *, quick_pairs_at, n_seeds, quick_repeats):
+    """The two scales of a simulation.
+
+    Parameters
+    ----------
+    data : str
+        The generated data set.
+    compared : tuple of str
+        Methods; the first `n_small` of them run on at most 1,000 rows (10,000 at the paper's scale).
+    n_small : int
+    quick_pairs_at : int
+        Rows on which the number of pairs is varied at quick scale.
+    n_seeds : tuple of int
+        Draws of pairs, at quick and at the paper's scale.
+    quick_repeats : int
+    """
+    quick = ((1000, 5000), 1000, quick_pairs_at, n_seeds[0], 10_000)
+    paper = ((5000, 10_000, 50_000, 100_000), 10_000, 10_000, n_seeds[1], 25_000)
+    quick, paper = (tuple(_settings(data, compared, n_small, *sizes)) for sizes in (quick, paper))
+    return {
+        "quick": Scale(quick, quick_repeats, time_limit=60.0, memory_limit=2 * 2**30),
+        "paper": Scale(paper, 50, time_limit=1800.0),
+    }
 
 
 def simulation_tables(methods, baseline, datasets):
