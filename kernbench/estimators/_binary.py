@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kernbench.solvers.registry import load
+from kernbench._lazy import load
 
 # By module path, not imported: the references are for tests and speed-up tables, and no estimator depends on
 # them.
@@ -43,7 +43,7 @@ def make_solver(entry, data, y, settings, *, tol, options, twin):
     tol : float
     options : dict or None
         Those that the user adds.
-    twin : {"compiled", "reference", "refined"}
+    twin : {"compiled", "reference"}
 
     Raises
     ------

@@ -16,7 +16,6 @@ from kernbench.estimators._training_data import (
     without_empty_columns,
 )
 from kernbench.estimators._warm_start import Continuation, carried
-from kernbench.kernels.two_precisions import TwoPrecisionRows
 
 # float64 by way of float32 ends with a product in float64, n values for each support vector. It pays where values
 # are asked for more than once (with few rows a problem is one working set) and cost something. Measured, by entries
@@ -77,7 +76,7 @@ class PairRuns(ManyRuns):
     def _is_refined(self, X):
         """Whether the solver reaches float64 by way of float32: if it knows how, where it pays and can be done."""
         model = self.model
-        asked = self.entry.refined and model._twin == "compiled" and model.dtype_ == "float64"
+        asked = self.entry.two_precisions and model._twin == "compiled" and model.dtype_ == "float64"
         if not asked or X.shape[0] <= REFINED_ROWS or not narrow_will_do(model.kernel_, X):
             return False
         return entries_per_row(model.kernel_, X) >= REFINED_ENTRIES
@@ -109,9 +108,8 @@ class PairRuns(ManyRuns):
         }
         # The reference twins count for themselves, and have no rows to go on from.
         counted = data.n_evaluations if model._twin == "compiled" else 0
-        twin = "refined" if isinstance(data, TwoPrecisionRows) else model._twin
         solver = make_solver(
-            self.entry, data, y, settings, tol=model.tol, options=model.solver_options, twin=twin
+            self.entry, data, y, settings, tol=model.tol, options=model.solver_options, twin=model._twin
         )
         return _OwnEvaluations(solver, counted)
 

@@ -63,6 +63,7 @@ class Pegasos:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -70,7 +71,7 @@ class Pegasos:
                  project=False, average=True):  # fmt: skip
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._batch_size, self._project, self._average = problem, batch_size, project, average
         self._lambda = problem.alpha * problem.n / problem.total_weight
         self._cumulative = cumulative_weights(problem.weights)

@@ -22,7 +22,6 @@ from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
 
 ORDERS = ("permutation", "uniform")
-LOSSES = ("hinge", "squared_hinge", "log_loss")
 STILL = 1e-12  # a gradient, or a step of the logistic loss, that is rounding
 MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
 
@@ -63,6 +62,7 @@ class SDCA:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     first_check = None
     n_kernel_evaluations = 0
@@ -71,7 +71,7 @@ class SDCA:
                  min_iter=0, random_state=None, initial=None):  # fmt: skip
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.tol, self.min_iter = require_number("tol", tol), min_iter
         self.problem, self.loss, self._uniform = problem, problem.loss, order == "uniform"
         self._shrinking = bool(shrinking) and not self._uniform and self.loss is not LogLoss

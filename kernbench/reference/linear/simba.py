@@ -69,6 +69,7 @@ class SIMBA:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge",)
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -80,7 +81,7 @@ class SIMBA:
             raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
         self._tuned = alpha is not None
         problem = LinearProblem(
-            design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=("hinge",)
+            design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=self.losses
         )
         self.problem = problem
         largest = squared_norms(design)[problem.weights > 0].max()

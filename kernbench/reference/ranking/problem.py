@@ -56,7 +56,7 @@ class PairwiseProblem(Risk):
 
     @property
     def centred_by(self):
-        """The classes whose means the metric takes out."""
+        """The classes whose means the Hessian leaves out."""
         return self.positive
 
     def risk(self, scores):

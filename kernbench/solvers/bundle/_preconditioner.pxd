@@ -1,9 +1,9 @@
-# The metric of the margin, for compiled solvers.
+# An approximate Hessian, factorised, for compiled solvers.
 
 from kernbench.solvers.design._design cimport Design
 
 
-cdef class Metric:
+cdef class Preconditioner:
     cdef readonly Py_ssize_t n_coef
     cdef Design design
     cdef double alpha
@@ -20,4 +20,4 @@ cdef class Metric:
     cdef void half_solve(self, double *V, Py_ssize_t count) noexcept nogil   # rows v of V <- L^-1 v, M = L L'
 
 
-cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alpha, object rng)
+cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng)

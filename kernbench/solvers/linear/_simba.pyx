@@ -82,6 +82,7 @@ cdef class SIMBA:
     cdef double[::1] u, q, counts, lags, last, last_dual
     cdef double[::1] v, column, values, masses   # working memory
 
+    losses = ("hinge",)
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -93,7 +94,7 @@ cdef class SIMBA:
             raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
         self.tuned = alpha is not None
         problem = LinearProblem(design, y, alpha=alpha if self.tuned else 1.0, weights=weights, loss=loss,
-                                offered=("hinge",))
+                                offered=self.losses)
         self.problem, self.design, self.y, self.weights = problem, design, problem.y, problem.weights
         largest = squared_norms(design)[problem.weights > 0].max()
         self.radius = np.sqrt(largest) if largest > 0 else 1.0

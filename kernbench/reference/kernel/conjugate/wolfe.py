@@ -49,6 +49,7 @@ class Wolfe:
         Decrease and flatness that the bracket search asks for.
     """
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 20
 
@@ -70,7 +71,7 @@ class Wolfe:
         c1=0.25,
         c2=0.4,
     ):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
                     c2=c2)  # fmt: skip
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
