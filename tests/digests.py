@@ -19,6 +19,7 @@ import json  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
 from collections import Counter  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -68,19 +69,14 @@ def solver_cases():
     X, y, weights, _ = problem()
     for entry in SOLVERS:
         for loss in entry.losses:
+            kind = f"{entry.problem}/{entry.name}/{loss}"
             for form in FORMS:
                 for variant, settings in variants(entry, weights).items():
-                    name = f"{entry.problem}/{entry.name}/{loss}/{form}/{variant}"
-                    yield (
-                        name,
-                        lambda e=entry, X=in_form(X, form), s={"loss": loss, **settings}: run(e, X, y, s),
-                    )
+                    settings = {"loss": loss, **settings}
+                    yield f"{kind}/{form}/{variant}", partial(run, entry, in_form(X, form), y, settings)
             if getattr(entry, "two_precisions", False) or getattr(entry, "refined", ""):
-                name = f"{entry.problem}/{entry.name}/{loss}/two precisions"
-                yield (
-                    name,
-                    lambda e=entry, s={"loss": loss}: run(e, X, y, {**s, "classic_rows": 0}, refined=True),
-                )
+                settings = {"loss": loss, "classic_rows": 0}
+                yield f"{kind}/two precisions", partial(run, entry, X, y, settings, refined=True)
 
 
 def variants(entry, weights):
@@ -101,16 +97,15 @@ def variants(entry, weights):
     return {"plain": {}, "weights": {"weights": weights}}
 
 
-def run(entry, X, y, settings, *, refined=False, as_kernel=False):
+def run(entry, X, y, settings, *, refined=False):
     """Some iterations of one solver; what it has found then."""
     settings = dict(settings)
     as_kernel = settings.pop("as_kernel", False) or entry.problem == "kernel-svm"
-    kernel, dtype = kernels.Gaussian(2.0), X.dtype
-    data = X
+    data, kernel = X, kernels.Gaussian(2.0)
     if refined:
         data = TwoPrecisionRows(X, kernel, cache_bytes=10**7)
     elif as_kernel:
-        data = KernelRows(X, kernel, dtype=dtype, cache_bytes=10**7)
+        data = KernelRows(X, kernel, dtype=X.dtype, cache_bytes=10**7)
     if entry.problem != "kernel-svm":
         data = as_design(data)
     twin = "refined" if refined and hasattr(entry, "refined") else "compiled"
@@ -137,11 +132,11 @@ def estimator_cases():
                 model = KernelSVC(
                     solver=entry.name, loss=loss, C=3.0, dtype=dtype, max_iter=60, random_state=0
                 )
-                yield f"KernelSVC/{entry.name}/{loss}/{form}", lambda m=model, f=form: fit(m, f)
+                yield f"KernelSVC/{entry.name}/{loss}/{form}", partial(fit, model, form)
         for entry in by_problem["linear-svm"]:
             for loss in entry.losses:
                 model = LinearSVC(solver=entry.name, loss=loss, C=3.0, max_iter=300, random_state=0)
-                yield f"LinearSVC/{entry.name}/{loss}/{form}", lambda m=model, f=form: fit(m, f)
+                yield f"LinearSVC/{entry.name}/{loss}/{form}", partial(fit, model, form)
         for entry in by_problem["roc-svm"]:
             for features in ("auto", "nystroem", "random", "exact"):
                 for loss in ("auto", "squared_hinge", "squared"):
@@ -150,28 +145,28 @@ def estimator_cases():
                         alpha=0.01, n_landmarks=50 if features == "nystroem" else None,
                         n_features=64 if features == "random" else None, random_state=0,
                     )  # fmt: skip
-                    yield f"ROCSVC/{entry.name}/{features}/{loss}/{form}", lambda m=model, f=form: fit(m, f)
+                    yield f"ROCSVC/{entry.name}/{features}/{loss}/{form}", partial(fit, model, form)
             for pairs in ("all", "n_samples"):
                 model = ROCSVC(solver=entry.name, pairs=pairs, max_iter=20, random_state=0)
-                yield f"ROCSVC/{entry.name}/linear/{pairs}/{form}", lambda m=model, f=form: fit(m, f)
+                yield f"ROCSVC/{entry.name}/linear/{pairs}/{form}", partial(fit, model, form)
         for kernel in ("linear", "rbf"):
             model = ROCSVCCV(kernel, alphas=[1e-3, 1e-2, 0.1], cv=3, random_state=0)
-            yield f"ROCSVCCV/{kernel}/{form}", lambda m=model, f=form: fit(m, f)
+            yield f"ROCSVCCV/{kernel}/{form}", partial(fit, model, form)
         for landmarks in ("uniform", "kmeans", "leverage"):
             model = Nystroem("rbf", 30, landmarks=landmarks, random_state=0)
-            yield f"Nystroem/{landmarks}/{form}", lambda m=model, f=form: fit(m, f)
+            yield f"Nystroem/{landmarks}/{form}", partial(fit, model, form)
         for draws in ("iid", "orthogonal", "sobol"):
             model = RandomFeatures("rbf", 64, draws=draws, random_state=0)
-            yield f"RandomFeatures/rbf/{draws}/{form}", lambda m=model, f=form: fit(m, f)
+            yield f"RandomFeatures/rbf/{draws}/{form}", partial(fit, model, form)
         for kernel in (kernels.Laplacian(1.5), kernels.Polynomial(2, c=1.0), kernels.ArcCosine(1)):
             model = RandomFeatures(kernel, 64, random_state=0)
-            yield f"RandomFeatures/{kernel!r}/{form}", lambda m=model, f=form: fit(m, f)
+            yield f"RandomFeatures/{kernel!r}/{form}", partial(fit, model, form)
     for solver in ("smo", "sdca", "scs"):
         for multi_class in ("ovo", "ovr"):
             model = KernelSVC(solver=solver, multi_class=multi_class, max_iter=200, random_state=0)
-            yield f"KernelSVC/{solver}/three classes/{multi_class}", lambda m=model: fit(m, "dense64", 3)
+            yield f"KernelSVC/{solver}/three classes/{multi_class}", partial(fit, model, "dense64", 3)
     model = LinearSVC(random_state=0)
-    yield "LinearSVC/three classes", lambda m=model: fit(m, "dense64", 3)
+    yield "LinearSVC/three classes", partial(fit, model, "dense64", 3)
 
 
 def fit(model, form, n_classes=2):

@@ -58,7 +58,7 @@ MAY_IMPORT = {
     },
 }
 # Where both twins are named, in strings: nothing is imported until somebody asks for a reference.
-NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/_binary.py"}
+NAMES_THE_REFERENCE = {"solvers/registry.py", "solvers/kinds.py", "estimators/_binary.py"}
 LOOKS_UP = {
     ("kernels/base.py", "features"),  # ``kernel.random_features(...)`` hands over to the floor above
     # A model file says of which class the model is.
@@ -196,7 +196,12 @@ def test_every_floor_is_looked_at():
         ("reference/kernels.py", "from kernbench.solvers.driver import run\n", 1, "solvers.driver.run"),
         ("estimators/a.py", "from kernbench.experiments import declare\n", 1, "experiments.declare"),
         ("experiments/a.py", "from kernbench.report import text\n", 1, "report.text"),
-        ("report/a.py", "from kernbench.experiments.run.runner import run\n", 1, "experiments.run.runner.run"),
+        (
+            "report/a.py",
+            "from kernbench.experiments.run.runner import run\n",
+            1,
+            "experiments.run.runner.run",
+        ),
         ("datasets/a.py", "from kernbench.kernels import Linear\n", 1, "kernels.Linear"),
         (
             "saving/a.py",

@@ -95,6 +95,13 @@ def test_each_entry_loads_both_twins(entry, twin):
 
 
 @every_solver
+def test_the_reference_is_where_its_twin_is_but_for_an_underscore(entry):
+    assert entry.reference == entry.compiled.replace("kernbench.solvers.", "kernbench.reference.").replace(
+        "._", "."
+    )
+
+
+@every_solver
 def test_twins_have_the_same_name_and_constructor(entry):
     compiled, reference = entry.load("compiled"), entry.load("reference")
     assert compiled.__name__ == reference.__name__

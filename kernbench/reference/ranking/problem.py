@@ -8,7 +8,7 @@ from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
 from kernbench.ranking.drawing import draw_pairs
 from kernbench.reference.bundle.risk import Risk
-from kernbench.reference.ranking.pairwise import AllPairs, DrawnPairs
+from kernbench.reference.ranking.pairs import AllPairs, DrawnPairs
 
 
 class PairwiseProblem(Risk):

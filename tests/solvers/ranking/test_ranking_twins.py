@@ -22,7 +22,7 @@ VARIANTS = {
 CASES = cases("roc-svm", VARIANTS)
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
 # Share of the rounds that must be compared: the bundle and Newton's method are soon near the optimum.
-SHARE = {"bundle": 0.35, "newton": 0.35}
+SHARE = {"bundle": 0.6, "newton": 0.35}
 TOLERANCE = Tolerance(
     coef=1e-5, objective=1e-7, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_passes"), state=("settings",)
 )
@@ -37,9 +37,10 @@ def next_to_the_optimum(compiled, reference):
     return "next to the optimum"
 
 
-def compare(entry, options, problem, rank, tally, *, rounds=5, length=2, label=""):
+def compare(entry, options, problem, rank, tally, *, rounds=5, label=""):
     options = {"tol": 1e-5, **options} if entry.name in ("bundle", "newton") else options
     compiled, reference = (rank(entry, twin, problem, **options) for twin in ("compiled", "reference"))
+    length = 2 if entry.name in ("gradient", "adamax") else 1
     follow(
         compiled, reference, tally, TOLERANCE, rounds=rounds, length=length, rounding=next_to_the_optimum, label=label
     )  # fmt: skip
@@ -54,10 +55,7 @@ def test_twin_is_in_lockstep(case, pairs, ranking, rank):
     for form in FORMS:
         for seed, weighted in enumerate((False, True)):
             problem = ranking(120, seed, form=form, weighted=weighted)
-            length = 1 if entry.name == "newton" else 2
-            compare(
-                entry, {**options, **drawn}, problem, rank, tally, length=length, label=f"{form=} {weighted=}"
-            )
+            compare(entry, {**options, **drawn}, problem, rank, tally, label=f"{form=} {weighted=}")
     tally.require(SHARE.get(entry.name, 1.0))
 
 
@@ -70,6 +68,8 @@ def test_twin_is_in_lockstep_on_any_problem(case, ranking, rank):
         n, d, seed = int(rng.integers(2, 61)), int(rng.integers(1, 6)), int(rng.integers(10**6))
         alpha, form = float(rng.choice([1e-4, 0.01, 1.0])), str(rng.choice(FORMS))
         weighted, n_pairs = bool(rng.random() < 0.5), (None, 1, 40)[rng.integers(3)]
+        if entry.name == "newton" and form in ("kernel", "tiles"):
+            alpha = max(alpha, 0.01)  # below, conjugate gradients without a preconditioner amplify rounding
         problem = ranking(n, seed, d=d, form=form, weighted=weighted)
         label = f"{n=} {d=} {seed=} {alpha=} {form=} {weighted=} {n_pairs=}"
         settings = {**options, "alpha": alpha, "n_pairs": n_pairs}
@@ -98,5 +98,5 @@ def test_twins_start_from_the_same_sample_of_many(name, ranking, rank):
     entry, tally = get(name, "roc-svm"), Tally()
     problem = ranking(17_000, 0)
     for pairs in ({}, {"n_pairs": 17_000}):
-        compare(entry, {"tol": 1e-6, **pairs}, problem, rank, tally, rounds=2, length=1, label=f"{pairs=}")
+        compare(entry, {"tol": 1e-6, **pairs}, problem, rank, tally, rounds=2, label=f"{pairs=}")
     tally.require(0.5)

@@ -20,7 +20,7 @@ from kernbench.problems.conjugate import (
 )
 from kernbench.problems.margin_problem import require_state
 from kernbench.problems.samples import as_source
-from kernbench.reference.kernel.conjugate.line_search import Line, active_part, bracket_search, exact_search
+from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, bracket_search, exact_search
 from kernbench.solvers.base import Solution
 
 

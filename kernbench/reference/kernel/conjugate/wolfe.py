@@ -10,7 +10,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.conjugate import certified_gap, check_wolfe, smallest_norm
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.reference.bundle.simplex_qp import simplex_qp
-from kernbench.reference.kernel.conjugate.line_search import Line, active_part, exact_search, wolfe_search
+from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, exact_search, wolfe_search
 from kernbench.solvers.base import Solution
 
 
