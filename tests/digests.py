@@ -132,6 +132,8 @@ def estimator_cases():
                 model = KernelSVC(
                     solver=entry.name, loss=loss, C=3.0, dtype=dtype, max_iter=60, random_state=0
                 )
+                if entry.name == "closed-form":
+                    model.set_params(C=0.5 / (3 * N), fit_intercept=False)  # weights are at most 3
                 yield f"KernelSVC/{entry.name}/{loss}/{form}", partial(fit, model, form)
         for entry in by_problem["linear-svm"]:
             for loss in entry.losses:
@@ -155,7 +157,7 @@ def estimator_cases():
         for landmarks in ("uniform", "kmeans", "leverage"):
             model = Nystroem("rbf", 30, landmarks=landmarks, random_state=0)
             yield f"Nystroem/{landmarks}/{form}", partial(fit, model, form)
-        for draws in ("iid", "orthogonal", "sobol"):
+        for draws in ("iid", "orthogonal", "qmc"):
             model = RandomFeatures("rbf", 64, draws=draws, random_state=0)
             yield f"RandomFeatures/rbf/{draws}/{form}", partial(fit, model, form)
         for kernel in (kernels.Laplacian(1.5), kernels.Polynomial(2, c=1.0), kernels.ArcCosine(1)):
@@ -169,17 +171,87 @@ def estimator_cases():
     yield "LinearSVC/three classes", partial(fit, model, "dense64", 3)
 
 
+def continued_cases():
+    """Yield (name, function that returns arrays) for paths, warm starts and streams."""
+    for model in (
+        KernelSVC(random_state=0),
+        KernelSVC(solver="sdca", max_iter=500, random_state=0),
+        LinearSVC(random_state=0),
+        ROCSVC("rbf", random_state=0),
+        ROCSVC(solver="newton", random_state=0),
+    ):
+        yield f"path/{model!r}", partial(follow_path, model)
+        yield f"warm start/{model!r}", partial(fit_twice, model)
+    for dtype in ("float32", "float64"):  # working sets, shrinking; float64 by way of float32 rows
+        for loss in ("hinge", "squared_hinge"):
+            yield f"many rows/smo/{loss}/{dtype}", partial(fit_many_rows, KernelSVC(loss=loss, dtype=dtype))
+    yield "many rows/bundle", partial(fit_many_rows, ROCSVC(random_state=0), 20_000)
+    for model in (
+        KernelSVC(solver="scs", random_state=0),
+        ROCSVC(random_state=0),
+        ROCSVC("rbf", random_state=0),
+    ):
+        yield f"stream/{model!r}", partial(fit_in_parts, model)
+    model = KernelSVC(solver="scs", max_iter=30, random_state=0, solver_options={"sample_cap": 80})
+    yield f"chunks/{model!r}", partial(fit_in_chunks, model)
+
+
+def follow_path(model):
+    """The models of three regularisations."""
+    X, y, _, X_test = problem()
+    models = model.path(X, y, [0.3, 1.0, 3.0])
+    return {
+        f"{k}: {name}": value
+        for k, model in enumerate(models)
+        for name, value in shown(model, X_test).items()
+    }
+
+
+def fit_twice(model):
+    """The second of two fits, on other weights, from the first one's solution."""
+    X, y, weights, X_test = problem()
+    model.set_params(warm_start=True).fit(X, y)
+    return shown(model.fit(X, y, sample_weight=weights), X_test)
+
+
+def fit_many_rows(model, n=4000):
+    """A fit on rows of 80 columns, enough of them for the paths through the code that small problems do not take."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + N_TEST, 80))
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=len(X)) > 0, 1, -1)
+    return shown(model.fit(X[:n], y[:n]), X[n:])
+
+
+def fit_in_parts(model):
+    """A model of four batches."""
+    X, y, _, X_test = problem()
+    for start in range(0, N, N // 4):
+        model.partial_fit(X[start : start + N // 4], y[start : start + N // 4], classes=[-1, 1])
+    return shown(model, X_test)
+
+
+def fit_in_chunks(model):
+    """A model of the same batches, read as often as it needs them."""
+    X, y, _, X_test = problem()
+    chunks = [(X[start : start + N // 4], y[start : start + N // 4]) for start in range(0, N, N // 4)]
+    return shown(model.fit_chunks(chunks, classes=[-1, 1]), X_test)
+
+
 def fit(model, form, n_classes=2):
-    """What a fitted estimator shows, and what it predicts for other rows."""
+    """A fitted estimator on rows of a form, with weights where there are two classes."""
     X, y, weights, X_test = problem(n_classes)
     X, X_test = in_form(X, form), in_form(X_test, form)
     if hasattr(model, "transform"):
-        model.fit(X, y)
+        return shown(model.fit(X, y), X_test)
+    weighted = n_classes == 2 and not isinstance(model, ROCSVCCV)
+    return shown(model.fit(X, y, sample_weight=weights if weighted else None), X_test)
+
+
+def shown(model, X_test):
+    """Predictions, or features, of other rows, and the attributes of a fitted model."""
+    if hasattr(model, "transform"):
         found = {"transform": model.transform(X_test)}
     else:
-        model.fit(
-            X, y, sample_weight=weights if n_classes == 2 and "CV" not in type(model).__name__ else None
-        )
         found = {"decision": model.decision_function(X_test), "predict": model.predict(X_test)}
     for name in ATTRIBUTES:
         if getattr(model, name, None) is not None:
@@ -253,8 +325,8 @@ def difference(new, old):
 
 def compare(new, old):
     """Return the lines that tell what differs, and the number of cases that are in both."""
-    lines = [f"only new: {name}" for name in new.keys() - old.keys()]
-    lines += [f"only old: {name}" for name in old.keys() - new.keys()]
+    lines = [f"only new: {name}" for name in sorted(new.keys() - old.keys())]
+    lines += [f"only old: {name}" for name in sorted(old.keys() - new.keys())]
     both = [name for name in new if name in old]
     for name in both:
         for key in dict.fromkeys([*new[name], *old[name]]):
@@ -277,7 +349,7 @@ def main(arguments=None):
     parser.add_argument("--compare", type=Path, metavar="OLD", help="file of digests of another version")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this text")
     options = parser.parse_args(arguments)
-    results = measure([*solver_cases(), *estimator_cases()], options.only)
+    results = measure([*solver_cases(), *estimator_cases(), *continued_cases()], options.only)
     write(results, options.out)
     kinds = Counter(name.partition("/")[0] for name in results)
     refused = sum("refused" in found for found in results.values())
