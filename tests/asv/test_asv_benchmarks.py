@@ -95,12 +95,19 @@ def test_every_benchmark_runs_with_all_its_parameters(owner, name, values):
         assert math.isfinite(tracked)
 
 
-@pytest.mark.parametrize("name", methods_of(MODULES["solvers_quality"].AfterTwoPasses))
 @pytest.mark.parametrize("solver", registry.names("kernel-svm"))
 @pytest.mark.parametrize("twin", TWINS)
-def test_accuracy_is_the_same_on_every_run(name, solver, twin):
-    owner = MODULES["solvers_quality"].AfterTwoPasses
-    assert run_once(owner, name, (solver, twin)) == run_once(owner, name, (solver, twin))
+def test_a_run_ends_at_the_same_numbers_every_time(solver, twin):
+    """So everything that is tracked of it does."""
+    ends = []
+    for _ in range(2):
+        benchmark = MODULES["solvers_quality"].AfterTwoPasses()
+        benchmark.setup(solver, twin)
+        ends.append(benchmark.run(twin))
+    first, second = (end.solution() for end in ends)
+    np.testing.assert_array_equal(first.coef, second.coef)
+    assert first.intercept == second.intercept
+    assert ends[0].n_kernel_evaluations == ends[1].n_kernel_evaluations
 
 
 SOLVER_RUNS = {
@@ -143,7 +150,7 @@ def test_each_solver_is_that_of_its_kind(kind, twin):
 def test_weights_are_judged_from_the_optimum():
     problem = problems.linear_problem()
     sdca = registry.get("sdca", "linear-svm").load("reference")
-    solver = problems.make_solver("linear-svm", sdca, problem, "reference", tol=1e-9)
+    solver = problems.make_solver("linear-svm", sdca, problem, "reference", tol=1e-7)
     while solver.advance(10_000):
         pass
     assert problem.optimum == pytest.approx(solver.objective(), rel=1e-5)
