@@ -4,9 +4,9 @@ from numbers import Integral
 
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.losses.duality import dual_bound
 from kernbench.problems.margin_problem import require_number
+from kernbench.problems.online import require_choice
 
 GEOMETRIES = ("rkhs", "euclidean")
 SEARCHES = ("exact", "bracket")
@@ -16,13 +16,6 @@ EPS = 1e-3  # default stopping rule where there is no certificate: length of the
 WATCHED = 10  # keep the responses of all rows if there are at most this many times the largest sample
 SPARE_BYTES = 10**8  # memory allowed beyond three matrices of the largest sample
 RECOMPUTED = 50  # recompute responses after this many iterations, since updates accumulate rounding errors
-
-
-def check_choice(name, value, known):
-    """Refuse a name that is not among `known`; the message says the nearest."""
-    if value not in known:
-        raise ValueError(unknown_name(name, value, known))
-    return value
 
 
 def check_search(eps, c1, c2):
@@ -41,9 +34,9 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     ValueError
         For the first invalid one.
     """
-    check_choice("geometry", geometry, GEOMETRIES)
-    check_choice("line_search", line_search, SEARCHES)
-    check_choice("validation", validation, VALIDATIONS)
+    require_choice("geometry", geometry, GEOMETRIES)
+    require_choice("line_search", line_search, SEARCHES)
+    require_choice("validation", validation, VALIDATIONS)
     check_search(0.0 if eps is None else eps, c1, c2)
     if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
         raise ValueError(
@@ -84,8 +77,8 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
     """
     if alpha is None:
         raise ValueError("wolfe needs alpha, a positive number")
-    check_choice("geometry", geometry, GEOMETRIES)
-    check_choice("line_search", line_search, SEARCHES)
+    require_choice("geometry", geometry, GEOMETRIES)
+    require_choice("line_search", line_search, SEARCHES)
     check_search(eps, c1, c2)
     if not isinstance(bundle_size, Integral) or isinstance(bundle_size, bool) or bundle_size < 2:
         raise ValueError(f"bundle_size must be an integer of at least 2, got {bundle_size!r}")

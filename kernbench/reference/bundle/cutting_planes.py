@@ -11,8 +11,8 @@ line search on scores. Three things differ, and divide the number of cuts by fiv
 * the model is minimised with a quadratic term around the best point, the Hessian of the smoothed risk: a mean
   over many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap, a plain
   step follows;
-* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either
-  side;
+* the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both
+  sides of it;
 * a fit on a sample of the data comes first.
 """
 
@@ -223,15 +223,15 @@ class CuttingPlanes:
         kept = -1 if self._cuts.kept is None else self._cuts.kept
         state = self._cuts.state() | {
             "seed": np.array([self._seed]), "settings": self.problem.settings(),
-            "signature": self.problem.signature(self._telling_scores()),
+            "signature": self.problem.signature(self._identifying_scores()),
             "hessian": np.empty((0, 0)) if self._preconditioner is None else self._preconditioner.hessian.copy(),
             "progress": np.array([kept, self._risk, self._dual, self._bound, self._last_gap, self._n_steps,
                                   self._was_newton, self._stuck], dtype=np.float64),
         }  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
-    def _telling_scores(self):
-        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+    def _identifying_scores(self):
+        """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
         if self._coef.any() or self.n_cuts == 0:
             return self._scores
         return self.design.scores(self._cuts.elements[0])
@@ -246,7 +246,7 @@ class CuttingPlanes:
         self._scores = self.design.scores(self._coef)
         if not self._cuts.load(state):
             return
-        if not self.problem.same_data(state["signature"], self._telling_scores()):
+        if not self.problem.same_data(state["signature"], self._identifying_scores()):
             self._cuts = Cuts(self.design, self.max_cuts)
             return
         kept, self._risk, dual, bound, last_gap, n_steps, was_newton, stuck = state["progress"]

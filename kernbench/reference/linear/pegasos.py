@@ -39,7 +39,7 @@ class Pegasos:
         The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step
         would throw w farther away than it was.
     random_state : None, int, RandomState or Generator
-        Asked for one seed; one uniform number per example then.
+        Draws the seed of the run, and the run one uniform number per example.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on
         exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the

@@ -39,7 +39,7 @@ class RBCD:
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
         The hinge has no gradient to follow: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Asked for one seed; one uniform number per step then.
+        Draws the seed of the run, and the run one uniform number per step.
     initial : Solution, optional
         Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a
         warm start.

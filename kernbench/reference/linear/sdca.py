@@ -54,7 +54,7 @@ class SDCA:
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
         Where to start: at the dual variables of a run of this class, which goes on exactly if `alpha` and
-        `loss` are the same; or at those that the margins of ``coef`` tell, -l'(m_i).
+        `loss` are the same; or from -l'(m_i) at the margins m_i of ``coef``.
 
     Raises
     ------
@@ -169,7 +169,7 @@ class SDCA:
                 tol = max(tol if self._uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # What came of the estimate tells how to read the next one, unless it is of other rows.
+            # The error of this estimate corrects the next one, unless that is of other rows.
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return

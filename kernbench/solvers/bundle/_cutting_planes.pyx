@@ -11,7 +11,7 @@ Three things differ, and divide the number of cuts by five to ten:
 * the model is minimised with a quadratic term around the best point, the Hessian of the smoothed risk: a mean over
   many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap, a plain step
   follows;
-* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either side;
+* the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both sides of it;
 * a fit on a sample of the data comes first.
 
 An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
@@ -256,15 +256,15 @@ cdef class CuttingPlanes:
         """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
         state = self.cuts.state() | {
             "seed": np.array([self.seed]), "settings": self.problem.settings(),
-            "signature": self.problem.signature(self._telling_scores()),
+            "signature": self.problem.signature(self._identifying_scores()),
             "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
             "progress": np.array([self.cuts.kept, self.best_risk, self.dual, self.bound, self.last_gap, self.n_steps,
                                   self.was_newton, self.stuck], dtype=np.float64),
         }
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
-    def _telling_scores(self):
-        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+    def _identifying_scores(self):
+        """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
         if np.any(self.coef) or self.cuts.n_cuts == 0:
             return self.scores
         return self.design.scores(self.cuts.elements[0])
@@ -279,7 +279,7 @@ cdef class CuttingPlanes:
         self.design.score(&self.coef[0], &self.scores[0])
         if not self.cuts.load(state):
             return
-        if not self.problem.same_data(state["signature"], self._telling_scores()):
+        if not self.problem.same_data(state["signature"], self._identifying_scores()):
             self.cuts.n_cuts = 0
             return
         kept, self.best_risk, dual, bound, last_gap, n_steps, was_newton, stuck = state["progress"]

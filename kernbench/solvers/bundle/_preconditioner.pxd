@@ -10,7 +10,7 @@ cdef class Preconditioner:
     cdef const unsigned char[::1] mask
     cdef Py_ssize_t[::1] rows
     cdef readonly bint fitted
-    cdef bint paired                     # whether `mask` tells two classes
+    cdef bint paired                     # whether `mask` holds the classes of pairs
     cdef double[:, ::1] hessian          # M - alpha I
     cdef double[:, ::1] factor           # the Cholesky factor, in the lower triangle as LAPACK sees it
     cdef int fit(self, const double *h) except -1 nogil

@@ -32,8 +32,8 @@ cdef double RIDGE = 1e-10
 
 
 cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
-    """Return the preconditioner for few features, None for kernels and for many; of a mean over pairs where `mask` tells
-    two classes, over samples where it is None.
+    """Return the preconditioner for few features, None for kernels and for many; of a mean over pairs where `mask`
+    holds their classes, over samples where it is None.
 
     Draws from `rng` if it sums over some rows only.
     """

@@ -42,7 +42,7 @@ cdef class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Asked for one seed; two uniform numbers per step then.
+        Draws the seed of the run, and the run two uniform numbers per step.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
         ``coef`` is a warm start, as if reached by ``n_iter`` steps.

@@ -194,7 +194,7 @@ cdef class SDCA:
                 tol = max(tol if self.uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # What came of the estimate tells how to read the next one, unless it is of other rows.
+            # The error of this estimate corrects the next one, unless that is of other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return

@@ -61,7 +61,7 @@ class State:
         return State(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def violation(self, with_bias):
-        """Return the largest violation and, with a bias, the largest e that can grow and the smallest that can shrink."""
+        """Return the largest violation and, with a bias, the extreme e of those that can grow and can shrink."""
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         if with_bias:
             top = self.e.max(where=can_grow, initial=-np.inf)
@@ -119,7 +119,7 @@ class State:
         return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
 
     def settled(self, with_bias):
-        """Return a mask of the coordinates to shrink: at a bound, where the gradient holds them against any violating pair."""
+        """Return a mask of the coordinates to shrink: at a bound, where no violating pair would move them."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not with_bias:
             return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
@@ -129,7 +129,7 @@ class State:
         return pushed | (at_lower & at_upper)
 
     def intercept(self):
-        """Return the mean of e over the coordinates strictly inside the box, else the midpoint of the admissible interval."""
+        """Return the mean of e over the free coordinates, else the middle of the admissible interval."""
         free = (self.beta > self.lower) & (self.beta < self.upper)
         if free.any():
             return float(self.e[free].sum() / np.count_nonzero(free))
