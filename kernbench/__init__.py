@@ -7,34 +7,21 @@
 True
 """
 
-from importlib import import_module
-
+from kernbench._lazy import lazy_names
+from kernbench._models import ESTIMATORS
 from kernbench._version import __version__
 
-_HOMES = {
-    "KernelSVC": "kernbench.estimators",
-    "LinearSVC": "kernbench.estimators",
-    "ROCSVC": "kernbench.estimators",
-    "ROCSVCCV": "kernbench.estimators",
-    "closed_form_limit": "kernbench.estimators",
-    "load": "kernbench.saving",
-}
 _PACKAGES = (
     "datasets", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking", "reference",
     "report", "saving", "solvers",
 )  # fmt: skip
+_ADDRESSES = {
+    **{model.name: model.address for model in ESTIMATORS},
+    "closed_form_limit": "kernbench.estimators.svm.closed_form:closed_form_limit",
+    "load": "kernbench.saving:load",
+}
 
-__all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "closed_form_limit", "load", "__version__"]
+__all__ = [*_ADDRESSES, "__version__"]
 
-
-def __getattr__(name):
-    # Loaded on first use, so that the command line answers --help without importing scikit-learn.
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in _PACKAGES:
-        return import_module(f"kernbench.{name}")
-    raise AttributeError(f"module 'kernbench' has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted({*__all__, *_PACKAGES})
+# Imported on first use, so that the command line answers --help without importing scikit-learn.
+__getattr__, __dir__ = lazy_names(__name__, _ADDRESSES, _PACKAGES)

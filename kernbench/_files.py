@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Write files whole or not at all."""
 
 import os
 import stat
@@ -7,11 +7,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def is_special(path):
+    """Whether `path` exists and is neither a regular file nor a folder: a pipe, a terminal, a device."""
+    try:
+        mode = os.stat(
+            path
+        ).st_mode  # not of the resolved path: /dev/stdout resolves to a name that does not exist
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 @contextmanager
 def written_whole(path, mode="w"):
-    """Open a temporary neighbour of `path`; rename it over `path` when the block ends well.
+    """Open a temporary file beside `path`; rename it to `path` when the block ends without an exception.
 
-    A crash, an exception or a full disk leaves the old file (or none) behind, never half a new one.
+    A crash, an exception or a full disk leaves the old file (or none) behind, never half a new one. Pipes and devices,
+    which a rename would replace, are written to directly.
 
     Parameters
     ----------
@@ -23,25 +35,46 @@ def written_whole(path, mode="w"):
     Yields
     ------
     file object
+
+    Raises
+    ------
+    OSError
+        If `path` cannot be written; the error names `path`, not the temporary file.
     """
-    path = Path(path).resolve()  # a link is written through
     encoding = None if "b" in mode else "utf-8"
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if is_special(path):
+        with open(path, mode, encoding=encoding) as file:
+            yield file
+        return
+    target = Path(path).resolve()  # a link stays a link
+    with _errors_name(path):
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
     try:
         with os.fdopen(descriptor, mode, encoding=encoding) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes the file private; give it what an ordinary open() would have given, or left.
-        if path.exists():
-            mode = stat.S_IMODE(path.stat().st_mode)
-        else:
-            umask = os.umask(0)
-            os.umask(umask)
-            mode = 0o666 & ~umask
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        with _errors_name(path):
+            os.chmod(temporary, _permissions(target))
+            os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def _permissions(target):
+    """Those of the file that is replaced, or of a new file; `mkstemp` makes files private."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+@contextmanager
+def _errors_name(path):
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error

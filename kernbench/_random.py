@@ -1,4 +1,4 @@
-"""What people pass as `random_state`, as a ``numpy.random.Generator``."""
+"""From `random_state` to a ``numpy.random.Generator``."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def as_generator(random_state):
     """Turn None, an int, a SeedSequence, a RandomState or a Generator into a ``numpy.random.Generator``.
 
-    A RandomState (scikit-learn's currency) is asked for one 32-bit seed, so that it advances as its users expect.
+    A RandomState (as scikit-learn uses) gives one 32-bit seed, so that it advances with every call.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint32))
@@ -14,12 +14,12 @@ def as_generator(random_state):
 
 
 def generator_of(random_state):
-    """The same for the parameter of an estimator: what means nothing is refused in a sentence.
+    """Do the same for the parameter of an estimator.
 
     Raises
     ------
     ValueError
-        If it means no generator.
+        For anything that is not one of these; the message lists them.
     """
     try:
         return as_generator(random_state)

@@ -4,14 +4,13 @@ A higher score means positive, ties count half, and of the two labels the larger
 `pos_label` says otherwise.
 """
 
-from numbers import Integral, Real
-
 import numpy as np
 
 from kernbench.ranking import thresholds
 from kernbench.ranking._roc import roc_area
 from kernbench.ranking.checks import checked_scores, checked_weights, in_units_of_the_classes
 from kernbench.ranking.curve import corners, roc_vertices
+from kernbench.validation.numbers import check_number, is_integer
 
 __all__ = ["partial_auc", "ranked_range", "roc_auc", "roc_curve", "threshold_for"]
 
@@ -188,8 +187,7 @@ def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight
     if (sensitivity is None) == (specificity is None):
         raise ValueError("say either sensitivity= or specificity=")
     name, wish = ("sensitivity", sensitivity) if specificity is None else ("specificity", specificity)
-    if not (isinstance(wish, Real) and 0 <= wish <= 1):
-        raise ValueError(f"{name} must be in [0, 1], got {wish!r}")
+    check_number(name, wish, at_least=0, at_most=1)
     score, positive, weights = _problem(y, score, sample_weight, pos_label)
     score = checked_scores(score, len(positive), name="score")
     if specificity is None:
@@ -231,7 +229,7 @@ def ranked_range(losses, m, n):
     if losses.ndim != 1:
         raise ValueError(f"losses must be one-dimensional, got shape {losses.shape}")
     losses, size = checked_scores(losses, len(losses), name="losses"), len(losses)
-    if not (isinstance(m, Integral) and isinstance(n, Integral) and 0 <= m < n <= size):
+    if not (is_integer(m) and is_integer(n) and 0 <= m < n <= size):
         raise ValueError(f"m and n must be integers with 0 <= m < n <= {size}, got m={m!r}, n={n!r}")
     first, last = size - n, size - m - 1  # in ascending order
     return float(np.partition(losses, (first, last))[first : last + 1].sum())

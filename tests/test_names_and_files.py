@@ -1,7 +1,9 @@
-"""The helpers of all: names that were nearly typed right, and files written whole or not at all."""
+"""Suggestions for misspelled names, and files written whole or not at all."""
 
 import os
+import queue
 import stat
+import threading
 
 import pytest
 
@@ -153,3 +155,66 @@ def test_a_bare_name_goes_to_the_current_folder(tmp_path, monkeypatch):
     with written_whole("bare.txt") as file:
         file.write("x")
     assert (tmp_path / "bare.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize("mode", ["w", "wb"])
+def test_an_error_names_the_file_asked_for(tmp_path, mode):
+    with pytest.raises(FileNotFoundError) as caught, written_whole(tmp_path / "nowhere" / "x.npz", mode):
+        pass
+    assert caught.value.filename == str(tmp_path / "nowhere" / "x.npz")
+
+
+def test_a_name_of_full_length_can_be_written(tmp_path):
+    target = tmp_path / ("x" * 250 + ".csv")
+    with written_whole(target) as file:
+        file.write("x")
+    assert target.read_text() == "x"
+
+
+def in_background(function):
+    """Start a thread that calls `function`; return one that waits for the result."""
+    answers = queue.Queue()
+    threading.Thread(target=lambda: answers.put(function()), daemon=True).start()
+    return lambda: answers.get(timeout=30)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = in_background(pipe.read_bytes)
+    with written_whole(pipe) as file:
+        file.write("α\n")
+    assert received() == "α\n".encode()
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mknod"), reason="needs device files")
+def test_a_device_is_written_to_and_stays_a_device(tmp_path):
+    device, link = tmp_path / "null", tmp_path / "link"
+    try:
+        os.mknod(
+            device, 0o600 | stat.S_IFCHR, os.makedev(1, 3)
+        )  # a /dev/null of our own: a fault must not hit the real one
+        device.write_text("x")
+    except PermissionError as error:
+        pytest.skip(f"device files need privileges: {error}")
+    link.symlink_to(device)
+    for path in (device, link):
+        with written_whole(path) as file:
+            file.write("x")
+    assert stat.S_ISCHR(device.stat().st_mode) and link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["link", "null"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs /dev/fd")
+def test_an_open_descriptor_is_written_to():
+    """As ``/dev/stdout`` is, whose resolved name does not exist."""
+    reading, writing = os.pipe()
+    try:
+        with written_whole(f"/dev/fd/{writing}") as file:
+            file.write("x")
+    finally:
+        os.close(writing)
+    with open(reading) as file:
+        assert file.read() == "x"

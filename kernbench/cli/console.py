@@ -5,17 +5,17 @@ from rich.table import Table
 
 
 def stdout():
-    """A console on standard output; asked for anew, since tests and pipes exchange the stream."""
+    """Return a console on standard output; not kept, since tests and pipes replace the stream."""
     return Console(highlight=False, soft_wrap=True)
 
 
 def stderr():
-    """A console on standard error: progress and notes, so that output can be piped."""
+    """Return a console on standard error, for progress and notes, so that output can be piped."""
     return Console(stderr=True, highlight=False)
 
 
 def table(title, headings, rows):
-    """A table without lines around it; the first column is set off. Fields are plain text, never markup."""
+    """Return a table without borders, its first column coloured. Fields are plain text, not markup."""
     from rich.text import Text
 
     drawn = Table(
@@ -29,7 +29,7 @@ def table(title, headings, rows):
 
 
 def print_table(title, headings, rows):
-    """Print a table; a pipe gets lines as long as they need."""
+    """Print a table; wider than the terminal if the output is a pipe."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)

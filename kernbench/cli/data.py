@@ -8,7 +8,7 @@ from kernbench.cli.errors import Refusing
 @click.group("data", cls=Refusing, invoke_without_command=True)
 @click.pass_context
 def command(ctx):
-    """Data sets: list them, fetch their files, say where they are, verify them.
+    """List data sets, fetch their files, show where they are looked for, verify them.
 
     Real sets are looked for in the folder that the environment variable KERNBENCH_DATA names, then in the
     cache folder, then downloaded. Generated and bundled sets need no file.
@@ -16,8 +16,8 @@ def command(ctx):
     \b
     Examples:
       kernbench data                   the list
-      kernbench data fetch adult       download, or find what is here
-      kernbench data path              the folders looked in
+      kernbench data fetch adult       download unless present
+      kernbench data path              the folders that are searched
       kernbench data verify            hash every file and compare
     """
     if ctx.invoked_subcommand is None:
@@ -26,7 +26,7 @@ def command(ctx):
 
 @command.command("list")
 def list_command():
-    """List the data sets, and whether their files are here.
+    """List the data sets, and whether their files are present.
 
     \b
     Examples:
@@ -40,7 +40,7 @@ def list_command():
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def fetch_command(names):
-    """Make sure that the files of a data set are here, downloading them if need be.
+    """Download the files of a data set unless they are present.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def fetch_command(names):
     from kernbench.datasets import describe, fetch
 
     for name in names:
-        describe(name)  # refuses a wrong name before anything is downloaded
+        describe(name)  # raises for a wrong name before anything is downloaded
     for name in names:
         with stderr().status(f"fetching {name}"):
             paths = fetch(name)
@@ -63,14 +63,14 @@ def fetch_command(names):
 
 @command.command("path")
 def path_command():
-    """Print the folders in which files are looked for, in this order; downloads go to the last.
+    """Print the folders that are searched for files, in order; downloads go to the last.
 
     \b
     Examples:
       kernbench data path
       KERNBENCH_DATA=~/datasets kernbench data path
     """
-    from kernbench.datasets.folders import search_folders
+    from kernbench.datasets.files.folders import search_folders
 
     for folder in search_folders():
         click.echo(f"{folder}{'' if folder.is_dir() else '  (does not exist yet)'}")
@@ -80,10 +80,9 @@ def path_command():
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_context
 def verify_command(ctx, names):
-    """Hash the files that are here and compare them with the published checksums.
+    """Compare the files that are present with the published checksums.
 
-    Files that are not here are said to be missing, which is no failure; the exit code is 2 when a file is
-    damaged or not the published one.
+    Missing files are listed and are no error; the exit code is 2 if a file is damaged or not the published one.
 
     \b
     Examples:

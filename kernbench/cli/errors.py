@@ -1,4 +1,4 @@
-"""How the command line fails: one line on standard error and exit code 2, never a traceback."""
+"""Errors of the command line: one line on standard error and exit code 2 instead of a traceback."""
 
 import os
 import sys
@@ -8,12 +8,12 @@ import click
 DEBUG_VARIABLE = "KERNBENCH_DEBUG_TRACEBACK"
 REFUSED, INTERRUPTED, INTERNAL = 2, 130, 1
 
-# What wrong input, missing files, full disks and small machines raise. Anything else is a mistake of ours.
+# What wrong input, missing files, full disks and lack of memory raise. Anything else is an internal error.
 EXPECTED = (ValueError, OSError, MemoryError, ImportError)
 
 
 def one_line(error):
-    """The message of an exception on one line."""
+    """Return the message of an exception on one line."""
     if isinstance(error, click.UsageError):
         text = error.format_message()
         if error.ctx is not None:
@@ -22,8 +22,8 @@ def one_line(error):
         text = error.format_message()
     elif isinstance(error, MemoryError):
         text = f"not enough memory: {error}" if str(error) else "not enough memory"
-    elif isinstance(error, OSError) and error.filename is not None and error.strerror:
-        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
     return " ".join(text.split())
@@ -47,14 +47,17 @@ def report_error(error):
 
 
 class Refusing(click.Group):
-    """A group whose commands fail by the rules of this module."""
+    """A group whose commands report errors as this module does."""
 
     def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
-        """Run a command; in standalone mode leave with its exit code."""
+        """Run a command; in standalone mode exit with its code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
             code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
+        except click.exceptions.NoArgsIsHelpError as request:
+            request.show()  # a group without a command: its help, on standard error
+            code = request.exit_code
         except click.Abort:
             click.echo("kernbench: interrupted", err=True)
             code = INTERRUPTED
@@ -63,7 +66,7 @@ class Refusing(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
     def resolve_command(self, ctx, args):
-        """Find the command; a name that does not exist is refused with the nearest."""
+        """Find the command; raise UsageError, which suggests the nearest name, if there is none."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             from kernbench._names import unknown_name

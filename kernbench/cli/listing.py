@@ -1,20 +1,21 @@
-"""``kernbench list``: what there is."""
+"""``kernbench list``: tables of models, solvers, kernels, data sets and experiments."""
 
 import click
 
 from kernbench.cli.console import print_table
 
-WHAT = ("solvers", "kernels", "datasets", "experiments")
+WHAT = ("models", "solvers", "kernels", "datasets", "experiments")
 
 
 @click.command("list")
-@click.argument("what", required=False, metavar="[solvers|kernels|datasets|experiments]")
+@click.argument("what", required=False, metavar="[models|solvers|kernels|datasets|experiments]")
 def command(what):
-    """List solvers, kernels, data sets and experiments; all of them when none is named.
+    """List models, solvers, kernels, data sets and experiments; all of them without an argument.
 
     \b
     Examples:
       kernbench list                   everything
+      kernbench list models            estimators and feature maps, and what each learns
       kernbench list solvers           algorithms, their papers and costs
       kernbench list datasets          names for 'kernbench fit' and 'kernbench run --dataset'
     """
@@ -24,6 +25,17 @@ def command(what):
         raise ValueError(unknown_name("list", what, WHAT))
     for name in WHAT if what is None else (what,):
         _LISTS[name]()
+
+
+def _models():
+    from kernbench._models import MODELS
+    from kernbench.cli.estimators import summary
+
+    rows = []
+    for model in MODELS:
+        package = "kernbench.features" if model.task == "transform" else "kernbench"
+        rows.append((model.name, model.task, package, summary(model.load())))
+    print_table("Models", ("name", "task", "import from", "what it is"), rows)
 
 
 def _solvers():
@@ -86,4 +98,10 @@ def _experiments():
     print_table("Experiments", ("name", "title", "data sets by scale", "methods", "paper"), rows)
 
 
-_LISTS = {"solvers": _solvers, "kernels": _kernels, "datasets": datasets, "experiments": _experiments}
+_LISTS = {
+    "models": _models,
+    "solvers": _solvers,
+    "kernels": _kernels,
+    "datasets": datasets,
+    "experiments": _experiments,
+}

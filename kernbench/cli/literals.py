@@ -3,13 +3,13 @@
 import ast
 
 from kernbench._names import unknown_name
+from kernbench.cli.estimators import parameters
 
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
-_PRIVATE = ("callback", "verbose")  # the command line has its own
 
 
 def parse_value(text):
-    """A Python literal (number, True, None, list, …); anything else is text.
+    """Return `text` as a Python literal (number, True, None, list, …) if it is one, else as it is.
 
     >>> parse_value("1e-3"), parse_value("rbf"), parse_value("none")
     (0.001, 'rbf', None)
@@ -39,10 +39,10 @@ def parse_settings(settings, estimator):
     Raises
     ------
     ValueError
-        For a setting without ``=``, a name given twice, or a parameter that does not exist (the message says
-        the nearest).
+        For a setting without ``=``, a name given twice, or a parameter that does not exist (the message suggests
+        the nearest name).
     """
-    known = [name for name in estimator().get_params(deep=False) if name not in _PRIVATE]
+    known = parameters(estimator)
     params = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

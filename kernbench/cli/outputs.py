@@ -1,12 +1,14 @@
-"""Refuse an output that cannot be written before hours of work, not after."""
+"""Check that an output can be written before the work starts."""
 
 import os
 import tempfile
 from pathlib import Path
 
+from kernbench._files import is_special
+
 
 def check_writable_file(path):
-    """Raise the ValueError that says why `path` cannot be written; create nothing.
+    """Raise a ValueError that says why `path` cannot be written; create nothing.
 
     Parameters
     ----------
@@ -20,8 +22,10 @@ def check_writable_file(path):
         raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
     if path.exists() and not os.access(path, os.W_OK):
         raise ValueError(f"cannot write {path}: the file is write-protected")
+    if is_special(path):
+        return  # written to directly
     try:
-        # The file will be replaced by a neighbour: what must be writable is the folder.
+        # A new file will be renamed to `path`, so the folder must be writable.
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:40]}."):
             pass
     except OSError as error:

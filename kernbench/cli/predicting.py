@@ -1,10 +1,13 @@
-"""``kernbench predict``: a model file and examples into predictions."""
+"""``kernbench predict``: predictions of a saved model."""
 
 import csv
 import sys
 from pathlib import Path
 
 import click
+
+from kernbench._models import task_of
+from kernbench.cli.estimators import TASKS
 
 
 @click.command("predict")
@@ -16,7 +19,7 @@ import click
     metavar="FILE",
     help="Write CSV here. [default: standard output]",
 )
-@click.option("--decision", is_flag=True, help="Decision values beside the labels.")
+@click.option("--decision", is_flag=True, help="Add columns of decision values.")
 @click.option(
     "--label",
     default="-1",
@@ -30,7 +33,7 @@ def command(model_file, data, out, decision, label):
     DATA is a file, or the name of a data set, which gives its test part.
 
     The output is CSV, one row for each example, in their order. Where DATA has labels, the error is printed.
-    A table with as many columns as the model has features is taken to have no labels.
+    A table with exactly as many columns as the model has features is read as one without labels.
 
     \b
     Examples:
@@ -42,21 +45,30 @@ def command(model_file, data, out, decision, label):
 
     if out is not None:
         check_writable_file(out)
+    from kernbench.cli.scores import summary
     from kernbench.saving import load
 
     model = load(model_file)
+    task = task_of(model)
+    if task not in TASKS:
+        raise ValueError(f"{model_file} holds a {type(model).__name__}, which predicts no labels")
+    if decision and task == "regress":
+        raise ValueError(
+            "--decision is for classifiers: the predictions of a regressor are its decision values"
+        )
     X, y = rows_to_predict(data, model, label=label_column(label))
-    labels = model.predict(X)
+    predicted = model.predict(X)
+    classes = None if task == "regress" else model.classes_
     values = model.decision_function(X) if decision else None
     if out is None:
-        _write(sys.stdout, labels, values, model.classes_)
+        _write(sys.stdout, predicted, values, classes)
     else:
         from kernbench._files import written_whole
 
         with written_whole(out) as file:
-            _write(file, labels, values, model.classes_)
+            _write(file, predicted, values, classes)
     # The summary must not mix with predictions on standard output.
-    click.echo(_summary(labels, y, model.classes_), err=out is None)
+    click.echo(summary(task, model, predicted, y), err=out is None)
 
 
 def _write(file, labels, values, classes):
@@ -73,19 +85,3 @@ def _write(file, labels, values, classes):
     for i, label in enumerate(labels):
         row = [] if values is None else [repr(float(value)) for value in values[i : i + 1].ravel()]
         writer.writerow([label, *row])
-
-
-def _summary(labels, y, classes):
-    import numpy as np
-
-    from kernbench.report import text
-
-    examples = text.plural(len(labels), "example")
-    if y is None:
-        return f"{examples}, no labels to compare with"
-    unknown = set(np.unique(y).tolist()) - set(classes.tolist())
-    if unknown:
-        shown = text.listed(repr(label) for label in sorted(unknown, key=str)[:3])
-        return f"{examples}; labels such as {shown} are not among the model's classes: no error to print"
-    n_wrong = int(np.sum(labels != y))
-    return f"error {text.percent(n_wrong / len(labels))} % ({n_wrong:,} of {examples})"

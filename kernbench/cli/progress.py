@@ -1,4 +1,4 @@
-"""What a run shows while it runs: a line for every finished fit, and a bar with the one in work."""
+"""Progress of a run: a line for every finished fit, and a bar that names those running."""
 
 from time import monotonic
 
@@ -18,26 +18,26 @@ from kernbench.report import text
 
 
 class _Remaining(ProgressColumn):
-    """The run's own estimate of the time to come, counted down between two events."""
+    """Column with the estimated time left, counted down between two events."""
 
     def __init__(self):
         super().__init__()
         self.estimate, self.since = None, monotonic()
 
     def set(self, seconds):
-        """Take in an estimate made now."""
+        """Set the estimate, made now."""
         self.estimate, self.since = seconds, monotonic()
 
     def render(self, task):
-        """The column's text."""
+        """Return the text of the column."""
         if self.estimate is None:
             return Text("remaining: not known yet", style="dim")
         left = self.estimate - (monotonic() - self.since)
         return Text(f"about {text.duration(left)} to go" if left >= 1 else "nearly done", style="dim")
 
 
-class Narrator:
-    """Called with every event of a run; a context manager that draws the bar on standard error.
+class ProgressDisplay:
+    """Draws a progress bar on standard error: a context manager, called with every event of a run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``kernbench report``: records into one page."""
+"""``kernbench report``: the page made from records."""
 
 from pathlib import Path
 

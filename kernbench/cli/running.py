@@ -1,4 +1,4 @@
-"""``kernbench run``: experiments into records."""
+"""``kernbench run``: run experiments and store their records."""
 
 import os
 from pathlib import Path
@@ -53,7 +53,7 @@ SCALES = ("quick", "paper")
     metavar="MB",
     help="Per fit (1 MB = 2²⁰ bytes).",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it may take.")
+@click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
 def command(
     ctx,
@@ -72,9 +72,8 @@ def command(
 ):
     """Run experiments, all of them when none is named, and keep a record of every fit.
 
-    What has been measured already is not measured again: after Ctrl-C or a crash, the same command does the
-    rest. A fit that fails, takes too long or needs too much memory is a record too; the exit code is 1 when a
-    fit ended in an error.
+    Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
+    fails, takes too long or needs too much memory is a record too; the exit code is 1 when a fit ended in an error.
 
     \b
     Examples:
@@ -87,7 +86,7 @@ def command(
     Then: kernbench report
     """
     from kernbench._names import unknown_name
-    from kernbench.cli.progress import Narrator
+    from kernbench.cli.progress import ProgressDisplay
     from kernbench.experiments import registry
     from kernbench.experiments.run import runner
 
@@ -97,7 +96,7 @@ def command(
         if not data.is_dir():
             raise ValueError(f"--data {data}: there is no such folder")
         os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
-    with Narrator(registry) as narrator:
+    with ProgressDisplay(registry) as display:
         try:
             summary = runner.run(
                 list(experiments) or registry.names(),
@@ -111,13 +110,13 @@ def command(
                 time_limit=time_limit,
                 memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
                 dry_run=dry_run,
-                on_event=narrator,
+                on_event=display,
             )
         except KeyboardInterrupt as interrupt:
             summary = None
             message = (
                 str(interrupt)
-                or f"interrupted; finished fits are in {results}, the same command does the rest"
+                or f"interrupted; finished fits are in {results}, the same command runs the rest"
             )
     if summary is None:
         click.echo(f"kernbench: {message}", err=True)
@@ -152,7 +151,7 @@ def _print_plan(summary, results):
         click.echo(f"Nothing is missing in {results}.")
     elif expected is None:
         click.echo(
-            f"{text.plural(n_to_do, 'fit')} to run; no earlier records in {results} tell how long they take."
+            f"{text.plural(n_to_do, 'fit')} to run; {results} has no earlier records to estimate their times from."
         )
     else:
         click.echo(

@@ -23,7 +23,7 @@ def is_file(source):
 
 
 def label_column(text):
-    """``--label``: a position when it is a whole number, else the name of a column."""
+    """Return ``--label`` as a position if it is an integer, else as the name of a column."""
     try:
         return int(text)
     except ValueError:
@@ -31,7 +31,7 @@ def label_column(text):
 
 
 def load_named(name):
-    """The data set called `name`; an unknown name may also be a file that is not there."""
+    """Load the data set called `name`; the error for an unknown name says that there is no such file either."""
     from kernbench.datasets import available, load
 
     if name not in available():
@@ -41,8 +41,8 @@ def load_named(name):
     return load(name)
 
 
-def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0):
-    """Examples to fit and to test with.
+def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0, stratify=True):
+    """Return examples to fit and to test with.
 
     Parameters
     ----------
@@ -53,9 +53,11 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0):
     test : str, optional
         File with test examples.
     test_size : float, optional
-        Share of a file's examples to set aside, stratified by class.
+        Share of a file's examples to set aside.
     seed : int
-        Draws that share.
+        Of the draw of that share.
+    stratify : bool, default=True
+        Keep the shares of the classes.
 
     Returns
     -------
@@ -70,7 +72,7 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0):
         X, y = read_file(source, label=label)
         X_test = y_test = None
         if test_size is not None:
-            X, X_test, y, y_test = _split(X, y, test_size, seed)
+            X, X_test, y, y_test = _split(X, y, test_size, seed, stratify)
     else:
         if test_size is not None:
             raise ValueError(f"the data set {source!r} has a test part of its own; leave --test-size out")
@@ -84,11 +86,13 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0):
     return X, y, X_test, y_test
 
 
-def _split(X, y, test_size, seed):
+def _split(X, y, test_size, seed, stratify):
     from sklearn.model_selection import train_test_split
 
     try:
-        return train_test_split(X, y, test_size=test_size, random_state=seed, stratify=y)
+        return train_test_split(
+            X, y, test_size=test_size, random_state=seed, stratify=y if stratify else None
+        )
     except ValueError as error:
         raise ValueError(
             f"--test-size {test_size:g} cannot be split off with every class in both parts: {error}"
@@ -96,7 +100,7 @@ def _split(X, y, test_size, seed):
 
 
 def like(X, pattern):
-    """X as a sparse or dense matrix, whichever `pattern` is."""
+    """Return X as a sparse or dense matrix, whichever `pattern` is."""
     from scipy import sparse
 
     if sparse.issparse(X) == sparse.issparse(pattern):
@@ -105,9 +109,9 @@ def like(X, pattern):
 
 
 def rows_to_predict(source, model, *, label=-1):
-    """Examples for a fitted model, with labels where the source has some.
+    """Return examples for a fitted model, with labels if the source has some.
 
-    A table with as many columns as the model has features has no labels; with one more, it has.
+    A table with as many columns as the model has features has no labels; one with one column more does.
 
     Returns
     -------

@@ -1,19 +1,15 @@
 """Data sets by name, and readers of data files.
 
-Three kinds of sets answer to one call, ``load(name)``. Labels are -1 and +1, but in the few sets whose
-``task`` is another.
+``load(name)`` returns a set of one of three kinds, most of them with labels -1 and +1:
 
-* *generated*: drawn from a documented formula by a seed, with as many examples as asked for (`generators`,
-  `generators_sparse`, and `generators_roc` with known population AUC); they need no file and no network;
+* *generated*: drawn from a documented formula by a seed, in any size, without files or network (`generated`);
 * *bundled*: shipped with scikit-learn;
-* *full* (or a *subset*, named as such): real sets as published (`real`). Their files are looked for in the
-  folder that the environment variable ``KERNBENCH_DATA`` names, then in the cache folder
-  (``KERNBENCH_CACHE``, or the user's cache folder), then downloaded; the SHA-256 of the unpacked content is
-  checked in each case (`folders`, `checksums`, `storage`).
+* *full*, or a *subset* named as such: published sets (`real`). Their files are looked for in the folder
+  ``KERNBENCH_DATA`` and in the cache folder (``KERNBENCH_CACHE``, or the user's cache folder), then downloaded; the
+  SHA-256 of the decompressed content is verified in each case (`files`).
 
-``read_file`` reads data of one's own: svmlight / LIBSVM text (`svmlight`), tables (`delimited`) and NumPy
-archives (`npz`), each plain or packed (`packed`). What is wrong in a file is said with its name, line and
-column, in a ``DataFileError`` (a ``ValueError``).
+``read_file`` reads files of the user's own (`readers`): svmlight / LIBSVM text, tables and NumPy archives, plain or
+compressed. A fault in a file is reported with its name, line and column in a ``DataFileError``, a ``ValueError``.
 
 >>> from kernbench.datasets import load
 >>> load("checkerboard", n_train=500, n_test=100, seed=1).X_train.shape
@@ -22,10 +18,12 @@ column, in a ``DataFileError`` (a ``ValueError``).
 
 from kernbench.datasets.base import Dataset
 from kernbench.datasets.errors import ChecksumMismatch, DataFileError, DatasetUnavailable
-from kernbench.datasets.folders import cache_folder
+from kernbench.datasets.files.folders import cache_folder
 from kernbench.datasets.loading import available, describe, fetch, load, verify
-from kernbench.datasets.readers import read_csv, read_file, read_npz, read_svmlight
-from kernbench.datasets.writers import write_npz, write_svmlight
+from kernbench.datasets.readers.delimited import read_csv
+from kernbench.datasets.readers.detect import read_file
+from kernbench.datasets.readers.npz import read_npz, write_npz
+from kernbench.datasets.readers.svmlight import read_svmlight, write_svmlight
 
 __all__ = [
     "ChecksumMismatch",

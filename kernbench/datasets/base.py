@@ -1,4 +1,4 @@
-"""A data set as experiments see it."""
+"""A data set in memory."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -9,29 +9,28 @@ from scipy import sparse
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A training and a test part, and where they come from.
+    """A training and a test part, with their origin.
 
     Attributes
     ----------
     name : str
     X_train, X_test : ndarray or CSR matrix of shape (n, n_features)
     y_train, y_test : ndarray of shape (n,)
-        int64 labels: -1 and +1 in a binary set, from 0 up in a multi-class one; float64 targets of a
-        regression.
+        int64 labels: -1 and +1 of a binary set, 0, 1, … of a multi-class set; float64 targets of a regression.
     kind : {"full", "subset", "generated", "bundled"}
-        ``"full"``: a published set, all of its examples. ``"subset"``: a part of a published or bundled set.
-        ``"generated"``: drawn from a formula. ``"bundled"``: shipped with scikit-learn, all of it.
+        ``"full"``: all examples of a published set. ``"subset"``: a part of a published or bundled set.
+        ``"generated"``: drawn from a formula. ``"bundled"``: all examples of a set shipped with scikit-learn.
     description : str
-        What the set is, how it was scaled, split and drawn; fit to stand under a table.
+        What the set is, and how it was scaled, split and drawn; suitable as a caption.
     source : str
-        The page of its origin, or the function that draws it.
+        The page on which it is published, or the function that draws it.
     checksum : str
-        SHA-256 in hexadecimal: of the unpacked file for a real set (several files: see
-        :func:`kernbench.datasets.storage.combined_checksum`), of the arrays otherwise.
+        SHA-256 in hexadecimal: of the decompressed file of a published set (several files: see
+        :func:`kernbench.datasets.files.remote.combined_checksum`), of the arrays otherwise.
     task : {"binary", "multi-class", "regression"}
     population_auc : float or None
-        The AUC of the best score over the whole population, where the formula of a generated set gives it:
-        what no method can pass but by chance. In [0, 1].
+        The AUC of the optimal score over the whole population, an upper bound on the expected AUC of any method;
+        None if it is not known.
     """
 
     name: str

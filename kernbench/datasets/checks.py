@@ -1,4 +1,7 @@
-"""Checks of the numbers that users pass."""
+"""Checks of numeric arguments.
+
+scikit-learn's `check_scalar` accepts booleans and NaN, and raises TypeError for a wrong type.
+"""
 
 import math
 import numbers

@@ -1,4 +1,4 @@
-"""One data set as it stands in the list of data sets."""
+"""One entry of the list of data sets."""
 
 import inspect
 from collections.abc import Callable
@@ -7,46 +7,45 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """What is known of a data set before it is loaded; printing it gives a readable account.
+    """The description of a data set that is not loaded yet; ``print`` shows all of it.
 
     Attributes
     ----------
     name : str
-    kind : {"full", "subset", "generated", "bundled"}
-        As in :class:`~kernbench.datasets.Dataset`, for the sizes loaded by default.
     summary : str
     source : str
     n_train, n_test : int
-        Sizes of the whole set, as its default options split it; for a generated one the sizes drawn by
-        default.
+        Sizes of the whole set with its default options; of a generated set the sizes drawn by default.
     n_features : int
-    layout : {"dense float32", "dense float64", "CSR float64"}
     build : callable
-        ``build(paths, **options) -> (X_train, y_train, X_test, y_test)`` of a real or bundled set,
-        ``build(n, rng, **options) -> (X, y)`` of a generated one.
+        ``build(paths, **options) -> (X_train, y_train, X_test, y_test)`` of a published or bundled set,
+        ``build(n, rng, **options) -> (X, y)`` of a generated set.
+    kind : {"full", "subset", "generated", "bundled"}, default="full"
+        As in :class:`~kernbench.datasets.Dataset`, for the default sizes.
+    layout : {"dense float32", "dense float64", "CSR float64"}, default="dense float64"
     positive : str
-        Share of +1 in the training part, as text; of binary sets only.
+        Share of +1 in the training part, as text; empty unless the set is binary.
     task : {"binary", "multi-class", "regression"}
         As in :class:`~kernbench.datasets.Dataset`.
     files : tuple of RemoteFile
-        What a real set is read from.
+        Files of a published set.
     n_published : int or None
-        Examples in the published set where the default options take fewer; None: ``n_train + n_test``.
+        Number of examples of the published set, if it is not ``n_train + n_test``.
     population_auc : float or None
         As in :class:`~kernbench.datasets.Dataset`.
     common_test : bool
-        The seed of a generated set draws its training part only; the test part is one and the same.
+        Whether the test part of a generated set is the same for all seeds.
     """
 
     name: str
-    kind: str
     summary: str
     source: str
     n_train: int
     n_test: int
     n_features: int
-    layout: str
     build: Callable = field(repr=False)
+    kind: str = "full"
+    layout: str = "dense float64"
     positive: str = ""
     task: str = "binary"
     files: tuple = ()
@@ -56,7 +55,7 @@ class DatasetEntry:
 
     @property
     def n_examples(self):
-        """Number of examples of the whole published set."""
+        """Number of examples of the published set."""
         return self.n_published or self.n_train + self.n_test
 
     @property
@@ -79,9 +78,3 @@ class DatasetEntry:
         if self.files:
             lines.append("  files: " + ", ".join(file.name for file in self.files))
         return "\n".join(lines)
-
-
-def generated(name, build, summary, **facts):
-    """The entry of a generated set: its source is the function that draws it."""
-    source = f"kernbench.datasets.{build.__module__.rpartition('.')[2]}.{build.__name__}"
-    return DatasetEntry(name=name, kind="generated", summary=summary, source=source, build=build, **facts)

@@ -1,20 +1,20 @@
-"""What can be wrong with data: the exceptions, and the one form of their sentences."""
+"""Exceptions about data, and the form of their messages."""
 
 
 class DataFileError(ValueError):
-    """A data file does not hold what its format promises; the message names file, line and column."""
+    """A data file violates its format; the message names file, line and column."""
 
 
 class ChecksumMismatch(DataFileError):
-    """A file of a known data set holds other bytes than the published ones."""
+    """A file of a known data set has other content than the published one."""
 
 
 class DatasetUnavailable(OSError):
-    """A real data set is neither on this computer nor could it be downloaded."""
+    """A published data set is not on this computer and could not be downloaded."""
 
 
 def malformed(path, problem, *, line=None, column=None):
-    """Return a `DataFileError` that says where the problem is.
+    """Return a `DataFileError` that locates the problem.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def malformed(path, problem, *, line=None, column=None):
     line : int, optional
         Counted from 1.
     column : int or str, optional
-        Counted from 1; a string is taken as it is, such as ``"2 ('age')"``.
+        Counted from 1, or text such as ``"2 ('age')"``.
     """
     place = "" if line is None else f"line {line}"
     if column is not None:
@@ -33,7 +33,7 @@ def malformed(path, problem, *, line=None, column=None):
 
 
 def shown(token, limit=40):
-    """Quote a token of a file for a message: printable, and not longer than `limit` characters."""
+    """Quote a token of a file for a message: printable, at most `limit` characters."""
     if isinstance(token, bytes):
         token = token.decode("utf-8", "backslashreplace")
     return repr(token if len(token) <= limit else token[: limit - 1] + "…")

@@ -1,32 +1,33 @@
-"""Load data sets by name."""
+"""Data sets by name: load, list, describe, fetch, verify."""
 
 import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.datasets.base import Dataset, array_checksum
 from kernbench.datasets.checks import require_number
+from kernbench.datasets.files.locate import check_files, locate
+from kernbench.datasets.files.remote import combined_checksum
 from kernbench.datasets.registry import DATASETS, get
 from kernbench.datasets.splits import random_indices, stratified_indices
-from kernbench.datasets.storage import check_files, combined_checksum, locate
 
 
 def load(name, n_train=None, n_test=None, seed=0, **options):
-    """Load a data set, most of them binary with labels -1 and +1.
+    """Load a data set; the labels of binary sets are -1 and +1.
 
-    A generated set is drawn anew, with as many examples as asked for; its test part depends on the seed (in
-    some sets not even on that) and not on `n_train`. A real set is looked for in ``$KERNBENCH_DATA``, then in
-    the cache folder, then downloaded from its origin. Its training and test parts are the published ones, or
-    drawn by its option ``split_seed``; smaller sizes give seeded stratified parts of them.
+    A generated set is drawn with the sizes requested; its test part does not depend on `n_train`, and in some sets not
+    on the seed. The files of a published set are looked for in ``$KERNBENCH_DATA``, then in the cache folder, and
+    downloaded if they are in neither. Training and test parts are the published ones, or drawn by the option
+    ``split_seed``; with smaller sizes, seeded stratified subsets of them.
 
     Parameters
     ----------
     name : str
         One of :func:`available`.
     n_train, n_test : int, optional
-        Numbers of examples, at least 2 and 1. By default all of a real set, see :func:`describe` for the
-        others.
+        Numbers of examples, at least 2 and 1. By default all of a published set, and the sizes of :func:`describe` of a
+        generated set.
     seed : int, default=0
-        Draws a generated set, or the part of a real one.
+        Draws a generated set, or the subset of a published one.
     **options
         Options of the set, such as ``noise=0.1``, ``standardise=False`` or ``test_fraction=0.2``; see
         :func:`describe`.
@@ -38,11 +39,11 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
     Raises
     ------
     ValueError
-        Unknown name or option, a size beyond the set's, a training part with one class only.
+        Unknown name or option, more examples than the set has, a training part with a single class.
     ChecksumMismatch
-        A ValueError: a file found is not the published one.
+        A ValueError: a file has other content than the published one.
     DatasetUnavailable
-        An OSError: no file and no download; the message says which file to place by hand, and where.
+        An OSError: a file is neither found nor downloaded; the message names its page and the folder to place it in.
     """
     entry = get(name)
     for option in options:
@@ -57,8 +58,8 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
     # Two streams, so that a learning curve over n_train keeps one test set.
     streams = np.random.default_rng([0, seed]), np.random.default_rng([1, 0 if entry.common_test else seed])
     options = {**entry.options, **options}
-    fill = _drawn if entry.kind == "generated" else _read
-    dataset = fill(entry, n_train, n_test, seed, streams, options)
+    build = _draw if entry.kind == "generated" else _read
+    dataset = build(entry, n_train, n_test, seed, streams, options)
     if dataset.task != "regression" and np.all(dataset.y_train == dataset.y_train[0]):
         raise ValueError(
             f"the {dataset.n_train} training examples of {name} are of one class; ask for a larger n_train"
@@ -67,12 +68,12 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
 
 
 def available(*, offline=False):
-    """Names of the data sets.
+    """Return the names of the data sets.
 
     Parameters
     ----------
     offline : bool, default=False
-        Only those that need no download: generated, bundled, or with all their files on this computer.
+        Only those that need no download: generated, bundled, or with all files on this computer.
 
     Returns
     -------
@@ -83,24 +84,23 @@ def available(*, offline=False):
 
 
 def describe(name):
-    """What is known of a data set before loading it.
+    """Describe a data set without loading it.
 
     Returns
     -------
     DatasetEntry
-        Its attributes are name, kind, summary, source, sizes, options and files; printing it gives all of
-        them.
+        With the attributes name, kind, summary, source, sizes, options and files; ``print`` shows all of them.
     """
     return get(name)
 
 
 def fetch(name):
-    """Make sure that the files of a real set are on this computer and are the published ones.
+    """Find or download the files of a published set, and verify them.
 
     Returns
     -------
     list of Path
-        The files, found or downloaded into the cache folder; empty for a generated or bundled set.
+        Empty for a generated or bundled set.
 
     Raises
     ------
@@ -112,50 +112,33 @@ def fetch(name):
 
 
 def verify(name=None):
-    """Hash the files of a real set, or of all of them, and compare with the published checksums.
+    """Compare the checksums of the files of a published set, or of all sets, with the published ones.
 
     Returns
     -------
     list of FileStatus
         One per file; ``status`` is ``"ok"``, ``"missing"``, ``"damaged"`` or ``"wrong checksum"``. Nothing is
-        downloaded, and nothing remembered from earlier is trusted.
+        downloaded, and stored checksums are not used.
     """
     entries = DATASETS if name is None else [get(name)]
     return [status for entry in entries for status in check_files(entry.name, entry.files)]
 
 
-def _drawn(entry, n_train, n_test, seed, streams, options):
-    n_train = n_train or entry.n_train
-    n_test = n_test or entry.n_test
-    X_train, y_train = entry.build(n_train, streams[0], **options)
-    X_test, y_test = entry.build(n_test, streams[1], **options)
-    sizes = f"{_sizes(n_train, n_test)} drawn with seed {seed}"
+def _draw(entry, n_train, n_test, seed, streams, options):
+    n_train, n_test = n_train or entry.n_train, n_test or entry.n_test
+    parts = *entry.build(n_train, streams[0], **options), *entry.build(n_test, streams[1], **options)
+    description = f"{entry.summary} {_sizes(n_train, n_test)} drawn with seed {seed}"
     if entry.common_test:
-        sizes += ", the test part with seed 0 always"
-    return Dataset(
-        name=entry.name,
-        X_train=X_train,
-        y_train=y_train,
-        X_test=X_test,
-        y_test=y_test,
-        kind=entry.kind,
-        description=f"{entry.summary} {sizes}{_listed(options)}.",
-        source=entry.source,
-        checksum=array_checksum(X_train, y_train, X_test, y_test),
-        task=entry.task,
-        population_auc=entry.population_auc,
-    )
+        description += ", the test part with seed 0 always"
+    return _dataset(entry, parts, entry.kind, description, options)
 
 
 def _read(entry, n_train, n_test, seed, streams, options):
     if entry.files:  # before anything is downloaded
         _require_enough(entry, n_train=(n_train, entry.n_examples), n_test=(n_test, entry.n_examples))
     paths = locate(entry.name, entry.files, entry.source)
-    X_train, y_train, X_test, y_test = entry.build(paths, **options)
-    if entry.files:
-        checksum = combined_checksum(entry.files)
-    else:
-        checksum = array_checksum(X_train, y_train, X_test, y_test)
+    parts = X_train, y_train, X_test, y_test = entry.build(paths, **options)
+    checksum = combined_checksum(entry.files) if entry.files else array_checksum(*parts)
     whole = len(y_train), len(y_test)
     _require_enough(entry, n_train=(n_train, whole[0]), n_test=(n_test, whole[1]))
     n_train, n_test = n_train or whole[0], n_test or whole[1]
@@ -172,8 +155,16 @@ def _read(entry, n_train, n_test, seed, streams, options):
             f"{'' if entry.task == 'regression' else 'stratified, '}drawn with seed {seed}"
         )
         draw = random_indices if entry.task == "regression" else stratified_indices
-        X_train, y_train = _part(X_train, y_train, n_train, draw, streams[0])
-        X_test, y_test = _part(X_test, y_test, n_test, draw, streams[1])
+        parts = (
+            *_subset(X_train, y_train, n_train, draw, streams[0]),
+            *_subset(X_test, y_test, n_test, draw, streams[1]),
+        )
+    return _dataset(entry, parts, kind, description, options, checksum)
+
+
+def _dataset(entry, parts, kind, description, options, checksum=None):
+    listed = f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})" if options else ""
+    X_train, y_train, X_test, y_test = parts
     return Dataset(
         name=entry.name,
         X_train=X_train,
@@ -181,29 +172,26 @@ def _read(entry, n_train, n_test, seed, streams, options):
         X_test=X_test,
         y_test=y_test,
         kind=kind,
-        description=f"{description}{_listed(options)}.",
+        description=f"{description}{listed}.",
         source=entry.source,
-        checksum=checksum,
+        checksum=checksum or array_checksum(*parts),
         task=entry.task,
+        population_auc=entry.population_auc,
     )
 
 
 def _require_enough(entry, **sizes):
-    for what, (asked, there) in sizes.items():
-        if asked is not None and asked > there:
-            raise ValueError(f"{what}={asked} is more than {entry.name} has: {there}")
+    for name, (requested, present) in sizes.items():
+        if requested is not None and requested > present:
+            raise ValueError(f"{name}={requested} is more than {entry.name} has: {present}")
 
 
 def _sizes(n_train, n_test):
     return f"{n_train:,} training and {n_test:,} test examples"
 
 
-def _part(X, y, size, draw, rng):
+def _subset(X, y, size, draw, rng):
     if size == len(y):
         return X, y
     rows = draw(y, size, rng)
     return X[rows], y[rows]
-
-
-def _listed(options):
-    return f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})" if options else ""

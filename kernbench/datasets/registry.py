@@ -1,14 +1,15 @@
-"""Every data set, once, in the order of the lists; each module of builders declares its own entries."""
+"""The list of data sets; each module of builders declares its own entries."""
 
 from kernbench._names import unknown_name
-from kernbench.datasets import generators, generators_clusters, generators_roc, generators_sparse
+from kernbench.datasets.generated import census, clusters, dense, known_auc, text
 from kernbench.datasets.real import bank, images, libsvm, molecules, tables, tables_small
 
 DATASETS = (
-    *generators.ENTRIES,
-    *generators_sparse.ENTRIES,
-    *generators_roc.ENTRIES,
-    *generators_clusters.ENTRIES,
+    *dense.ENTRIES,
+    *text.ENTRIES,
+    *census.ENTRIES,
+    *known_auc.ENTRIES,
+    *clusters.ENTRIES,
     *tables_small.ENTRIES,
     *libsvm.ENTRIES,
     *tables.ENTRIES,
@@ -19,7 +20,7 @@ DATASETS = (
 
 
 def get(name):
-    """The entry called `name`; ValueError with the nearest name if there is none."""
+    """Return the entry called `name`, or raise ValueError with the nearest name."""
     for entry in DATASETS:
         if entry.name == name:
             return entry

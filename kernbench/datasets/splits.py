@@ -1,22 +1,22 @@
-"""Seeded parts of a set of examples, stratified where examples have classes."""
+"""Seeded splits and subsets of rows, stratified if the labels are classes."""
 
 import numpy as np
 
 
 def stratified_indices(y, size, rng):
-    """Draw `size` different rows so that classes keep their shares, to the nearest whole number.
+    """Draw `size` distinct rows; each class keeps its share, to the nearest whole number.
 
     Parameters
     ----------
     y : ndarray of shape (n,)
     size : int
-        At most n. When it is at least the number of classes, each class gets a row.
+        At most n. If it is at least the number of classes, each class gets a row.
     rng : numpy.random.Generator
 
     Returns
     -------
     ndarray of shape (size,), intp
-        In increasing order, so that the rows keep the order of the file.
+        In increasing order, which is that of the file.
     """
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     wanted = _allot(counts, size)
@@ -25,21 +25,21 @@ def stratified_indices(y, size, rng):
 
 
 def random_indices(y, size, rng):
-    """Draw `size` different rows, whatever their `y`; in increasing order."""
+    """Draw `size` distinct rows, in increasing order; of `y` only the length is used."""
     return np.sort(rng.choice(len(y), size, replace=False))
 
 
 def _allot(counts, size):
-    """Seats for classes by largest remainder; a class left without takes one from the largest."""
+    """Allot rows to classes by largest remainders; an empty class takes one row from the largest class."""
     exact = counts * (size / counts.sum())
-    seats = np.floor(exact).astype(np.intp)
-    order = np.argsort(seats - exact, kind="stable")
-    seats[order[: size - seats.sum()]] += 1
+    sizes = np.floor(exact).astype(np.intp)
+    order = np.argsort(sizes - exact, kind="stable")
+    sizes[order[: size - sizes.sum()]] += 1
     if size >= len(counts):
-        for c in np.flatnonzero(seats == 0):
-            seats[np.argmax(seats)] -= 1
-            seats[c] = 1
-    return seats
+        for c in np.flatnonzero(sizes == 0):
+            sizes[np.argmax(sizes)] -= 1
+            sizes[c] = 1
+    return sizes
 
 
 def split_indices(y, n_train, seed, draw=stratified_indices):
@@ -51,7 +51,7 @@ def split_indices(y, n_train, seed, draw=stratified_indices):
     n_train : int
     seed : int
     draw : callable
-        `stratified_indices`, or `random_indices` for targets that are no classes.
+        `stratified_indices`, or `random_indices` for the targets of a regression.
     """
     train = draw(y, n_train, np.random.default_rng(seed))
     test = np.ones(len(y), dtype=bool)

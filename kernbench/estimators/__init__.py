@@ -1,43 +1,35 @@
-"""scikit-learn faces of the solvers: ``fit``, ``predict``, and what people know from there.
+"""scikit-learn estimators on top of the solvers.
 
 ::
 
-    kernel_svc.py         KernelSVC, the public class
-      _parameters.py        are the parameters sensible?
-      _training_data.py     are y and the weights? Which kernel is it?
-      _svc_training.py      the fit, along one C or many
-        multiclass.py         two-class problems out of many classes, and back
-        _fitting.py           one of them for one C, on kernel rows
-          _many_runs.py         the runs of all of them, within one time budget
-          _binary.py            kernel rows, solver, callbacks
-          _warm_start.py        where it starts
-      _expansion.py         prediction from support vectors
-      _slack_budget.py      which C and which slack budget a fitted model is the optimum of
-      _outcome.py           what the runs say to the user: attributes and warnings
-      _fitted_state.py      is a loaded model whole?
-    linear_svc.py         LinearSVC, the public class
-      _linear_parameters.py are the parameters sensible? Which loss is it?
-      _linear_rows.py       the rows with their constant column
-      _linear_fitting.py    each class against the rest for one C; the rest is _many_runs.py and _warm_start.py
-      _linear_scores.py     prediction; is a loaded model whole?
-    roc_svc.py            ROCSVC, the public class
-      _roc_parameters.py    are the parameters sensible?
-      _roc_rows.py          which rows it is fitted to, and which set the threshold
-      _roc_features.py      what scores are made of: columns, features of a kernel, or the kernel
-      _roc_training.py      the fit, along one alpha or many
-        _roc_fitting.py       its runs of a solver
-        _roc_start.py         where it starts
-      _roc_threshold.py     from a wished sensitivity to an intercept
-      _roc_scores.py        prediction, and what a file holds
-      _roc_stream.py        partial_fit
-    roc_svc_cv.py         ROCSVCCV: alpha by cross-validation
-    closed_form.py        closed_form_limit: for which C the kernel SVM has a closed form
+    base.py        what all classifiers have in common: files, tags
+    fit/           one fit, for every estimator
+      problem.py       the protocol: a task and its problems
+      path.py          from a task to fitted attributes, along one C or alpha or many
+      runs.py          the runs of all problems within one time budget, in threads
+      solver_data.py   kernel rows and designs;  solver.py  solvers on them
+      continuation.py  warm starts from one fit to the next
+      outcome.py       how the runs ended: attributes and warnings
+      parameters.py  training_data.py  kernel.py    checks of the arguments; the kernel that they mean
+      fitted_state.py  checks of models that come out of files
+    svm/           KernelSVC, LinearSVC, closed_form_limit
+      kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py
+      expansion.py     prediction from support vectors
+      linear_task.py   the problems of a LinearSVC
+      scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
+    ranking/       ROCSVC, ROCSVCCV
+      task.py          the problem of a ranking: rows.py, space.py; roc_task.py that of a ROCSVC
+      scores.py        prediction, threshold.py
+      stream.py        ROCSVC.partial_fit
+
+An estimator consists of its parameters and docstring, a task, and prediction: ``fit`` makes the task of its arguments
+and hands it to `fit.path.fit_task`.
 """
 
-from kernbench.estimators.closed_form import closed_form_limit
-from kernbench.estimators.kernel_svc import KernelSVC
-from kernbench.estimators.linear_svc import LinearSVC
-from kernbench.estimators.roc_svc import ROCSVC
-from kernbench.estimators.roc_svc_cv import ROCSVCCV
+from kernbench.estimators.ranking.roc_svc import ROCSVC
+from kernbench.estimators.ranking.roc_svc_cv import ROCSVCCV
+from kernbench.estimators.svm.closed_form import closed_form_limit
+from kernbench.estimators.svm.kernel_svc import KernelSVC
+from kernbench.estimators.svm.linear_svc import LinearSVC
 
 __all__ = ["KernelSVC", "LinearSVC", "ROCSVC", "ROCSVCCV", "closed_form_limit"]

@@ -3,28 +3,20 @@
 Explicit features turn a kernel machine into a linear one, for data sets whose kernel matrix is too large.
 
 * `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them comes back from its
-  seed alone (`feature_block`; `FeatureBlocks` for who needs a block more than once);
+  seed alone (`feature_block`; `FeatureBlocks`, where a block is needed more than once);
 * `Nystroem` takes them from landmarks, rows of the data: with as many columns usually closer to the kernel.
 """
 
-from importlib import import_module
+from kernbench._lazy import lazy_names
+from kernbench._models import TRANSFORMERS
 
-_HOMES = {
-    "FeatureBlocks": "kernbench.features.blocks",
-    "Nystroem": "kernbench.features.nystroem.nystroem",
-    "RandomFeatures": "kernbench.features.random_features",
-    "feature_block": "kernbench.features.blocks",
+_ADDRESSES = {
+    **{model.name: model.address for model in TRANSFORMERS},
+    "FeatureBlocks": "kernbench.features.blocks:FeatureBlocks",
+    "feature_block": "kernbench.features.blocks:feature_block",
 }
 
-__all__ = ["FeatureBlocks", "Nystroem", "RandomFeatures", "feature_block"]
+__all__ = sorted(_ADDRESSES)
 
-
-def __getattr__(name):
-    # Loaded on first use: a model file of one need not import the other.
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted(__all__)
+# Imported on first use: a model file of one transformer need not import the other.
+__getattr__, __dir__ = lazy_names(__name__, _ADDRESSES)

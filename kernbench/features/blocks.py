@@ -1,7 +1,5 @@
 """Blocks of random features: each a function of its seed and number, for models that keep no frequencies."""
 
-from numbers import Integral
-
 import numpy as np
 from scipy import sparse
 
@@ -10,7 +8,8 @@ from kernbench.features.maps.plan import plan
 from kernbench.features.maps.rows import as_floats, prefers_sparse
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
-from kernbench.validation.rows import first_not_finite
+from kernbench.validation.arrays import first_not_finite
+from kernbench.validation.numbers import check_number
 
 
 def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):
@@ -79,9 +78,10 @@ class FeatureBlocks:
             raise ValueError(
                 f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
             )
-        if isinstance(n_columns, bool) or not isinstance(n_columns, Integral) or n_columns < 1:
-            raise ValueError(f"a block needs a positive number of columns, got {n_columns!r}")
-        self.kernel, self.n_columns = kernel, int(n_columns)
+        self.kernel, self.n_columns = (
+            kernel,
+            int(check_number("n_columns", n_columns, at_least=1, whole=True)),
+        )
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
 
     def draw(self, seed, block, dtype, *, sparse=False):
@@ -92,9 +92,8 @@ class FeatureBlocks:
         ValueError
             For a seed or a number out of range.
         """
-        for name, value, largest in (("seed", seed, MAX_SEED), ("block", block, MAX_BLOCK)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= largest:
-                raise ValueError(f"{name} must be an integer from 0 to {largest}, got {value!r}")
+        check_number("seed", seed, at_least=0, at_most=MAX_SEED, whole=True)
+        check_number("block", block, at_least=0, at_most=MAX_BLOCK, whole=True)
         spans = [Span(int(seed), int(block), term.n_columns, term.n_columns) for term in self._terms]
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench._names import unknown_name
 from kernbench._random import generator_of
 from kernbench.features._transformer import CHUNK_BYTES, KernelTransformer
 from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED
@@ -14,6 +13,7 @@ from kernbench.features.maps.forms import ALL_DRAWS, ALL_FORMS
 from kernbench.features.maps.plan import n_columns_of, plan
 from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Kernel
+from kernbench.validation.numbers import check_name, check_number
 
 
 class RandomFeatures(KernelTransformer):
@@ -199,13 +199,10 @@ class RandomFeatures(KernelTransformer):
         return self
 
     def _check_parameters(self):
-        for name in ("n_features", "block_size"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= value <= MAX_BLOCK:
-                raise ValueError(f"{name} must be a positive integer, got {value!r}")
-        for what, value, known in (("form", self.form, ALL_FORMS), ("draws", self.draws, ALL_DRAWS)):
-            if not (isinstance(value, str) and value in known):
-                raise ValueError(unknown_name(what, value, known))
+        check_number("n_features", self.n_features, at_least=1, at_most=MAX_BLOCK, whole=True)
+        check_number("block_size", self.block_size, at_least=1, at_most=MAX_BLOCK, whole=True)
+        check_name("form", self.form, ALL_FORMS)
+        check_name("draws", self.draws, ALL_DRAWS)
         if not isinstance(self.keep_frequencies, bool | np.bool_):
             raise ValueError(f"keep_frequencies must be True or False, got {self.keep_frequencies!r}")
 
@@ -258,10 +255,10 @@ class RandomFeatures(KernelTransformer):
         self._check_parameters()
         if not isinstance(self.kernel_, Kernel):
             raise ValueError("kernel_ is not a kernel")
-        for name, lowest, largest in (("seed_", 0, MAX_SEED), ("n_features_in_", 1, np.iinfo(np.intp).max)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or not lowest <= value <= largest:
-                raise ValueError(f"{name} is no integer from {lowest} to {largest}")
+        check_number("seed_", self.seed_, at_least=0, at_most=MAX_SEED, whole=True)
+        check_number(
+            "n_features_in_", self.n_features_in_, at_least=1, at_most=np.iinfo(np.intp).max, whole=True
+        )
         names = getattr(self, "feature_names_in_", None)
         if names is not None and len(names) != self.n_features_in_:
             raise ValueError("feature_names_in_ has another length")

@@ -1,7 +1,7 @@
 """Kernels k(x, z): what they compute, and how blocks, rows and products of them are computed fast.
 
-* what a kernel is: :mod:`~kernbench.kernels.base`; each family in a module of its own
-  (`shift_invariant`, `inner_product`, `histogram`, `skewed`, `semigroup`, `combined`, `custom`), all of them listed in
+* what a kernel is, sums and products of kernels: :mod:`~kernbench.kernels.base`; each family in a module of its own
+  (`shift_invariant`, `inner_product`, `histogram`, `skewed`, `semigroup`, `custom`), all of them listed in
   :mod:`~kernbench.kernels.functions`;
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;

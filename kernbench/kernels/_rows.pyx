@@ -372,6 +372,10 @@ cdef class KernelRows:
         """Return k(x_i, x_i) for all rows, float64."""
         return np.ascontiguousarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
 
+    def row_terms(self):
+        """Return the kernel's `row_terms` of all rows as they are held, for a Gaussian kernel half the squared norms."""
+        return (<Operand> self.operand).prepared.terms
+
     @staticmethod
     def _checked(indices, n):
         indices = np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)

@@ -1,4 +1,4 @@
-"""What every kernel is: a small frozen dataclass with its parameters, callable on two sets of rows.
+"""The base of all kernels, small frozen dataclasses callable on two sets of rows; sums and products of kernels.
 
 A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
 kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
@@ -7,38 +7,34 @@ moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.
 """
 
 from dataclasses import dataclass
-from importlib import import_module
-from numbers import Integral, Real
+from math import prod
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from kernbench.validation.arrays import check_indices
+from kernbench.validation.numbers import check_number, is_number
+
 
 def require_positive(owner, **parameters):
-    """Raise ValueError unless all `parameters` of the kernel `owner` are positive finite numbers."""
+    """Raise ValueError unless all `parameters` of the kernel `owner` are positive numbers."""
     for name, value in parameters.items():
-        if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
-            raise ValueError(
-                f"{type(owner).__name__}: {name} must be a positive finite number, got {value!r}"
-            )
+        check_number(f"{type(owner).__name__}: {name}", value, above=0)
 
 
 def require_not_negative(owner, **parameters):
-    """Raise ValueError unless all `parameters` of the kernel `owner` are finite numbers of at least 0."""
+    """Raise ValueError unless all `parameters` of the kernel `owner` are numbers of at least 0."""
     for name, value in parameters.items():
-        if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
-            raise ValueError(f"{type(owner).__name__}: {name} must be at least 0 and finite, got {value!r}")
+        check_number(f"{type(owner).__name__}: {name}", value, at_least=0)
 
 
 def require_integer(owner, low, **parameters):
-    """Raise ValueError unless all `parameters` of the kernel `owner` are whole numbers of at least `low`."""
+    """Raise ValueError unless all `parameters` of the kernel `owner` are whole numbers (2 or 2.0) of at least `low`."""
     for name, value in parameters.items():
-        whole = isinstance(value, Integral) or (isinstance(value, Real) and value == int(value))
-        if not whole or value < low:
-            raise ValueError(
-                f"{type(owner).__name__}: {name} must be an integer of at least {low}, got {value!r}"
-            )
+        whole = int(value) if is_number(value) and value == int(value) else value
+        check_number(f"{type(owner).__name__}: {name}", whole, at_least=low, whole=True)
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class Kernel:
     n_streams : int
         How many numbers `streams` makes of one entry.
     refuses_infinity : bool
-        Prepared rows that leave the range of the precision are refused; otherwise infinities go their way.
+        Refuse prepared rows that leave the range of the precision; otherwise infinities are computed with.
     lower : float or None
         Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
     parts : tuple of Kernel
@@ -135,57 +131,31 @@ class Kernel:
         Raises
         ------
         ValueError
-            If an entry is outside the kernel's domain (the message names row and column).
+            If an entry is NaN or outside the kernel's domain (the message names row and column), or the indices of a
+            sparse matrix are out of bounds.
         """
-        from kernbench.kernels.blocks import block
+        from kernbench.kernels.blocks import checked_block
 
-        return block(self, X, Z, dtype=dtype)
+        return checked_block(self, X, Z, dtype=dtype)
 
     def diag(self, X):
         """Return k(x_i, x_i) for every row, float64, shape (n,)."""
         return np.ones(X.shape[0])
 
-    def random_features(self, n_features, random_state=None, **options):
-        """Return a transformer whose features have this kernel as their expected inner product.
-
-        Parameters
-        ----------
-        n_features : int
-        random_state : int, Generator or None
-        **options
-            Of `kernbench.features.RandomFeatures`.
-
-        Returns
-        -------
-        RandomFeatures
-            Not fitted yet.
-        """
-        # The one look upstairs: a convenience for users, which nothing on this floor depends on.
-        return import_module("kernbench.features").RandomFeatures(
-            self, n_features, random_state=random_state, **options
-        )
-
     def __add__(self, other):
         """The kernel k(x, z) + k'(x, z)."""
-        return self._combined("Sum", other)
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other):
         """The kernel k(x, z) k'(x, z), or k(x, z) times a positive number."""
-        return self._combined("Product", other)
+        if isinstance(other, Kernel):
+            return Product((self, other))
+        return Sum((self,), (float(other),)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
 
-    def _combined(self, how, other):
-        from kernbench.kernels.families import combined
-
-        if isinstance(other, Kernel):
-            return getattr(combined, how)((self, other))
-        if how == "Product" and isinstance(other, Real):
-            return combined.Sum((self,), (float(other),))
-        return NotImplemented
-
     def check_domain(self, X, feature_names=None):
-        """Raise ValueError if an entry of X is outside the kernel's domain; NaN is none of its business.
+        """Raise ValueError if an entry of X is outside the kernel's domain; NaN is not looked for.
 
         Parameters
         ----------
@@ -213,8 +183,105 @@ class Kernel:
         )
 
 
+@dataclass(frozen=True)
+class _Combination(Kernel):
+    """What sums and products have in common."""
+
+    kernels: tuple
+
+    def _set_parts(self):
+        """Check `kernels` and make them a tuple."""
+        kernels, name = tuple(self.kernels), type(self).__name__
+        if not kernels:
+            raise ValueError(f"{name}: at least one kernel is needed")
+        for kernel in kernels:
+            if not isinstance(kernel, Kernel):
+                raise ValueError(f"{name}: every part must be a kernel object, got {kernel!r}")
+        if any(kernel.form == "precomputed" for kernel in kernels):
+            raise ValueError(f"{name}: a precomputed kernel cannot be a part; combine the matrices instead")
+        object.__setattr__(self, "kernels", kernels)
+
+    @property
+    def parts(self):
+        return self.kernels
+
+    @property
+    def calls_python(self):
+        return any(kernel.calls_python for kernel in self.kernels)
+
+    def check_domain(self, X, feature_names=None):
+        for kernel in self.kernels:
+            kernel.check_domain(X, feature_names)
+
+
+@dataclass(frozen=True)
+class Sum(_Combination):
+    """k(x, z) = sum_i weights[i] kernels[i](x, z); also written ``k1 + k2`` and ``0.5 * k1 + k2``.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+    weights : sequence of float, optional
+        Positive, one per kernel; 1 each by default.
+    """
+
+    weights: tuple = None
+    form: ClassVar[str] = "sum"
+
+    def __post_init__(self):
+        self._set_parts()
+        kernels = self.kernels
+        weights = (1.0,) * len(kernels) if self.weights is None else tuple(self.weights)
+        if len(weights) != len(kernels):
+            raise ValueError(f"Sum: {len(kernels)} kernels need as many weights, got {len(weights)}")
+        for i, weight in enumerate(weights):
+            require_positive(self, **{f"weights[{i}]": weight})
+        # A sum of sums is stored as one sum, so that (a + b) + c equals a + (b + c).
+        terms = [
+            (part, weight * inner)
+            for kernel, weight in zip(kernels, weights)
+            for part, inner in (
+                zip(kernel.kernels, kernel.weights) if isinstance(kernel, Sum) else ((kernel, 1.0),)
+            )
+        ]
+        object.__setattr__(self, "kernels", tuple(part for part, _ in terms))
+        object.__setattr__(self, "weights", tuple(float(weight) for _, weight in terms))
+
+    @property
+    def constants(self):
+        return self.weights
+
+    def diag(self, X):
+        return sum(weight * kernel.diag(X) for kernel, weight in zip(self.kernels, self.weights))
+
+
+@dataclass(frozen=True)
+class Product(_Combination):
+    """k(x, z) = prod_i kernels[i](x, z); also written ``k1 * k2``.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+    """
+
+    form: ClassVar[str] = "product"
+
+    def __post_init__(self):
+        self._set_parts()
+        factors = [
+            factor
+            for kernel in self.kernels
+            for factor in (kernel.kernels if isinstance(kernel, Product) else (kernel,))
+        ]
+        object.__setattr__(self, "kernels", tuple(factors))
+
+    def diag(self, X):
+        return prod(np.asarray(kernel.diag(X)) for kernel in self.kernels)
+
+
 def squared_norms(X):
     """Return |x_i|^2 for every row, summed in float64, shape (n,)."""
+    check_indices(X)
     if sparse.issparse(X):
         squares = X.astype(np.float64).power(2)
         return np.asarray(squares.sum(axis=1)).ravel()
@@ -223,4 +290,5 @@ def squared_norms(X):
 
 def row_sums(X):
     """Return the sum of each row's entries, float64, shape (n,)."""
+    check_indices(X)
     return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()

@@ -7,13 +7,15 @@ from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._products import fill_block, multiply
 from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.arrays import check_indices, check_no_nan
 
 CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time
 
 
 def as_rows(X, name="X"):
-    """Return X as a 2-D array or CSR matrix of floats; the engine copies it where it must."""
+    """Return X as a 2-D array or a canonical CSR matrix with valid indices; the engine copies it where it must."""
     if sparse.issparse(X):
+        check_indices(X, name)
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()
@@ -23,6 +25,15 @@ def as_rows(X, name="X"):
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {X.shape}")
     return X
+
+
+def checked_block(kernel, X, Z=None, *, dtype=None):
+    """Return the matrix k(x_i, z_j) as `block` does, of rows that nobody has checked: raise ValueError for NaN."""
+    X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
+    check_no_nan(X)
+    if Z is not None:
+        check_no_nan(Z, "Z")
+    return block(kernel, X, Z, dtype=dtype)
 
 
 def _default_dtype(X, dtype):

@@ -1,7 +1,6 @@
-"""The catalogue of kernels: every kernel by name, whatever module it lives in."""
+"""The catalogue of kernels: every kernel by name, whichever module defines it."""
 
-from kernbench.kernels.base import Kernel
-from kernbench.kernels.families.combined import Product, Sum
+from kernbench.kernels.base import Kernel, Product, Sum
 from kernbench.kernels.families.custom import Callable, Precomputed
 from kernbench.kernels.families.histogram import (
     ChiSquared,

@@ -1,12 +1,10 @@
 """Options of the conjugate subgradient methods, checked, and the certified gap on a sample, for both twins."""
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.losses.duality import dual_bound
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.online import require_choice
+from kernbench.validation.numbers import check_name, check_number
 
 GEOMETRIES = ("rkhs", "euclidean")
 SEARCHES = ("exact", "bracket")
@@ -34,9 +32,9 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     ValueError
         For the first invalid one.
     """
-    require_choice("geometry", geometry, GEOMETRIES)
-    require_choice("line_search", line_search, SEARCHES)
-    require_choice("validation", validation, VALIDATIONS)
+    check_name("geometry", geometry, GEOMETRIES)
+    check_name("line_search", line_search, SEARCHES)
+    check_name("validation", validation, VALIDATIONS)
     check_search(0.0 if eps is None else eps, c1, c2)
     if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
         raise ValueError(
@@ -53,8 +51,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
         ("growth", growth, 0),
         ("sample_cap", sample_cap, 2),
     ):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        check_number(name, value, at_least=least, whole=True)
     if s0 > sample_cap:
         raise ValueError(f"s0={s0} examples to begin with are more than sample_cap={sample_cap}: lower s0")
 
@@ -77,11 +74,10 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
     """
     if alpha is None:
         raise ValueError("wolfe needs alpha, a positive number")
-    require_choice("geometry", geometry, GEOMETRIES)
-    require_choice("line_search", line_search, SEARCHES)
+    check_name("geometry", geometry, GEOMETRIES)
+    check_name("line_search", line_search, SEARCHES)
     check_search(eps, c1, c2)
-    if not isinstance(bundle_size, Integral) or isinstance(bundle_size, bool) or bundle_size < 2:
-        raise ValueError(f"bundle_size must be an integer of at least 2, got {bundle_size!r}")
+    check_number("bundle_size", bundle_size, at_least=2, whole=True)
 
 
 def smallest_norm(aa, bb, ab):

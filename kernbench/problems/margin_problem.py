@@ -1,12 +1,11 @@
 """The problem of the kernel SVM solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b))."""
 
-from numbers import Real
-
 import numpy as np
 
 from kernbench.losses.duality import dual_bound
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.intercept import best_intercept
+from kernbench.validation.numbers import check_number
 
 
 class MarginProblem:
@@ -98,12 +97,8 @@ class MarginProblem:
 
 
 def require_number(name, value, *, positive=False):
-    """Return `value` as a float; ValueError unless it is finite and at least 0 (or `positive`)."""
-    if not (isinstance(value, Real) and np.isfinite(value) and value >= 0):
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-    if positive and value == 0:
-        raise ValueError(f"{name} must be positive, got {value!r}")
-    return float(value)
+    """Return `value` as a float; raise ValueError unless it is a finite number of at least 0 (or `positive`)."""
+    return float(check_number(name, value, above=0) if positive else check_number(name, value, at_least=0))
 
 
 def require_state(initial, n, keys):

@@ -1,33 +1,21 @@
 """Options of the online kernel methods, checked, and their step lengths, for both twins."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.problems.expansion import ball_radius
 from kernbench.problems.margin_problem import require_number
+from kernbench.validation.numbers import check_name, check_number
 
 ORDERS = ("random", "index")
 OUTPUTS = ("last", "average", "random")
 SCHEDULES = ("inverse_sqrt", "inverse", "constant")
 
 
-def require_choice(name, value, known):
-    """Return `value`; ValueError, which says the nearest name, unless it is one of `known`."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(unknown_name(name, value, known))
-    return value
-
-
 def require_count(name, value):
-    """Return `value`, an integer of at least 1 or None; ValueError otherwise."""
-    if value is None:
-        return None
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive integer or None, got {value!r}")
-    return int(value)
+    """Return `value`; raise ValueError unless it is a positive integer or None."""
+    return value if value is None else int(check_number(name, value, at_least=1, whole=True, unit=" or None"))
 
 
 def pass_order(seed, number, n, order):
@@ -65,7 +53,7 @@ class StepRule:
     @classmethod
     def of(cls, problem, diagonal, schedule, step):
         """Return the rule for a problem with k(x_i, x_i) = `diagonal`; see `NORMA`."""
-        require_choice("schedule", schedule, SCHEDULES)
+        check_name("schedule", schedule, SCHEDULES)
         step = require_number("step", step, positive=True)
         lam = problem.alpha * problem.n / problem.total_weight
         squared_r, smoothness = float(diagonal.max()), problem.loss.smoothness

@@ -1,10 +1,9 @@
 """Drawing pairs for the incomplete U-statistic: a few of all pairs, with replacement."""
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.ranking.checks import binary_problem
+from kernbench.validation.numbers import check_number
 
 
 def draw_pairs(rng, y, n_pairs, *, sample_weight=None, balanced=False):
@@ -30,8 +29,7 @@ def draw_pairs(rng, y, n_pairs, *, sample_weight=None, balanced=False):
         Indices of the positive and the negative samples.
     """
     positive, weights = binary_problem(y, sample_weight)
-    if not isinstance(n_pairs, Integral) or n_pairs < 1:
-        raise ValueError(f"n_pairs must be an integer of at least 1, got {n_pairs!r}")
+    check_number("n_pairs", n_pairs, at_least=1, whole=True)
     classes = [np.flatnonzero(members).astype(np.int32) for members in (positive, ~positive)]
     shares = [None if weights is None else weights[members] for members in classes]
     if balanced:

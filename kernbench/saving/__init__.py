@@ -3,7 +3,7 @@
 ::
 
     model_file.py    save and load
-    plain_data.py    what may stand in a model file, and how it is told
+    plain_data.py    what a model file can hold, and how it is encoded
 """
 
 from kernbench.saving.model_file import load, save

@@ -5,19 +5,18 @@ The archive holds the arrays of the model and one string, ``header``, which is J
     {"format": "kernbench model", "format_version": 1, "kernbench": "0.1.0", "class": "KernelSVC",
      "params": {...}, "attributes": {...}}
 
-A model says with its fitted attributes, the names that end in ``_``, all that prediction needs. One of them
-may be a model itself (a feature map), told in the same words::
+Prediction needs the fitted attributes only, those whose names end in ``_``. One of them may be a model itself (a
+feature map), which is stored in the same way::
 
     {"$model": "Nystroem", "params": {...}, "attributes": {...}}
 
-Params that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
+Parameters that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
 they take their defaults in the loaded model.
 """
 
 import json
 import warnings
 import zipfile
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -25,19 +24,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._files import written_whole
+from kernbench._models import BY_NAME
 from kernbench._names import unknown_name
 from kernbench._version import __version__
 from kernbench.saving.plain_data import NotPlainData, decode, encode
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
-CLASSES = {
-    "KernelSVC": "kernbench.estimators.kernel_svc:KernelSVC",
-    "LinearSVC": "kernbench.estimators.linear_svc:LinearSVC",
-    "Nystroem": "kernbench.features.nystroem.nystroem:Nystroem",
-    "ROCSVC": "kernbench.estimators.roc_svc:ROCSVC",
-    "ROCSVCCV": "kernbench.estimators.roc_svc_cv:ROCSVCCV",
-    "RandomFeatures": "kernbench.features.random_features:RandomFeatures",
-}
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
 
 
@@ -47,7 +39,7 @@ def save(model, path):
     Parameters
     ----------
     model : estimator
-        One of `CLASSES`, fitted.
+        A fitted model, one of those in `kernbench._models`.
     path : str or Path
         Usually ends in ``.npz``; taken as it is.
 
@@ -60,8 +52,8 @@ def save(model, path):
     """
     check_is_fitted(model)
     name = type(model).__name__
-    if name not in CLASSES:
-        raise ValueError(unknown_name("model class", name, CLASSES))
+    if name not in BY_NAME:
+        raise ValueError(unknown_name("model class", name, BY_NAME))
     arrays = {}
     try:
         params = _encoded_params(model, arrays)
@@ -98,7 +90,7 @@ def _encoded_attributes(model, arrays, prefix=""):
             continue
         own = {}
         try:
-            if isinstance(value, BaseEstimator) and type(value).__name__ in CLASSES:
+            if isinstance(value, BaseEstimator) and type(value).__name__ in BY_NAME:
                 encoded[name] = _encoded_model(value, own, f"{prefix}{name}.")
             else:
                 encoded[name] = encode(value, f"{prefix}{name}", own)
@@ -141,18 +133,18 @@ def load(path):
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not a model file, is damaged or cut short, or comes from a later version; the message names
-        the file.
+        If it is not a model file, is damaged or truncated, or was written in another format version; the message
+        names the file.
     """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no model file {path}")
     if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is not a model file: not an .npz archive, or one cut short")
+        raise ValueError(f"{path} is not a model file: it is no .npz archive, or a truncated one")
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # damage shows as any of a dozen exceptions, by the byte it hits
+    except Exception as error:  # the kind of exception depends on which byte is damaged
         raise ValueError(f"{path} is not a model file, or is damaged: {error}") from error
     header = _checked_header(arrays.pop("header", None), path)
     try:
@@ -173,15 +165,13 @@ def _checked_header(text, path):
             f"{path} has model format {header.get('format_version')!r}, written by kernbench "
             f"{header.get('kernbench')}; this is kernbench {__version__}, which reads format {FORMAT_VERSION}"
         )
-    if header.get("class") not in CLASSES:
-        raise ValueError(f"{path}: {unknown_name('model class', header.get('class'), CLASSES)}")
+    if header.get("class") not in BY_NAME:
+        raise ValueError(f"{path}: {unknown_name('model class', header.get('class'), BY_NAME)}")
     return header
 
 
 def _rebuilt(header, arrays):
-    module, _, name = CLASSES[header["class"]].partition(":")
-    estimator = getattr(import_module(module), name)
-    model = estimator(**decode(header["params"], arrays))
+    model = BY_NAME[header["class"]].load()(**decode(header["params"], arrays))
     for name, value in header["attributes"].items():
         if not _is_fitted_attribute(name):
             raise ValueError(f"{name!r} is not a fitted attribute")

@@ -1,6 +1,6 @@
-"""Plain data for model files: what JSON can say, with arrays put aside under a name.
+"""Plain data for model files: JSON, with the arrays stored beside it by name.
 
-A value that JSON has no word for becomes an object with one key that starts with ``$``::
+A value that JSON cannot represent becomes an object with one key that starts with ``$``::
 
     {"$array": "support_"}              an array of the archive
     {"$csr": "support_vectors_", ...}   a sparse matrix, its three arrays in the archive
@@ -25,20 +25,20 @@ PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
 
 
 class NotPlainData(ValueError):
-    """The value cannot be told in plain data."""
+    """The value cannot be stored as plain data."""
 
 
 def encode(value, name, arrays):
-    """Return `value` as something ``json.dumps`` takes; arrays in it are added to the dict `arrays`.
+    """Return `value` in a form that ``json.dumps`` accepts; add the arrays in it to the dict `arrays`.
 
     Parameters
     ----------
     value : object
         None, bool, number, str, list, tuple, dict, ndarray, CSR matrix or kernel object.
     name : str
-        What it is called, in `arrays` and in messages.
+        Its name in `arrays` and in messages.
     arrays : dict of str to ndarray
-        Grows by the arrays found.
+        Receives the arrays found.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Solution
 from kernbench.solvers.progress import progress_bar
 
-CHUNK_SECONDS = 0.05  # between two looks at signals, clock and progress bar
+CHUNK_SECONDS = 0.05  # duration of `advance` between two looks at signals, clock and progress bar
 MOST_GROWTH = 16.0  # of a chunk, from one to the next
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
@@ -21,7 +21,7 @@ CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at itera
 
 @dataclass
 class FitResult:
-    """What a run left behind.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -39,7 +39,9 @@ class FitResult:
         Certified bound on the distance of `objective` to the optimum.
     trace : dict of str to list
         ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective`` (the dual objective, a bound from
-        below, for a dual method) and what the callback added.
+        below, for a dual method) and what the callbacks added.
+    n_inner_products : int
+        Inner products with rows of explicit features, where the solver counts them.
     """
 
     solution: Solution
@@ -50,6 +52,7 @@ class FitResult:
     objective: float
     gap: float | None
     trace: dict = field(default_factory=dict)
+    n_inner_products: int = 0
 
     @property
     def converged(self):
@@ -57,7 +60,7 @@ class FitResult:
 
 
 class _Trace:
-    """Columns that grow together; a key the callback adds late is filled with None above."""
+    """Columns of equal length; a column that a callback adds late begins with None."""
 
     def __init__(self):
         self.columns = {"n_iter": [], "seconds": [], "n_kernel_evaluations": [], "objective": []}
@@ -71,7 +74,7 @@ class _Trace:
 
 
 class _Clock:
-    """A stopwatch for `with`: `seconds` in all, `last` of the last turn; an interrupted turn counts."""
+    """A stopwatch for `with`: `seconds` in all, `last` those of the last block; an interrupted block counts."""
 
     def __init__(self):
         self.seconds = self.last = 0.0
@@ -84,34 +87,64 @@ class _Clock:
         self.seconds += self.last
 
 
-def _answer(said):
-    """What a callback said: whether to stop, and what to add to the trace."""
-    if said is None or isinstance(said, (bool, np.bool_)):
-        return bool(said), {}
-    if isinstance(said, Mapping):
-        return False, dict(said)
-    raise ValueError(
-        f"a callback must return None, True to stop the run, or a mapping for the trace, got {said!r}"
-    )
+class _Callbacks:
+    """The callbacks of a run, called with one snapshot; their answers are merged.
+
+    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`.
+    """
+
+    def __init__(self, callback, snapshot):
+        self._functions = callback if isinstance(callback, list | tuple) else [callback]
+        self._snapshot = snapshot
+        self.interrupted = False
+
+    def __call__(self, solver):
+        """Return whether to stop, and the columns to add to the trace."""
+        stop, columns = False, {}
+        try:
+            state = solver if self._snapshot is None else self._snapshot(solver)
+            for function in self._functions:
+                answer = function(state)
+                if isinstance(answer, Mapping):
+                    columns.update(answer)
+                elif isinstance(answer, bool | np.bool_):
+                    stop = stop or bool(answer)
+                elif answer is not None:
+                    raise ValueError(
+                        f"a callback returns None, a dict of trace columns, or True to stop; got {answer!r}"
+                    )
+        except KeyboardInterrupt:
+            self.interrupted = stop = True
+        return stop, columns
 
 
-def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, progress=False):
+def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, snapshot=None, progress=False,
+        stop=None, counted_from=0):  # fmt: skip
     """Advance `solver` until it converges or a limit is reached.
 
     Parameters
     ----------
     solver : Solver
     max_iter : int, optional
-        Iterations of this run at the most.
+        Maximal number of iterations of this run.
     tol : float, optional
         Handed to ``solver.check``; None asks for no test but the solver's own.
     max_seconds : float, optional
         Time budget for advancing and testing, in seconds.
-    callback : callable, optional
-        Called as ``callback(solver)`` at every point of the trace, off the clock. A mapping it returns is
-        added to the trace; returning True stops the run.
+    callback : callable or list of callables, optional
+        Each is called as ``callback(state)`` at every point of the trace, off the clock. It returns None, a mapping
+        of columns for the trace, or True to stop the run, which then has the status ``"callback"`` even if it
+        converged at the same point.
+    snapshot : callable, optional
+        ``snapshot(solver)`` makes the `state` that callbacks are given; by default it is the solver itself.
     progress : bool or str, default=False
         Show a progress bar; a string is its title.
+    stop : threading.Event, optional
+        Ends the run as Ctrl-C does once it is set; looked at between two chunks of iterations. For threads
+        other than the main one, which Ctrl-C does not reach.
+    counted_from : int, default=0
+        Kernel evaluations of `solver` that are not of this run, such as those that other solvers made on shared rows;
+        subtracted from what the result and the trace report.
 
     Returns
     -------
@@ -119,6 +152,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
         Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays whole and usable.
     """
     trace, clock = _Trace(), _Clock()
+    ask = None if callback is None else _Callbacks(callback, snapshot)
     start, status = solver.n_iter, None
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0
@@ -130,16 +164,17 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
     followed = getattr(solver, "dual_objective", solver.objective)
 
     def record():
+        """Add a point to the trace; return "callback" or "interrupted" if a callback ends the run, else None."""
         row = {
             "n_iter": solver.n_iter,
             "seconds": clock.seconds,
-            "n_kernel_evaluations": solver.n_kernel_evaluations,
+            "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,
             "objective": followed(),
         }
-        stop, extra = _answer(callback(solver)) if callback is not None else (False, {})
-        trace.add({**row, **extra})
+        ends, columns = (False, {}) if ask is None else ask(solver)
+        trace.add({**row, **columns})
         bar.update(solver.n_iter - start, row["objective"])
-        return stop
+        return ("interrupted" if ask.interrupted else "callback") if ends else None
 
     with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
         try:
@@ -147,8 +182,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                 done = solver.n_iter - start
                 if clock.seconds >= next_trace:
                     next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + CHUNK_SECONDS)
-                    if record():
-                        status = "callback"
+                    status = record()
+                if status is not None:
+                    break
                 if solver.converged:
                     status = "converged"
                 elif getattr(solver, "finished", False):
@@ -157,6 +193,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                     status = "max_iter"
                 elif max_seconds is not None and clock.seconds >= max_seconds:
                     status = "max_seconds"
+                elif stop is not None and stop.is_set():
+                    status = "interrupted"
                 if status is not None:
                     break
 
@@ -172,7 +210,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
                 if advanced == 0 and not (solver.converged or getattr(solver, "finished", False)):
                     status = "stalled"
-                elif advanced >= step == chunk:  # a step that a check or a limit cut short teaches nothing
+                elif (
+                    advanced >= step == chunk
+                ):  # a step that a check or a limit cut short says nothing about the pace
                     factor = min(MOST_GROWTH, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
@@ -182,10 +222,15 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
             status = "interrupted"
         # Ctrl-C from here on still leaves what was reached.
         try:
-            # The last look at the rule may take evaluations but no step.
-            now = {"n_iter": solver.n_iter, "n_kernel_evaluations": solver.n_kernel_evaluations}
+            # The last test of the rule may take evaluations but no step.
+            now = {
+                "n_iter": solver.n_iter,
+                "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,
+            }
             if any(trace.columns[name][-1:] != [value] for name, value in now.items()):
-                record()
+                ended = record()
+                if status != "interrupted":
+                    status = ended or status
         except KeyboardInterrupt:
             status = "interrupted"
     with single_threaded_blas():
@@ -195,8 +240,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, pro
         status=status,
         n_iter=solver.n_iter - start,
         seconds=clock.seconds,
-        n_kernel_evaluations=solver.n_kernel_evaluations,
+        n_kernel_evaluations=solver.n_kernel_evaluations - counted_from,
         objective=objective,
         gap=gap,
         trace=trace.columns,
+        n_inner_products=getattr(solver, "n_inner_products", 0),
     )

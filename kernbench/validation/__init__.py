@@ -1,1 +1,1 @@
-"""Numbers and rows as users give them: checked, or refused with a sentence that says what to do."""
+"""Checks of what users pass: numbers and names, rows of examples. Each raises a ValueError that says what to change."""

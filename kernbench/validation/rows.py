@@ -1,10 +1,12 @@
-"""Rows as they come from users: checked, converted, and refused with a sentence that says what to do."""
+"""Checks and conversion of the rows that an estimator is given."""
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-FLOATS = [np.float64, np.float32]  # kept as they come; everything else becomes float64
+from kernbench.validation.arrays import check_indices, first_not_finite
+
+FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
 
 
 def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
@@ -27,8 +29,10 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     Raises
     ------
     ValueError
-        For NaN and infinity (named by column), text, complex numbers, wrong shapes.
+        For NaN and infinity (named by column), text, complex numbers, wrong shapes, and sparse matrices whose indices
+        are out of bounds.
     """
+    check_indices(X)  # first: conversions would read past the end of the arrays
     settings = {
         "dtype": FLOATS,
         "order": "C",
@@ -49,23 +53,3 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         rows = rows.copy()  # the caller's matrix stays as it is
         rows.sum_duplicates()
     return (rows, *labels) if labels else rows
-
-
-def first_not_finite(X, feature_names):
-    """Say which column of X holds NaN or infinity first."""
-    if sparse.issparse(X):
-        first = np.flatnonzero(~np.isfinite(X.data))[0]
-        row, column, value = (
-            np.searchsorted(X.indptr, first, side="right") - 1,
-            X.indices[first],
-            X.data[first],
-        )
-    else:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        value = X[row, column]
-    name = column if feature_names is None else repr(str(feature_names[column]))
-    what = "NaN" if np.isnan(value) else "infinity"
-    return (
-        f"Input X contains {what}: column {name} holds {what}, first in row {row}. Remove such rows or fill "
-        "them in, for example with sklearn.impute.SimpleImputer"
-    )

@@ -1,13 +1,21 @@
 """``kernbench fit`` and ``kernbench predict``: from a file to a model and back, and what can go wrong."""
 
 import csv
+import os
+import queue
+import threading
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 
+from kernbench._models import BY_NAME, Model
+from kernbench.cli import estimators
+from kernbench.cli.estimators import NAMES, parameters
 from kernbench.cli.literals import parse_value
 from kernbench.datasets import load, write_svmlight
 from kernbench.estimators import KernelSVC
+from kernbench.features import Nystroem
 from kernbench.metrics import roc_auc
 from kernbench.saving import load as load_model
 
@@ -188,9 +196,30 @@ def test_a_setting_given_twice_is_refused(refused, moons):
     assert "given twice" in refused("fit", "train.svm", "--set", "C=1", "--set", "C=2")
 
 
-def test_settings_are_checked_before_the_data_are_read(refused, tmp_path):
+@pytest.mark.parametrize("estimator", NAMES)
+@pytest.mark.parametrize(
+    "setting, words",
+    [("tol=0", "tol must be"), ("random_state=now", "random_state must be"), ("solver=x", "unknown solver")],
+)
+def test_settings_are_checked_before_the_data_are_read(refused, tmp_path, estimator, setting, words):
     (tmp_path / "broken.csv").write_text("1,2,x,y,,\n\n")
-    assert "C must be" in refused("fit", "broken.csv", "--set", "C=0")
+    assert words in refused("fit", "broken.csv", "--estimator", estimator, "--set", setting)
+
+
+@pytest.mark.parametrize(
+    "estimator, setting",
+    [
+        ("kernelsvc", "class_weight={1: 5, -1: 1}"),
+        ("linearsvc", "class_weight={1: 5, -1: 1}"),
+        ("rocsvccv", "cv=25"),
+    ],
+)
+def test_settings_that_depend_on_the_data_are_left_to_the_fit(kernbench, moons, estimator, setting):
+    assert kernbench("fit", "train.svm", "--estimator", estimator, "--set", setting).exit_code == 0
+
+
+def test_more_folds_than_rows_are_refused_by_the_fit(refused, moons):
+    assert "cv=1000 folds need" in refused("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=1000")
 
 
 @pytest.mark.parametrize(
@@ -247,18 +276,16 @@ def test_a_limit_that_ends_the_fit_is_a_warning_not_a_failure(kernbench, moons, 
     assert result.stderr.startswith("kernbench: warning: ") and (tmp_path / "m.npz").is_file()
 
 
-def test_ctrl_c_saves_the_model_as_of_then(kernbench, moons, tmp_path, monkeypatch):
+def test_ctrl_c_saves_the_model_reached_so_far(kernbench, moons, tmp_path, monkeypatch):
     fit = KernelSVC.fit
 
     def interrupted(self, X, y):
         fit(self, X, y)
-        if not isinstance(X, list):  # which the check of the parameters fits
-            raise KeyboardInterrupt
-        return self
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(KernelSVC, "fit", interrupted)
     result = kernbench("fit", "train.svm", "--out", "m.npz")
-    assert result.exit_code == 130 and "as of then" in result.stderr
+    assert result.exit_code == 130 and "reached so far" in result.stderr
     assert load_model(tmp_path / "m.npz").predict(moons.X_test).shape == (100,)
 
 
@@ -270,3 +297,71 @@ def test_ctrl_c_before_there_is_a_model_leaves_nothing(kernbench, moons, tmp_pat
     result = kernbench("fit", "train.svm", "--out", "m.npz")
     assert result.exit_code == 130 and result.stderr.strip() == "kernbench: interrupted"
     assert not (tmp_path / "m.npz").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_says_every_parameter_and_its_default(kernbench, name):
+    shown = kernbench("fit", "--help").stdout
+    assert f"\n  {name} " in shown
+    words = shown.partition(f"Parameters of {name}, ")[2].partition("\n\n")[0].split()
+    found = dict(word.split("=") for word in words if "=" in word)
+    assert {key: parse_value(value) for key, value in found.items()} == parameters(NAMES[name].load())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_models_and_predictions_can_go_to_a_pipe(kernbench, moons, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    predictions = kernbench("predict", "m.npz", "test.svm").stdout
+    for arguments, check in [
+        (("fit", "train.svm"), lambda content: content[:4] == (tmp_path / "m.npz").read_bytes()[:4]),
+        (("predict", "m.npz", "test.svm"), lambda content: content == predictions.encode()),
+    ]:
+        received = queue.Queue()
+        threading.Thread(target=lambda: received.put(pipe.read_bytes()), daemon=True).start()
+        assert kernbench(*arguments, "--out", pipe).exit_code == 0
+        assert check(received.get(timeout=30)) and pipe.is_fifo()
+
+
+class LeastSquares(RegressorMixin, BaseEstimator):
+    """A regressor, as far as the command line knows one: it has no classes."""
+
+    objective_, duality_gap_, status_, n_iter_, n_kernel_evaluations_ = 1.0, None, "converged", 1, 0
+
+    def __init__(self, random_state=None, verbose=0):
+        self.random_state, self.verbose = random_state, verbose
+
+    def fit(self, X, y):
+        self.coef_, self.n_features_in_ = np.linalg.lstsq(X, y)[0], X.shape[1]
+        return self
+
+    def predict(self, X):
+        return X @ self.coef_
+
+
+def test_a_regressor_is_judged_by_its_squared_error(kernbench, refused, tmp_path, monkeypatch):
+    entry = Model("LeastSquares", f"{__name__}:LeastSquares", "regress")
+    monkeypatch.setitem(estimators.NAMES, "leastsquares", entry)
+    monkeypatch.setitem(BY_NAME, "LeastSquares", entry)
+    monkeypatch.setattr("kernbench.cli.fitting.check_parameters", lambda model: None)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.5, -2.25] + 0.5 * np.resize([1, -1], 30)
+    np.savetxt(tmp_path / "numbers.csv", np.column_stack([X, y]), delimiter=",")
+    model = LeastSquares().fit(X, y)
+    error = f"{np.sqrt(np.mean((model.predict(X) - y) ** 2)):.5g}"
+
+    shown = kernbench("fit", "numbers.csv", "--estimator", "leastsquares").stdout.splitlines()
+    assert f"training root mean squared error {error}" in shown
+    assert kernbench("fit", "numbers.csv", "--estimator", "leastsquares", "--test-size", "0.5").exit_code == 0
+
+    monkeypatch.setattr("kernbench.saving.load", lambda path: model)
+    result = kernbench("predict", "m.npz", "numbers.csv")
+    assert f"root mean squared error {error} (30 examples)" in result.stderr
+    assert "--decision is for classifiers" in refused("predict", "m.npz", "numbers.csv", "--decision")
+
+
+def test_a_feature_map_predicts_nothing(refused, moons, tmp_path):
+    Nystroem(n_landmarks=5).fit(moons.X_train).save(tmp_path / "map.npz")
+    assert "predicts no labels" in refused("predict", "map.npz", "test.svm")

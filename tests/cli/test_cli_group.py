@@ -29,6 +29,13 @@ def test_overview_tells_what_each_command_is_for(kernbench):
         assert main.get_command(None, name).name == name
 
 
+def test_no_command_means_help(kernbench):
+    """On standard error, with the exit code of a usage error, as click has it."""
+    result = kernbench()
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr == kernbench("--help").stdout
+
+
 def test_version(kernbench):
     assert kernbench("--version").stdout.strip() == f"kernbench {__version__}"
 
@@ -83,6 +90,7 @@ def a_command_that_raises(error):
         (ValueError("two\nlines"), "two lines"),
         (MemoryError(), "not enough memory"),
         (FileNotFoundError(2, "No such file or directory", "x.csv"), "x.csv: No such file or directory"),
+        (OSError(28, "No space left on device"), "No space left on device"),
         (ModuleNotFoundError("No module named 'x'"), "No module named 'x'"),
         (click.ClickException("bad"), "bad"),
     ],

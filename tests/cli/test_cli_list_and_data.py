@@ -1,7 +1,9 @@
 """``kernbench list`` and ``kernbench data``."""
 
 import gzip
+import importlib
 
+from kernbench._models import MODELS
 from kernbench.experiments import registry
 from kernbench.solvers import registry as registry_of_solvers
 from kernbench.solvers.kinds import KINDS
@@ -13,6 +15,18 @@ def test_list_names_everything(kernbench):
     assert result.exit_code == 0
     for name in [entry.name for entry in SOLVERS] + registry.names() + ["Gaussian", "adult", "checkerboard"]:
         assert name in result.stdout
+
+
+def test_models_are_listed_with_their_tasks(kernbench):
+    lines = {
+        line.split()[0]: line.split()
+        for line in kernbench("list", "models").stdout.splitlines()
+        if line.strip()
+    }
+    for model in MODELS:
+        assert lines[model.name][1] == model.task
+        package, name = lines[model.name][2], model.name
+        assert getattr(importlib.import_module(package), name) is model.load()
 
 
 def test_list_of_one_kind_leaves_the_others_out(kernbench):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kernbench.cli.progress import Narrator
+from kernbench.cli.progress import ProgressDisplay
 from kernbench.experiments import registry
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.progress import RunSummary
@@ -128,12 +128,12 @@ def test_the_bar_shows_cells_without_markup_accidents(capsys):
 
     cell = SimpleNamespace(place=1, dataset="[red]x[/]", method="m", repeat=0, experiment="sbp-libsvm")
     failed = {"status": "error", "error": "[bold", "seconds": {}}
-    with Narrator(registry) as narrator:
-        narrator(Event("planned", total=2))
-        narrator(Event("started", total=2, cell=cell))
-        narrator(Event("finished", done=1, total=2, cell=cell, record=failed, remaining=3.0))
-        narrator(Event("gap", message="a [peer] is missing"))
-        narrator(Event("some later kind of event"))
+    with ProgressDisplay(registry) as display:
+        display(Event("planned", total=2))
+        display(Event("started", total=2, cell=cell))
+        display(Event("finished", done=1, total=2, cell=cell, record=failed, remaining=3.0))
+        display(Event("gap", message="a [peer] is missing"))
+        display(Event("some later kind of event"))
     shown = capsys.readouterr().err
     assert "[red]x[/] / m / repeat 0: error: [bold" in shown and "a [peer] is missing" in shown
 

@@ -1,4 +1,4 @@
-"""Every test has its own cache folder, and sees the user's KERNBENCH_DATA only when it asks for real data."""
+"""Every test has its own cache folder, and has the user's KERNBENCH_DATA only if it is marked real_data."""
 
 import os
 from pathlib import Path

@@ -121,7 +121,7 @@ def test_lambda_is_the_best_on_held_out_rows():
     data = load("checkerboard", 400, 10, seed=1)
     params = {"kernel": "rbf", "gamma": 5.0, "fit_intercept": False, "solver": "smo"}
     found = fits.chosen_lambda(
-        "kernbench.estimators.kernel_svc:KernelSVC", params, data.X_train, data.y_train, lams=[100.0, 1e-3],
+        "kernbench.estimators.svm.kernel_svc:KernelSVC", params, data.X_train, data.y_train, lams=[100.0, 1e-3],
         max_rows=300, seed=0,
     )  # fmt: skip
     assert found == 1e-3  # at 100 all coefficients are equal: no better than counting neighbours far away

@@ -106,7 +106,7 @@ def test_scores_of_few_rows_are_exact():
     assert scores.sum() == pytest.approx(10.0, rel=1e-9)  # a quarter of the landmarks
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_scores_of_many_rows_are_close(seed):
     """Twenty small clusters beside a large one: the rare rows matter more, and the sample says so."""
     sizes = [1500] + 20 * [10]

@@ -129,9 +129,16 @@ def test_zero_kernel_makes_a_column_of_zeros(root):
 # --- what does not matter ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("choice", CHOICES)
-def test_threads_agnosticism(root, choice, dtype):
+@pytest.mark.parametrize(
+    "choice, root, dtype",
+    [
+        *((choice, "eigen", np.float32) for choice in CHOICES),
+        ("stratified", "eigen", np.float64),
+        ("uniform", "cholesky", np.float32),
+        ("leverage", "cholesky", np.float64),
+    ],
+)
+def test_threads_agnosticism(choice, root, dtype):
     rows = np.random.default_rng(0).normal(size=(1100, 8)).astype(dtype)
     labels = np.arange(1100) % 3
 

@@ -27,7 +27,7 @@ X = np.random.default_rng(0).random((10, 3))
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"n_features": 0}, "n_features must be a positive integer, got 0"),
+        ({"n_features": 0}, "n_features must be a positive integer at most 4294967295, got 0"),
         ({"n_features": 2.5}, "n_features must be a positive integer"),
         ({"n_features": True}, "n_features must be a positive integer"),
         ({"block_size": -1}, "block_size must be a positive integer"),
@@ -114,13 +114,13 @@ def test_values_too_large_for_the_kernel():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((-1, 0, 8), "seed must be an integer from 0 to 18446744073709551615, got -1"),
+        ((-1, 0, 8), "seed must be an integer of at least 0 and at most 18446744073709551615, got -1"),
         ((2**64, 0, 8), "seed must be an integer"),
-        ((0, -1, 8), "block must be an integer from 0 to 4294967295"),
+        ((0, -1, 8), "block must be an integer of at least 0 and at most 4294967295"),
         ((0, 2**32, 8), "block must be an integer"),
         ((0, 1.5, 8), "block must be an integer"),
-        ((0, 0, 0), "a block needs a positive number of columns"),
-        ((0, 0, "8"), "a block needs a positive number of columns"),
+        ((0, 0, 0), "n_columns must be a positive integer"),
+        ((0, 0, "8"), "n_columns must be a positive integer"),
     ],
 )
 def test_blocks(arguments, message):

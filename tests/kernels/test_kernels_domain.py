@@ -98,7 +98,7 @@ NOT_POSITIVE = [0, -1.0, float("nan"), float("inf"), "1", None]
     ],
 )
 def test_parameters_are_positive_numbers(make, name, value):
-    with pytest.raises(ValueError, match=f"{make.__name__}: {name} must be a positive finite number"):
+    with pytest.raises(ValueError, match=f"{make.__name__}: {name} must be a positive number"):
         make(**{name: value})
 
 
@@ -109,7 +109,7 @@ def test_parameters_are_positive_numbers(make, name, value):
         (lambda: ArcCosine(3), "order must be 0, 1 or 2"),
         (lambda: ArcCosine(0.5), "order must be an integer"),
         (lambda: ArcCosine(-1), "order must be an integer of at least 0"),
-        (lambda: DotProduct((1.0, -0.5)), r"coefficients\[1\] must be at least 0"),
+        (lambda: DotProduct((1.0, -0.5)), r"coefficients\[1\] must be a number of at least 0"),
         (lambda: DotProduct((0.0, 0.0)), "at least one of the coefficients must be positive"),
         (lambda: DotProduct(()), "at least one of the coefficients must be positive"),
         (lambda: DotProduct(3.0), "coefficients must be a sequence"),

@@ -5,7 +5,7 @@ import pytest
 
 from kernbench.kernels import Callable, Gaussian, Laplacian, Polynomial
 
-NOT_POSITIVE = [0, -1.0, float("nan"), float("inf"), "1", None, [1.0], 1j, np.array([1.0, 2.0])]
+NOT_POSITIVE = [0, -1.0, float("nan"), float("inf"), "1", None, True, [1.0], 1j, np.array([1.0, 2.0])]
 
 
 @pytest.mark.parametrize("make", [Gaussian, Laplacian])
@@ -21,13 +21,13 @@ def test_scale_is_a_positive_number(scale):
         Polynomial(3, 1.0, scale)
 
 
-@pytest.mark.parametrize("degree", [0, -1, 2.5, float("nan"), float("inf"), "3", None], ids=repr)
+@pytest.mark.parametrize("degree", [0, -1, 2.5, float("nan"), float("inf"), "3", None, True], ids=repr)
 def test_degree_is_a_positive_integer(degree):
     with pytest.raises(ValueError, match="Polynomial: degree must be"):
         Polynomial(degree)
 
 
-@pytest.mark.parametrize("c", [-0.1, float("nan"), float("inf"), "1", None, [1.0, 2.0]], ids=repr)
+@pytest.mark.parametrize("c", [-0.1, float("nan"), float("inf"), "1", None, True, [1.0, 2.0]], ids=repr)
 def test_c_is_at_least_zero(c):
     with pytest.raises(ValueError, match="Polynomial: c must be"):
         Polynomial(3, c)

@@ -32,7 +32,8 @@ def results(thin_rows):
     return compute
 
 
-@pytest.mark.parametrize("thin", [False, True], ids=["dense", "sparse"])
+# The other two pairs: `test_kernels_catalogue`.
+@pytest.mark.parametrize("dtype, thin", [(np.float64, False), (np.float32, True)], ids=["dense", "sparse"])
 def test_threads_agnosticism(kernel, dtype, thin, results):
     one, two, three = (results(kernel, dtype, thin, n_threads) for n_threads in (1, 2, 3))
     for what in one:

@@ -54,7 +54,7 @@ def few_values():
     return st.integers(-6, 6).map(lambda k: k / 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(few_values(), st.booleans(), st.integers(0, 3)), min_size=2, max_size=25))
 def test_tied_scores_and_integer_weights_are_summed_exactly(brute_force, samples):
     scores, mask, weights = (np.array(column) for column in zip(*samples))

@@ -47,7 +47,7 @@ def test_area_is_that_of_scikit_learn_and_of_the_pairs(weighted, ties, n, pair_p
         assert found == pytest.approx(by_pairs(p.y, p.scores, p.weights), rel=1e-12, abs=1e-14)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), max_size=25))
 def test_any_ties_and_integer_weights(samples):
     samples = [*samples, (0, True, 1), (1, False, 2)]

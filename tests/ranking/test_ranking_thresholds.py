@@ -86,7 +86,7 @@ def test_every_multiple_of_one_over_n_is_met_exactly(n):
         assert rates(y, scores, threshold_for(y, scores, specificity=k / n))[1] == k / n
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), max_size=20),
     st.floats(0, 1),

@@ -36,14 +36,14 @@ TOY = Experiment(
         Method(
             "sbp-quarter",
             "SBP, ¼ of LIBSVM's time",
-            "kernbench.estimators.kernel_svc:KernelSVC",
+            "kernbench.estimators.svm.kernel_svc:KernelSVC",
             {"solver": "sbp"},
             traced=True,
             depends_on="libsvm",
             budget_fraction=0.25,
         ),
-        Method("sbp", "SBP", "kernbench.estimators.kernel_svc:KernelSVC", {"solver": "sbp"}, traced=True),
-        Method("smo", "SMO", "kernbench.estimators.kernel_svc:KernelSVC", {"solver": "smo"}, traced=True),
+        Method("sbp", "SBP", "kernbench.estimators.svm.kernel_svc:KernelSVC", {"solver": "sbp"}, traced=True),
+        Method("smo", "SMO", "kernbench.estimators.svm.kernel_svc:KernelSVC", {"solver": "smo"}, traced=True),
         Method("other", "A peer", "nowhere:Peer", requires="no_such_module", package="no-such-package"),
     ),
     scales={

@@ -190,7 +190,7 @@ def test_pickled_content_is_never_executed(tmp_path):
 def test_truncated_file(path, share):
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(ValueError, match=r"model\.npz is not a model file.*cut short"):
+    with pytest.raises(ValueError, match=r"model\.npz is not a model file.*truncated"):
         load(path)
 
 

@@ -1,6 +1,7 @@
-"""The one loop, moved by a clock of our own: limits, stopping rules, what is counted, Ctrl-C."""
+"""The loop around a solver, on a simulated clock: limits, stopping rules, counts, callbacks, Ctrl-C."""
 
 import signal
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from kernbench.solvers.driver import run
 
 
 class Clock:
-    """Time passes when somebody says so."""
+    """A clock that is moved by hand."""
 
     def __init__(self):
         self.now = 0.0
@@ -30,7 +31,7 @@ class Countdown:
     ):
         self.clock, self.cost, self.check_cost = clock, cost, check_cost
         self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
-        self.ends_at = ends_at  # where `check` says yes
+        self.ends_at = ends_at  # iteration from which on `check` is True
         self.converged, self.n_kernel_evaluations = False, 0
         self.steps, self.checks, self.n_objectives = [], [], 0
 
@@ -97,7 +98,7 @@ def test_no_time_means_no_iteration(clock):
 
 @pytest.mark.parametrize("cost", [1e-6, 1e-3, 0.03])
 def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
-    """So Ctrl-C is answered soon, and the loop costs nothing."""
+    """Ctrl-C is answered soon, and the overhead of the loop is small."""
     solver = Countdown(clock, cost=cost)
     run(solver, max_seconds=5.0)
     settled = np.array(solver.steps[12:-1]) * cost
@@ -106,7 +107,7 @@ def test_chunks_settle_at_the_time_between_two_looks(clock, cost):
 
 @pytest.mark.parametrize("check_cost", [0.0, 2.0])
 def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
-    """How far to advance is learnt from advancing; what the look at the rule took is another matter."""
+    """The length of a chunk depends on the time of `advance` only, not on that of `check`."""
     solver = Countdown(clock, cost=1e-3, check_cost=check_cost, first_check=200)
     run(solver, tol=0.1, max_iter=3000)
     checked = {n_iter for n_iter, _ in solver.checks}
@@ -115,7 +116,7 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
         step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500
     ]
     assert len(after) >= 4
-    # What a check cut short teaches nothing, so chunks stay as long as they were.
+    # A chunk that a check cuts short does not change the length of the next ones.
     assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
     assert min(after) * 1e-3 >= driver.CHUNK_SECONDS / 4
 
@@ -166,7 +167,7 @@ def test_run_ends_when_the_rule_holds(clock):
 
 
 def test_the_rule_is_tested_at_the_limit_too(clock):
-    """Who reaches the goal with the last iteration is told so."""
+    """A run that converges in its last iteration has converged."""
     for limit in ({"max_iter": 1000}, {"max_seconds": 1.0}):
         assert run(Countdown(clock, first_check=900, ends_at=901), tol=0.1, **limit).status == "converged"
 
@@ -261,6 +262,26 @@ def test_callback_sees_every_point_of_the_trace_and_adds_to_it(clock):
     assert result.trace["late"] == [1 if n_iter >= 1000 else None for n_iter in seen]
 
 
+def test_callbacks_of_a_list_share_a_snapshot_and_the_trace_gets_all_their_columns(clock):
+    snapshots, seen = [], ([], [])
+
+    def snapshot(solver):
+        snapshots.append(object())
+        return snapshots[-1]
+
+    def first(state):
+        seen[0].append(state)
+        return {"first": len(seen[0])}
+
+    def second(state):
+        seen[1].append(state)
+        return {"second": -len(seen[1])}
+
+    trace = run(Countdown(clock), max_iter=3000, callback=[first, second], snapshot=snapshot).trace
+    assert seen[0] == seen[1] == snapshots
+    assert trace["first"] == [-n for n in trace["second"]] == list(range(1, len(trace["n_iter"]) + 1))
+
+
 @pytest.mark.parametrize("answer", [True, np.True_], ids=["True", "NumPy's True"])
 def test_callback_that_returns_true_stops_the_run(clock, answer):
     result = run(
@@ -271,8 +292,29 @@ def test_callback_that_returns_true_stops_the_run(clock, answer):
     assert result.trace["n_iter"][-1] == result.n_iter
 
 
+@pytest.mark.parametrize("limit", [{"max_iter": 300}, {"max_iter": 300, "tol": 0.1}, {"max_seconds": 0.01}])
+@pytest.mark.parametrize("first_check", [None, 1])
+def test_callback_that_returns_true_at_the_end_of_a_run_wins(clock, limit, first_check):
+    """However fast the machine: over a limit, and over convergence at the same point."""
+    solver = Countdown(clock, first_check=first_check, ends_at=1)
+    result = run(solver, callback=lambda solver: solver.n_iter > 0, **limit)
+    assert result.status == "callback" and not result.converged and result.n_iter > 0
+
+
+def test_callback_that_returns_true_wins_over_a_solver_that_has_converged(clock):
+    solver = Countdown(clock)
+    solver.converged = True
+    assert run(solver, callback=lambda solver: True).status == "callback"
+
+
+def test_one_true_of_several_callbacks_stops_and_columns_are_kept(clock):
+    answers = [lambda solver: {"error": 1.0}, lambda solver: True, lambda solver: False]
+    result = run(Countdown(clock), max_iter=1000, callback=answers)
+    assert result.status == "callback" and result.trace["error"] == [1.0]
+
+
 @pytest.mark.parametrize("answer", [False, np.False_, None, {}], ids=repr)
-def test_callback_that_says_nothing_lets_the_run_go_on(clock, answer):
+def test_callback_that_returns_nothing_lets_the_run_go_on(clock, answer):
     result = run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
     assert result.status == "max_iter"
     assert set(result.trace) == {"n_iter", "seconds", "n_kernel_evaluations", "objective"}
@@ -280,7 +322,7 @@ def test_callback_that_says_nothing_lets_the_run_go_on(clock, answer):
 
 @pytest.mark.parametrize("answer", [1.5, 0, "stop", [1]], ids=repr)
 def test_callback_that_returns_anything_else_is_refused(clock, answer):
-    with pytest.raises(ValueError, match="callback"):
+    with pytest.raises(ValueError, match="None, a dict of trace columns, or True"):
         run(Countdown(clock), max_iter=1000, callback=lambda solver: answer)
 
 
@@ -302,6 +344,15 @@ def test_callbacks_and_objectives_are_off_the_clock(clock):
 def test_errors_of_a_callback_come_through(clock):
     with pytest.raises(ZeroDivisionError):
         run(Countdown(clock), max_iter=10, callback=lambda solver: 1 / 0)
+
+
+def test_evaluations_of_others_on_shared_rows_are_not_counted(clock):
+    solver = Countdown(clock)
+    first = run(solver, max_iter=100)
+    second = run(solver, max_iter=50, counted_from=solver.n_kernel_evaluations)
+    assert (first.n_kernel_evaluations, second.n_kernel_evaluations) == (1000, 500)
+    assert second.trace["n_kernel_evaluations"][0] == 0 and second.trace["n_kernel_evaluations"][-1] == 500
+    assert len(second.trace["n_iter"]) == len(set(second.trace["n_iter"]))
 
 
 # --- Ctrl-C ---------------------------------------------------------------------------------------
@@ -364,9 +415,25 @@ def test_ctrl_c_in_a_callback_is_ctrl_c(clock):
         return {"call": len(calls)}
 
     result = run(Countdown(clock), max_iter=10**6, callback=callback)
-    assert result.status == "interrupted"
+    assert result.status == "interrupted" and len(calls) == 3
     assert result.trace["n_iter"][-1] == result.n_iter == calls[-1]
-    assert len(result.trace["call"]) == len(result.trace["n_iter"])
+    assert result.trace["call"] == [1, 2, None]
+
+
+@pytest.mark.parametrize("n_calls", [0, 2])
+def test_a_stop_event_ends_the_run_between_two_chunks(clock, n_calls):
+    """For threads, which Ctrl-C does not reach."""
+    stop, calls = Event(), []
+
+    def callback(solver):
+        calls.append(solver.n_iter)
+        if len(calls) > n_calls:
+            stop.set()
+
+    solver = Countdown(clock, cost=1.0)
+    result = run(solver, max_iter=10**6, callback=callback, stop=stop)
+    assert result.status == "interrupted" and result.n_iter == solver.n_iter == len(solver.steps) == n_calls
+    assert result.objective == 1 / (1 + n_calls)
 
 
 def test_ctrl_c_at_the_last_look_keeps_what_was_reached(clock):

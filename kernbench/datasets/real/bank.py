@@ -1,4 +1,4 @@
-"""Bank Marketing: a table with columns of categories, told as integers or one column for each category."""
+"""Bank Marketing: a table with columns of categories, encoded as integers or one-hot."""
 
 import csv
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.errors import malformed, shown
-from kernbench.datasets.packed import open_text
-from kernbench.datasets.real.origins import UCI_PAGES, uci_file
-from kernbench.datasets.real.parts import signs, split_by_fraction, standardised
+from kernbench.datasets.readers.compressed import open_text
+from kernbench.datasets.real.preparation import signs, split_by_seed
+from kernbench.datasets.real.uci import UCI_PAGES, uci_file
 
 FILE = "bank-additional-full.csv"
-LEFT_OUT = "duration"  # of the call: known only when its outcome is
-# Category k of a column is the integer k, from 0: in the natural order where there is one (schooling, month,
-# day of the week), else in the order of the alphabet, with "unknown" last.
+LEFT_OUT = "duration"  # of the call, which is not known before its outcome
+# Category k of a column is encoded as the integer k, from 0: in the natural order of education, month and day of the
+# week, else in alphabetical order, with "unknown" last.
 CATEGORIES = {
     "job": (
         "admin.", "blue-collar", "entrepreneur", "housemaid", "management", "retired", "self-employed",
@@ -34,50 +34,30 @@ CATEGORIES = {
 }  # fmt: skip
 
 
-def bank_marketing(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
+@split_by_seed()
+def bank_marketing(paths):
     """Subscribed to the deposit (+1) or not; dense, float64, 19 columns in the order of the file.
 
-    All columns but the duration of the call, the ten columns of categories as integers in the order of
-    ``CATEGORIES``. The ROC-SVM paper speaks of 19 predictors in its text and of 18 in its table.
-
-    Parameters
-    ----------
-    paths : dict
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified; the paper does not state its own.
-    split_seed : int, default=0
-        Draws the test part.
+    All columns except the duration of the call; the ten columns of categories are integers (``CATEGORIES``). The
+    ROC-SVM paper counts 19 predictors in its text and 18 in its table.
     """
-    names, columns, y = _read(paths[FILE])
-    X = np.column_stack(columns).astype(np.float64)
-    return standardised(split_by_fraction(X, y, test_fraction, split_seed), standardise)
+    _, columns, y = _read(paths[FILE])
+    return np.column_stack(columns).astype(np.float64), y
 
 
-def bank_marketing_one_hot(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
-    """As `bank_marketing`, with a column of 0 and 1 for each category: 62 columns, another data set.
-
-    Parameters
-    ----------
-    paths : dict
-    standardise : bool, default=True
-        Bring every column, those of categories too, to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified; the same rows as of `bank_marketing`.
-    split_seed : int, default=0
-        Draws the test part.
-    """
+@split_by_seed()
+def bank_marketing_one_hot(paths):
+    """As `bank_marketing`, but one-hot encoded: 62 columns, which are standardised too, and the same splits."""
     names, columns, y = _read(paths[FILE])
     blocks = [
         np.eye(len(CATEGORIES[name]))[column] if name in CATEGORIES else column[:, None]
         for name, column in zip(names, columns, strict=True)
     ]
-    return standardised(split_by_fraction(np.hstack(blocks), y, test_fraction, split_seed), standardise)
+    return np.hstack(blocks), y
 
 
 def _read(path):
-    """Names and columns of the predictors, categories as integers, and the labels."""
+    """Return names and columns of the predictors, with categories as integers, and the labels."""
     with open_text(path) as file:
         names, *rows = csv.reader(file, delimiter=";")
     table = dict(zip(names, zip(*rows, strict=True), strict=True))
@@ -107,11 +87,9 @@ _FILES = (
     ),
 )
 _FACTS = {
-    "kind": "full",
     "source": f"{UCI_PAGES}/222/bank+marketing",
     "n_train": 28_832,
     "n_test": 12_356,
-    "layout": "dense float64",
     "positive": "11.3%",
     "files": _FILES,
 }

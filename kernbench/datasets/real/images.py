@@ -1,13 +1,13 @@
-"""Pictures as rows of pixels."""
+"""Images as rows of pixels."""
 
 import numpy as np
 
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.errors import malformed
-from kernbench.datasets.npz import read_arrays
-from kernbench.datasets.packed import open_unpacked
-from kernbench.datasets.real.parts import signs
-from kernbench.datasets.storage import RemoteFile
+from kernbench.datasets.files.remote import RemoteFile
+from kernbench.datasets.readers.compressed import open_bytes
+from kernbench.datasets.readers.npz import read_arrays
+from kernbench.datasets.real.preparation import signs
 
 _MNIST = ("https://ossci-datasets.s3.amazonaws.com/mnist", "http://yann.lecun.com/exdb/mnist")
 
@@ -15,8 +15,7 @@ _MNIST = ("https://ossci-datasets.s3.amazonaws.com/mnist", "http://yann.lecun.co
 def mnist_8_vs_rest(paths):
     """The digit 8 (+1) against all others, pixels divided by 255: dense, float32.
 
-    About a fifth of the pixels are not 0. CSR would take less memory, but the dense matrix products behind
-    the blocks of a kernel are much faster at this density.
+    About a fifth of the pixels are nonzero. CSR would take less memory, but dense matrix products are much faster.
     """
     parts = []
     for part in ("train", "t10k"):
@@ -29,12 +28,11 @@ def mnist_8_vs_rest(paths):
 def cifar10_subset(paths):
     """Ten classes of small photographs, labels 0 to 9, pixels divided by 255: dense, float32.
 
-    The first 4,000 training and the first 1,000 test images; a row holds 32 x 32 points, each as red, green
-    and blue. ``cifar10_subset.npz`` is no published file, but made from one: in ``cifar-10-python.tar.gz``
-    the images are the first rows of ``data_batch_1`` and ``test_batch``, there with all red values before
-    the green and the blue.
+    The first 4,000 training and the first 1,000 test images; a row holds red, green and blue of each of 32 x 32
+    pixels. ``cifar10_subset.npz`` is made from ``cifar-10-python.tar.gz``: the images are the first rows of
+    ``data_batch_1`` and ``test_batch``, in which all red values precede the green and the blue.
 
-    Results on it are not comparable with those published for all 60,000 images.
+    Results are not comparable with those published for all 60,000 images.
     """
     arrays = read_arrays(paths["cifar10_subset.npz"], ("X_train", "y_train", "X_test", "y_test"))
     parts = []
@@ -48,8 +46,8 @@ def _unit(images):
 
 
 def _read_idx(path):
-    """Bytes in the idx format of MNIST: two zeros, type 8, number of dimensions, their sizes, the data."""
-    with open_unpacked(path) as file:
+    """Read MNIST's idx format of bytes: two zeros, type 8, number of dimensions, sizes (big-endian), data."""
+    with open_bytes(path) as file:
         content = file.read()
     if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
         raise malformed(path, "not an idx file of bytes")
@@ -69,7 +67,6 @@ def _mnist_file(name, checksum):
 ENTRIES = (
     DatasetEntry(
         name="mnist-8-vs-rest",
-        kind="full",
         summary="Handwritten digits, pixels divided by 255: +1 is the digit 8, -1 the rest.",
         source="http://yann.lecun.com/exdb/mnist/",
         n_train=60_000,

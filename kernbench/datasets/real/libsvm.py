@@ -1,11 +1,11 @@
-"""Sets published in the svmlight / LIBSVM text format, most of them sparse."""
+"""Sets published in the svmlight / LIBSVM text format, most of which are sparse."""
 
 from kernbench.datasets.entry import DatasetEntry
-from kernbench.datasets.real.parts import split_by_fraction
-from kernbench.datasets.storage import RemoteFile
-from kernbench.datasets.svmlight import read_svmlight
+from kernbench.datasets.files.remote import RemoteFile
+from kernbench.datasets.readers.svmlight import read_svmlight
+from kernbench.datasets.real.preparation import split_by_seed
 
-ADULT_FEATURES = 123  # the last one never occurs in a9a.t
+ADULT_FEATURES = 123  # the last one does not occur in a9a.t
 IJCNN_FEATURES = 22
 REUTERS_FEATURES = 8315
 W8A_FEATURES = 300
@@ -20,10 +20,9 @@ def adult(paths):
 
 
 def ijcnn1(paths):
-    """The published parts, the validation part among the training rows, as they are: dense, float64.
+    """The published parts, unscaled, with the validation part among the training rows: dense, float64.
 
-    Thirteen of the 22 columns of a row are stored. CSR would take as much memory, and dense matrix products
-    are much faster at this density.
+    A row has thirteen nonzero values of 22: CSR would take as much memory, and dense matrix products are much faster.
     """
     X_train, y_train, X_test, y_test = _both(paths, "ijcnn1", "ijcnn1.t", IJCNN_FEATURES)
     return X_train.toarray(), y_train, X_test.toarray(), y_test
@@ -34,21 +33,13 @@ def reuters_money_fx(paths):
     return _both(paths, "reuters.trn", "reuters.tst", REUTERS_FEATURES)
 
 
-def w8a(paths, *, test_fraction=0.3, split_seed=0):
-    """Web pages of one category (+1) against the others, a binary column for each keyword: CSR, float64.
+@split_by_seed(scaled=False)
+def w8a(paths):
+    """Web pages of one category (+1) against the others, one binary column per keyword: CSR, float64.
 
-    Only the published training part, w8a: w8a.t is left out. Some rows hold no keyword at all.
-
-    Parameters
-    ----------
-    paths : dict
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified.
-    split_seed : int, default=0
-        Draws the test part.
+    Only the published training part, without w8a.t. Some rows have no keyword.
     """
-    X, y = read_svmlight(paths["w8a"], n_features=W8A_FEATURES)
-    return split_by_fraction(X, y, test_fraction, split_seed)
+    return read_svmlight(paths["w8a"], n_features=W8A_FEATURES)
 
 
 def _both(paths, train, test, n_features):
@@ -58,7 +49,6 @@ def _both(paths, train, test, n_features):
 ENTRIES = (
     DatasetEntry(
         name="adult",
-        kind="full",
         summary="Adult census income as LIBSVM's a9a and a9a.t, binary: +1 is an income above $50,000.",
         source=f"{_LIBSVM}.html#a9a",
         n_train=32_561,
@@ -82,7 +72,6 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="ijcnn1",
-        kind="full",
         summary="IJCNN 2001 challenge as LIBSVM's ijcnn1 and ijcnn1.t: +1 is the rare class.",
         source=f"{_LIBSVM}.html#ijcnn1",
         n_train=49_990,
@@ -127,7 +116,6 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="reuters-money-fx",
-        kind="full",
         summary="Reuters-21578 (ModApte) as LASVM's money_fx, weighted words: +1 is the topic money-fx.",
         source=f"{_TICK}/tree/master/binary/reuters, from https://leon.bottou.org/projects/lasvm",
         n_train=7_770,

@@ -4,101 +4,63 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from kernbench._names import unknown_name
-from kernbench.datasets.delimited import read_csv
 from kernbench.datasets.entry import DatasetEntry
-from kernbench.datasets.real.origins import UCI_PAGES, uci_file
-from kernbench.datasets.real.parts import read_numbers, signs, split_by_fraction, standardised
+from kernbench.datasets.readers.delimited import read_csv
+from kernbench.datasets.real.preparation import read_numbers, signs, split_by_seed
+from kernbench.datasets.real.uci import UCI_PAGES, uci_file
 
-GOOD_WINE = 7  # the least quality that is called good
+GOOD_WINE = 7  # the least quality labelled +1
 WINES = {"both": ("red", "white"), "red": ("red",), "white": ("white",)}  # files by colour
-OCCUPANCY_COLUMNS = range(2, 19)  # all but date and time
+OCCUPANCY_COLUMNS = range(2, 19)  # without date and time
 
 
-def breast_cancer(paths, *, standardise=True, test_fraction=0.297, split_seed=0):
-    """Malignant (+1) against benign: dense, float64.
-
-    Parameters
-    ----------
-    paths : dict
-        Empty; the data come with scikit-learn.
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.297
-        Share of the rows that tests, stratified: 169 of 569 by default.
-    split_seed : int, default=0
-        Draws the test part.
-    """
+@split_by_seed(test_fraction=0.297)  # 169 of 569 rows
+def breast_cancer(paths):
+    """Malignant (+1) against benign: dense, float64; the data come with scikit-learn."""
     X, y = load_breast_cancer(return_X_y=True)
-    return standardised(split_by_fraction(X, signs(y == 0), test_fraction, split_seed), standardise)
+    return X, signs(y == 0)
 
 
-def heart_failure(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
+@split_by_seed()
+def heart_failure(paths):
     """Died before the end of follow-up (+1) or not; dense, float64.
 
-    All twelve columns, the time of follow-up among them (the SCS paper's 13 count the label).
-
-    Parameters
-    ----------
-    paths : dict
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the 299 rows that tests, stratified; ``26/299`` leaves the paper's 273 to train with.
-    split_seed : int, default=0
-        Draws the test part.
+    Twelve columns, including the time of follow-up (the SCS paper's 13 include the label). The paper trains on 273 of
+    the 299 rows: ``test_fraction=26/299``.
     """
     X, y = read_csv(paths["heart_failure_clinical_records_dataset.csv"], label="DEATH_EVENT")
-    return standardised(split_by_fraction(X, signs(y == 1), test_fraction, split_seed), standardise)
+    return X, signs(y == 1)
 
 
-def wine_quality(paths, *, colour="both", standardise=True, test_fraction=0.3, split_seed=0):
+@split_by_seed()
+def wine_quality(paths, *, colour="both"):
     """Wine of quality 7 or more (+1) against the rest, red and white together; dense, float64.
 
-    The colour is no column. Many wines were entered more than once, so test rows have twins in the training
-    part.
+    The colour is not among the columns. Many rows occur more than once, also across training and test part.
 
     Parameters
     ----------
-    paths : dict
     colour : {"both", "red", "white"}, default="both"
-        The 1,599 red wines (13.6 % of them +1), the 4,898 white ones (21.6 %), or all.
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified.
-    split_seed : int, default=0
-        Draws the test part.
+        The 1,599 red wines (13.6 % of them +1), the 4,898 white wines (21.6 %), or both.
     """
     if colour not in WINES:
         raise ValueError(unknown_name("colour", colour, WINES))
     tables = [read_csv(paths[f"winequality-{one}.csv"], label="quality") for one in WINES[colour]]
     X, quality = (np.concatenate(column) for column in zip(*tables, strict=True))
-    parts = split_by_fraction(X, signs(quality >= GOOD_WINE), test_fraction, split_seed)
-    return standardised(parts, standardise)
+    return X, signs(quality >= GOOD_WINE)
 
 
-def magic(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
-    """Hadron (``h``, the smaller class, +1) against gamma; dense, float64.
-
-    Parameters
-    ----------
-    paths : dict
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified.
-    split_seed : int, default=0
-        Draws the test part.
-    """
+@split_by_seed()
+def magic(paths):
+    """Hadron (``h``, the smaller class, +1) against gamma; dense, float64."""
     X, particle = read_csv(paths["magic04.data"], header=False)
-    parts = split_by_fraction(X, signs(particle == "h"), test_fraction, split_seed)
-    return standardised(parts, standardise)
+    return X, signs(particle == "h")
 
 
 def avila(paths):
-    """Copyist A (+1), who wrote the most, against the eleven others; dense, float64.
+    """Copyist A (+1), the most frequent, against the eleven others; dense, float64.
 
-    The published parts, Z-normalised at their origin. One training row holds 386 in its second column.
+    The published parts, which are standardised. One training row has the value 386 in its second column.
     """
     parts = []
     for part in ("tr", "ts"):
@@ -107,26 +69,16 @@ def avila(paths):
     return tuple(parts)
 
 
-def occupancy(paths, *, standardise=True, test_fraction=0.3, split_seed=0):
-    """Somebody in the room (+1) or nobody; dense, float64.
+@split_by_seed()
+def occupancy(paths):
+    """Room occupied (+1) or empty; dense, float64.
 
-    Sixteen sensors; date and time are left out (the SCS paper's 18 columns count them). The rows are in order
-    of time, so a random split tests on neighbours of what it trained with.
-
-    Parameters
-    ----------
-    paths : dict
-    standardise : bool, default=True
-        Bring every column to mean 0 and variance 1 over the training part.
-    test_fraction : float, default=0.3
-        Share of the rows that tests, stratified.
-    split_seed : int, default=0
-        Draws the test part.
+    Sixteen sensors, without date and time (which the SCS paper's 18 columns include). The rows are ordered by time: in
+    a random split test rows are neighbours of training rows.
     """
     path = paths["Occupancy_Estimation.csv"]
     table = read_numbers(path, delimiter=",", skiprows=1, usecols=OCCUPANCY_COLUMNS)
-    X, y = table[:, :-1], signs(table[:, -1] > 0)
-    return standardised(split_by_fraction(X, y, test_fraction, split_seed), standardise)
+    return table[:, :-1], signs(table[:, -1] > 0)
 
 
 ENTRIES = (
@@ -138,20 +90,17 @@ ENTRIES = (
         n_train=400,
         n_test=169,
         n_features=30,
-        layout="dense float64",
         positive="37.3%",
         build=breast_cancer,
     ),
     DatasetEntry(
         name="heart-failure",
-        kind="full",
         summary="Heart failure clinical records: +1 is death before the end of follow-up; seeded stratified "
         "split.",
         source=f"{UCI_PAGES}/519/heart+failure+clinical+records",
         n_train=209,
         n_test=90,
         n_features=12,
-        layout="dense float64",
         positive="32.1%",
         build=heart_failure,
         files=(
@@ -165,13 +114,11 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="wine-quality",
-        kind="full",
         summary="Wine quality, red and white: +1 is a quality of 7 or more; seeded stratified split.",
         source=f"{UCI_PAGES}/186/wine+quality",
         n_train=4_548,
         n_test=1_949,
         n_features=11,
-        layout="dense float64",
         positive="19.7%",
         build=wine_quality,
         files=(
@@ -191,13 +138,11 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="magic",
-        kind="full",
         summary="MAGIC telescope: +1 is a hadron, the smaller class, -1 gamma; seeded stratified split.",
         source=f"{UCI_PAGES}/159/magic+gamma+telescope",
         n_train=13_314,
         n_test=5_706,
         n_features=10,
-        layout="dense float64",
         positive="35.2%",
         build=magic,
         files=(
@@ -211,13 +156,11 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="avila",
-        kind="full",
         summary="Pages of the Avila Bible: +1 is copyist A, who wrote the most, -1 the eleven others.",
         source=f"{UCI_PAGES}/459/avila",
         n_train=10_430,
         n_test=10_437,
         n_features=10,
-        layout="dense float64",
         positive="41.1%",
         build=avila,
         files=(
@@ -237,14 +180,12 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="occupancy",
-        kind="full",
         summary="Room occupancy by sixteen sensors, without date and time: +1 is somebody there; seeded "
         "stratified split.",
         source=f"{UCI_PAGES}/864/room+occupancy+estimation",
         n_train=7_090,
         n_test=3_039,
         n_features=16,
-        layout="dense float64",
         positive="18.8%",
         build=occupancy,
         files=(

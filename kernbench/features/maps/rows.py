@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import Kernel
+from kernbench.kernels.blocks import as_rows
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
@@ -64,13 +65,6 @@ def lifted(kernel, X, dtype):
 
 def as_floats(X):
     """Return X, an array or matrix of two dimensions, as float32 or float64; dense C-ordered, sparse CSR."""
-    if sparse.issparse(X):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it is
-            X.sum_duplicates()
-        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, got shape {X.shape}")
-    return np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+    X = as_rows(X)
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    return X.astype(dtype, copy=False) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=dtype)

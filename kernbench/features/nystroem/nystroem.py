@@ -1,12 +1,10 @@
 """The Nyström map: explicit features from the kernel values of landmarks."""
 
 import warnings
-from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
 
-from kernbench._names import unknown_name
 from kernbench._random import generator_of
 from kernbench.features._transformer import KernelTransformer
 from kernbench.features.nystroem import landmarks as choices
@@ -16,6 +14,7 @@ from kernbench.kernels import blocks
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.numbers import check_name, check_number
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
 # A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps of features.
@@ -182,15 +181,10 @@ class Nystroem(KernelTransformer):
         return self
 
     def _check_parameters(self):
-        whole = isinstance(self.n_landmarks, Integral) and not isinstance(self.n_landmarks, bool)
-        if not whole or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be a positive integer, got {self.n_landmarks!r}")
-        for what, value, known in (("landmarks", self.landmarks, LANDMARKS), ("root", self.root, ROOTS)):
-            if not (isinstance(value, str) and value in known):
-                raise ValueError(unknown_name(what, value, known))
-        real = isinstance(self.rank_tol, Real) and not isinstance(self.rank_tol, bool)
-        if not (real and 0 <= self.rank_tol < 1):
-            raise ValueError(f"rank_tol must be a number from 0 to below 1, got {self.rank_tol!r}")
+        check_number("n_landmarks", self.n_landmarks, at_least=1, whole=True)
+        check_name("landmarks", self.landmarks, LANDMARKS)
+        check_name("root", self.root, ROOTS)
+        check_number("rank_tol", self.rank_tol, at_least=0, below=1)
         if self.landmarks == "kmeans" and is_precomputed(self.kernel):
             raise ValueError(
                 "landmarks='kmeans' takes means of rows, but with kernel='precomputed' X holds kernel values: "

@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
 )
 
 HERE = "kernbench.experiments.ours.svm_peers"
-KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators.kernel_svc:KernelSVC", "sklearn.svm:SVC"
+KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC", "sklearn.svm:SVC"
 NYSTROEM = f"{HERE}.approximations:NystroemSVC"
 LARGE_CACHE = {"cache_size": 2000}
 SEEDED = {"seed_param": "random_state"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.estimators.kernel_svc import KernelSVC
+from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.experiments.measure.evaluation import error_rate
 
 TOL = 1e-4  # violation of the optimality conditions; leaves a relative gap of about 1e-6

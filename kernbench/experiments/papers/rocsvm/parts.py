@@ -4,7 +4,7 @@ from kernbench.experiments.declare import Metric, PaperNumber
 
 HERE = "kernbench.experiments.papers.rocsvm"
 FIT, DRAWN_PAIRS = f"{HERE}.fits:measure", f"{HERE}.drawn_pairs:measure"
-ROC_SVC = "kernbench.estimators.roc_svc:ROCSVC"
+ROC_SVC = "kernbench.estimators.ranking.roc_svc:ROCSVC"
 PAPER = "Bae, Shin: Scaling Up ROC-Optimizing Support Vector Machines"
 
 # The paper's method: B = n pairs drawn once, Adamax. It names no stopping rule: 1,000 steps, or 20 without

@@ -11,7 +11,7 @@ QUARTER = 0.25
 # certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute or one.
 BUDGET = 0.22
 HOUR = 3600.0
-KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
+KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
 SKLEARN_SVC = "sklearn.svm:SVC"
 
 

@@ -8,7 +8,7 @@ CURVES, FOURIER, COMPLEXITY = (
     f"{HERE}.fourier:measure",
     f"{HERE}.complexity:measure",
 )
-KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
+KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
 PAPER = "Cotter, Shalev-Shwartz, Srebro: The Kernelized Stochastic Batch Perceptron, ICML 2012"
 EPOCHS = 10
 HOUR = 3600.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.estimators.kernel_svc import KernelSVC
+from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.kernels import blocks
 from kernbench.kernels.names import resolve_kernel
 

@@ -8,7 +8,7 @@ FITS, FIRST_AND_LAST, FLATNESS = (
     f"{HERE}.first_and_last:measure",
     f"{HERE}.flatness:measure",
 )
-KERNEL_SVC = "kernbench.estimators.kernel_svc:KernelSVC"
+KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
 PAPER = "Zhang, Sen: The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines"
 
 # The paper's problem has no intercept. Its width is not given: here exp(-|x - z|²/p), p columns,

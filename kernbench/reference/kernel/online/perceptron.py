@@ -10,9 +10,10 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_state
-from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_choice, require_count
+from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_count
 from kernbench.reference.kernel.online.online import OnlineSolver
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_name
 
 STATE = ("mistakes", "responses", "mistake_sums", "response_sums", "drawn", "counts", "seed")
 
@@ -73,8 +74,8 @@ class Perceptron(OnlineSolver):
         super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         n = self._problem.n
         self._n_passes = require_count("n_passes", n_passes)
-        self._order_name = require_choice("order", order, ORDERS)
-        self._output = require_choice("output", output, OUTPUTS)
+        self._order_name = check_name("order", order, ORDERS)
+        self._output = check_name("output", output, OUTPUTS)
         self._bias_step = self._diagonal.max() if self._problem.fit_intercept else 0.0
         self.n_mistakes = 0
         self.n_logical_evaluations = 0

@@ -9,7 +9,8 @@ import numpy as np
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, seed_of
-from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_choice, require_count
+from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_count
+from kernbench.validation.numbers import check_name
 
 STATE = ("mistakes", "responses", "mistake_sums", "response_sums", "drawn", "counts", "seed")
 
@@ -77,8 +78,8 @@ cdef class Perceptron(OnlineSolver):
         )
         n = self.problem.n
         self.n_passes = require_count("n_passes", n_passes)
-        self.order_name = require_choice("order", order, ORDERS)
-        self.output = require_choice("output", output, OUTPUTS)
+        self.order_name = check_name("order", order, ORDERS)
+        self.output = check_name("output", output, OUTPUTS)
         self.averages = output == "average"
         self.weights = self.problem.weights
         self.bias_step = np.max(self.diagonal) if self.problem.fit_intercept else 0.0

@@ -1,0 +1,51 @@
+"""The public models, each listed once: adding an estimator adds a line here.
+
+The package itself, model files, ``kernbench fit``, ``predict`` and ``list`` and the tests of conventions read this
+list. The classes are named in text and imported when they are first used.
+"""
+
+from dataclasses import dataclass
+
+from kernbench._lazy import load
+
+
+@dataclass(frozen=True)
+class Model:
+    """One public class.
+
+    Attributes
+    ----------
+    name : str
+        The class.
+    address : str
+        ``"module:Class"``.
+    task : {"classify", "rank", "regress", "novelty", "ratio", "transform"}
+        What it learns: labels; an order of two classes; numbers; what is unlike the training rows; the ratio of two
+        densities; features of a kernel.
+    """
+
+    name: str
+    address: str
+    task: str
+
+    def load(self):
+        """Import and return the class."""
+        return load(self.address)
+
+
+MODELS = (
+    Model("KernelSVC", "kernbench.estimators.svm.kernel_svc:KernelSVC", "classify"),
+    Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
+    Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
+    Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
+    Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
+    Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
+)
+ESTIMATORS = tuple(model for model in MODELS if model.task != "transform")
+TRANSFORMERS = tuple(model for model in MODELS if model.task == "transform")
+BY_NAME = {model.name: model for model in MODELS}
+
+
+def task_of(estimator):
+    """Return the task of an instance of one of the models."""
+    return BY_NAME[type(estimator).__name__].task

@@ -1,0 +1,47 @@
+"""The estimators of ``kernbench fit``: their names, parameters and checks, all from the list of models."""
+
+import inspect
+import re
+
+from kernbench._lazy import load
+from kernbench._models import ESTIMATORS
+from kernbench._names import unknown_name
+
+TASKS = ("classify", "rank", "regress")  # those that a file of examples with labels is enough for
+NAMES = {model.name.lower(): model for model in ESTIMATORS if model.task in TASKS}
+OWN = ("callback", "verbose")  # parameters that the command line sets itself
+
+# name -> function of an estimator that checks the parameters that can be checked without data
+_CHECKS = {
+    "KernelSVC": "kernbench.estimators.svm.parameters:check_kernel_svc",
+    "LinearSVC": "kernbench.estimators.svm.parameters:check_linear_svc",
+    "ROCSVC": "kernbench.estimators.ranking.parameters:check_roc_svc",
+}
+
+
+def find(name):
+    """Return the entry of the estimator called `name`; raise ValueError, which suggests the nearest, without one."""
+    if name.lower() not in NAMES:
+        raise ValueError(unknown_name("estimator", name, NAMES))
+    return NAMES[name.lower()]
+
+
+def parameters(estimator):
+    """Return name -> default of the parameters of an estimator class that ``--set`` takes."""
+    signature = inspect.signature(estimator.__init__).parameters
+    return {name: p.default for name, p in signature.items() if name not in ("self", *OWN)}
+
+
+def summary(estimator):
+    """Return the first line of an estimator's docstring, without formulas."""
+    return re.sub(r",? :math:`[^`]*`", "", inspect.getdoc(estimator).splitlines()[0])
+
+
+def check_parameters(model):
+    """Raise ValueError for parameters that are wrong whatever the data are; the fit checks the others."""
+    from kernbench._random import generator_of
+
+    generator_of(model.random_state)
+    if type(model).__name__ == "ROCSVCCV":
+        model = model._model(alpha=1.0)
+    load(_CHECKS[type(model).__name__])(model)

@@ -1,0 +1,39 @@
+"""How well predictions agree with labels, for each task a model may have."""
+
+import numpy as np
+
+from kernbench.metrics import roc_auc
+from kernbench.report import text
+
+
+def scores(task, model, X, y):
+    """Return (name, value as text) of each score of a fitted model on examples with labels."""
+    if task == "regress":
+        return [
+            ("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))
+        ]
+    found = [("error", f"{text.percent(float(np.mean(model.predict(X) != y)))} %")]
+    if task == "rank":
+        known = np.isin(model.classes_, y).all()
+        found.append(("AUC", f"{roc_auc(y, model.decision_function(X)):.5f}" if known else "one class only"))
+    return found
+
+
+def summary(task, model, predicted, y):
+    """Return one line about predictions, compared with the labels y if these are not None."""
+    examples = text.plural(len(predicted), "example")
+    if y is None:
+        return f"{examples}, no labels to compare with"
+    if task == "regress":
+        return f"root mean squared error {text.significant(root_mean_squared_error(predicted, y), 5)} ({examples})"
+    unknown = set(np.unique(y).tolist()) - set(model.classes_.tolist())
+    if unknown:
+        shown = text.listed(repr(label) for label in sorted(unknown, key=str)[:3])
+        return f"{examples}; labels such as {shown} are not among the model's classes: no error to print"
+    n_wrong = int(np.sum(predicted != y))
+    return f"error {text.percent(n_wrong / len(predicted))} % ({n_wrong:,} of {examples})"
+
+
+def root_mean_squared_error(predicted, y):
+    """Return the square root of the mean of (predicted - y)^2."""
+    return float(np.sqrt(np.mean((np.asarray(predicted, dtype=np.float64) - y) ** 2)))

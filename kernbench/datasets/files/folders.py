@@ -1,0 +1,28 @@
+"""The folders in which files of published sets are looked for."""
+
+import os
+from pathlib import Path
+
+from kernbench.datasets.readers.compressed import SUFFIXES
+
+
+def cache_folder():
+    """Return the folder for downloads: ``$KERNBENCH_CACHE``, or else the user's cache folder of this platform."""
+    chosen = os.environ.get("KERNBENCH_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("kernbench"))
+
+
+def search_folders():
+    """Return the folders to search, in this order: ``$KERNBENCH_DATA`` if it is set, the cache folder."""
+    chosen = os.environ.get("KERNBENCH_DATA")
+    return ([Path(chosen).expanduser()] if chosen else []) + [cache_folder()]
+
+
+def find_file(*names):
+    """Return the first file with one of `names`, plain or with ``.gz``, ``.bz2`` or ``.xz``, or None."""
+    candidates = (f / (n + suffix) for f in search_folders() for n in names for suffix in ("", *SUFFIXES))
+    return next(filter(Path.is_file, candidates), None)

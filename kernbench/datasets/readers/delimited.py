@@ -1,0 +1,85 @@
+"""Tables separated by commas, semicolons, tabs, bars or blanks: one example per line, one column of labels."""
+
+import numpy as np
+
+from kernbench.datasets.errors import DataFileError, malformed
+from kernbench.datasets.readers.compressed import open_text
+from kernbench.datasets.readers.conventions import integers_if_whole
+from kernbench.datasets.readers.delimited_faults import raise_first_fault
+from kernbench.datasets.readers.delimited_layout import BLANKS, detect_layout, is_number
+
+
+def read_csv(path, *, label=-1, delimiter=None, header="auto"):
+    """Read a table of numbers with a label column, plain or compressed with gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : str or Path
+        UTF-8 text; fields may be quoted with ``"``, unless blanks separate them.
+    label : int, str or None, default=-1
+        The label column, by position (from 0, negative from the end) or by its name in the header. None: the
+        table has no labels.
+    delimiter : str, optional
+        One character; ``" "`` stands for any run of blanks and tabs. By default the first of tab, ``;``, ``|`` and
+        ``,`` that occurs in the first line, else blanks.
+    header : {"auto", True, False}, default="auto"
+        Whether the first line names the columns. ``"auto"``: it does if `label` is a name, or if none of its
+        fields, except the label column, is a number.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features), float64
+        All columns but the label, in the file's order.
+    y : ndarray of shape (n_samples,) or None
+        int64 if all labels are whole numbers, else float64; strings if they are text.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError naming file, line and column of the first fault: an empty field, text in a column of
+        numbers (categories have to be encoded first), NaN or infinity, a line with more or fewer fields than
+        the first, numbers and text mixed in the label column, an empty or truncated file.
+    ValueError
+        If there is no such column.
+    """
+    layout = detect_layout(path, label, delimiter, header)
+    codes, table, fault = {}, None, None
+    try:
+        with open_text(path) as file:
+            for _ in range(layout.n_skipped):
+                next(file)
+            table = np.loadtxt(
+                file,
+                delimiter=None if layout.delimiter == BLANKS else layout.delimiter,
+                comments=None,
+                quotechar=None if layout.delimiter == BLANKS else '"',
+                ndmin=2,
+                encoding=None,
+                converters=_label_converter(layout, codes),
+            )
+    except DataFileError:
+        raise  # damaged compression or wrong encoding: the message is complete
+    except ValueError as error:
+        fault = error
+    # The parser is fast, but accepts NaN and empty labels and does not count blank lines: on failure a slow second
+    # pass finds the fault.
+    if fault is not None or not _is_sound(table, codes, layout):
+        raise_first_fault(path, layout)
+        raise malformed(path, f"not readable as a table separated by {layout.delimiter!r} ({fault})")
+    if layout.label is None:
+        return table, None
+    y = table[:, layout.label]
+    X = np.delete(table, layout.label, axis=1)
+    return X, np.array(list(codes))[y.astype(np.intp)] if layout.text_labels else integers_if_whole(y)
+
+
+def _label_converter(layout, codes):
+    if not layout.text_labels:
+        return None
+    return {layout.label: lambda field: codes.setdefault(field.strip(), len(codes))}
+
+
+def _is_sound(table, codes, layout):
+    if table.shape[1] != layout.n_columns or not np.isfinite(table).all():
+        return False
+    return not any(name == "" or "\n" in name or is_number(name) for name in codes)

@@ -1,0 +1,191 @@
+"""NumPy archives: ``X`` and ``y``, or ``X_train``, ``y_train``, ``X_test`` and ``y_test``.
+
+A CSR matrix ``X`` is stored as the four arrays ``X_data``, ``X_indices``, ``X_indptr`` and ``X_shape``.
+"""
+
+import io
+import zipfile
+import zlib
+from contextlib import contextmanager
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._files import written_whole
+from kernbench.datasets.errors import malformed
+from kernbench.datasets.readers.compressed import open_bytes
+from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
+
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+# What zipfile and NumPy raise on damaged, encrypted or foreign members.
+_DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+
+def read_npz(path, *, part=None, labelled=True):
+    """Read examples and labels from a NumPy archive; pickled objects are rejected.
+
+    Parameters
+    ----------
+    path : str or Path
+    part : {None, "train", "test"}, default=None
+        Which arrays to read: ``X`` and ``y``, or ``X_train`` and ``y_train``, or ``X_test`` and ``y_test``.
+        None reads ``X``, or the training part of a file without ``X``.
+    labelled : bool, default=True
+        False skips the labels and returns None for `y`.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        float32 stays float32; all other numeric types become float64.
+    y : ndarray of shape (n_samples,) or None
+        Labels as stored; whole float labels become int64.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError naming file and array: a truncated archive, a missing array, pickled objects, a wrong number
+        of dimensions, NaN or infinity, inconsistent CSR arrays, different numbers of rows and labels.
+    """
+    if part not in (None, "train", "test"):
+        raise ValueError(f"part must be None, 'train' or 'test', got {part!r}")
+    with _opened(path) as archive:
+        suffix = _suffix(path, archive, part)
+        X = _matrix(path, archive, "X" + suffix)
+        y = _labels(path, archive, "y" + suffix) if labelled else None
+    if y is not None and X.shape[0] != len(y):
+        raise malformed(path, f"X{suffix} has {X.shape[0]} rows but y{suffix} has {len(y)} labels")
+    return X, y
+
+
+def read_arrays(path, names):
+    """Return the arrays called `names` as stored, unchecked, from an archive whose checksum is known to be right.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError naming file and array: a truncated archive, a missing array, pickled objects.
+    """
+    with _opened(path) as archive:
+        return [_array(path, archive, name) for name in names]
+
+
+def write_npz(path, X, y):
+    """Write examples as a compressed NumPy archive, bit for bit, in the layout of :func:`read_npz`.
+
+    Parameters
+    ----------
+    path : str or Path
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Numbers or strings.
+    """
+    y = np.asarray(y)
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X)
+        arrays = {f"X_{part}": np.asarray(getattr(X, part)) for part in CSR_PARTS}
+    else:
+        arrays = {"X": np.asarray(X)}
+    for name, array in {"y": y, **arrays}.items():
+        if array.dtype.hasobject:
+            raise ValueError(
+                f"{name} holds Python objects; convert it to numbers (labels: or to strings) first"
+            )
+    with written_whole(path, "wb") as file:
+        np.savez_compressed(file, y=y, **arrays)
+
+
+@contextmanager
+def _opened(path):
+    with open_bytes(path) as file:
+        if not zipfile.is_zipfile(file):
+            raise malformed(path, "not a complete .npz archive (a zip file): truncated, or of another format")
+        file.seek(0)
+        content = io.BytesIO(file.read())
+    try:
+        archive = np.load(content, allow_pickle=False)
+    except _DAMAGE as error:
+        raise malformed(path, f"the .npz archive is damaged ({error})") from None
+    with archive:
+        yield archive
+
+
+def _suffix(path, archive, part):
+    candidates = ("", "_train") if part is None else (f"_{part}",)
+    for suffix in candidates:
+        if f"X{suffix}" in archive or f"X{suffix}_data" in archive:
+            return suffix
+    wanted = " or ".join(f"'X{suffix}'" for suffix in candidates)
+    sparse_wanted = f"'X{candidates[0]}_data' …"
+    raise malformed(path, f"no array {wanted} (nor the CSR arrays {sparse_wanted}); {_holds(archive)}")
+
+
+def _holds(archive):
+    return "the file holds " + (", ".join(map(repr, archive.files)) or "no arrays")
+
+
+def _array(path, archive, name):
+    if name not in archive:
+        raise malformed(path, f"the array {name!r} is missing; {_holds(archive)}")
+    try:
+        return archive[name]
+    except _DAMAGE as error:
+        if "allow_pickle" in str(error):
+            problem = "holds Python objects; store numbers (or strings for labels) instead"
+        else:
+            problem = f"is damaged ({error})"
+        raise malformed(path, f"the array {name!r} {problem}") from None
+
+
+def _matrix(path, archive, name):
+    if name in archive:
+        X = _numbers(path, name, _array(path, archive, name))
+        if X.ndim != 2:
+            advice = "expected (n_samples, n_features); reshape it first"
+            raise malformed(path, f"the array {name!r} has shape {X.shape}, {advice}")
+    else:
+        X = _csr(path, name, *(_array(path, archive, f"{name}_{part}") for part in CSR_PARTS))
+    if 0 in X.shape:
+        raise malformed(path, f"{name!r} is empty: its shape is {X.shape}")
+    return X
+
+
+def _csr(path, name, data, indices, indptr, shape):
+    data = _numbers(path, f"{name}_data", data)
+    for part, array in (("indices", indices), ("indptr", indptr), ("shape", shape)):
+        if array.dtype.kind not in "iu" or array.ndim != 1:
+            raise malformed(path, f"the array '{name}_{part}' is not a one-dimensional array of integers")
+    try:
+        X = sparse.csr_matrix((data, indices, indptr), shape=tuple(int(size) for size in shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise malformed(path, f"{name}_data … {name}_shape are not a CSR matrix ({error})") from None
+    X.sort_indices()
+    if not X.has_canonical_format:
+        raise malformed(path, f"the CSR matrix {name!r} has duplicate entries; sum or drop them first")
+    return with_small_indices(X)
+
+
+def _numbers(path, name, array):
+    if array.dtype.kind not in "biuf":
+        raise malformed(path, f"the array {name!r} is of type {array.dtype}, expected numbers")
+    if array.dtype != np.float32:
+        array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise malformed(
+            path,
+            f"the array {name!r} holds {array[where]} at {list(where)} (counted from 0); "
+            "remove or impute such values first",
+        )
+    return array
+
+
+def _labels(path, archive, name):
+    y = _array(path, archive, name)
+    if y.ndim != 1:
+        raise malformed(path, f"the array {name!r} has shape {y.shape}, expected (n_samples,)")
+    if y.dtype.kind in "iuU":
+        return y
+    if y.dtype.kind not in "bf":
+        raise malformed(path, f"the array {name!r} is of type {y.dtype}, expected numbers or strings")
+    return integers_if_whole(_numbers(path, name, y))

@@ -1,0 +1,135 @@
+"""The svmlight / LIBSVM text format: ``label index:value index:value … # comment``, with indices from 1."""
+
+import re
+
+import numpy as np
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from kernbench._files import written_whole
+from kernbench.datasets.checks import require_number
+from kernbench.datasets.errors import DataFileError, malformed, shown
+from kernbench.datasets.readers.compressed import open_bytes
+from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+
+_TOKEN = re.compile(rb"\S+")
+_INDEX = re.compile(rb"[0-9]+")
+
+
+def read_svmlight(path, n_features=None):
+    """Read a file in svmlight / LIBSVM format, plain or compressed with gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : str or Path
+    n_features : int, optional
+        Number of columns. By default the largest index in the file; set it when a test file must have as many
+        columns as its training file.
+
+    Returns
+    -------
+    X : CSR matrix of shape (n_samples, n_features), float64 with 32-bit indices
+    y : ndarray of shape (n_samples,)
+        int64 when all labels are whole numbers, float64 otherwise.
+
+    Raises
+    ------
+    DataFileError
+        A ValueError naming file, line and column (counted in characters) of the first fault: a missing or
+        non-numeric label; an index that is not a whole number, is 0, repeats, decreases or exceeds `n_features`;
+        a value that is not finite; an empty or truncated file.
+    """
+    if n_features is not None:
+        require_number("n_features", n_features, at_least=1, whole=True)
+    fault = None
+    try:
+        with open_bytes(path) as file:
+            X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
+    except DataFileError:
+        raise  # damaged compression: the message is complete
+    except (ValueError, OverflowError) as error:
+        fault = error
+    # The parser is fast, but accepts NaN and reports no line numbers: on failure a slow second pass finds the fault.
+    if fault is not None or not _is_sound(X, y, n_features):
+        _raise_first_fault(path, n_features)
+        raise malformed(path, f"not readable as svmlight / LIBSVM text ({fault})")
+    return with_small_indices(X), integers_if_whole(y)
+
+
+def write_svmlight(path, X, y):
+    """Write examples in svmlight / LIBSVM format, indices from 1, 16 significant digits.
+
+    Parameters
+    ----------
+    path : str or Path
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Numbers.
+    """
+    with written_whole(path, "wb") as file:
+        dump_svmlight_file(X, y, file, zero_based=False)
+
+
+def _is_sound(X, y, n_features):
+    if X.shape[0] == 0 or X.shape[1] > MAX_INDEX or (n_features is None and X.nnz == 0):
+        return False
+    return np.isfinite(X.data).all() and np.isfinite(y).all()
+
+
+def _raise_first_fault(path, n_features):
+    n_samples = largest = 0
+    limit = MAX_INDEX if n_features is None else n_features
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, 1):
+            tokens = [(m.start() + 1, m.group()) for m in _TOKEN.finditer(line.split(b"#", 1)[0])]
+            if not tokens:
+                continue
+            n_samples += 1
+            problem = _label_problem(tokens[0][1])
+            if problem:
+                raise malformed(path, problem, line=number, column=tokens[0][0])
+            previous = 0
+            for column, token in tokens[1:]:
+                if token.startswith(b"qid:"):
+                    continue
+                problem = _feature_problem(token, previous, limit)
+                if problem:
+                    raise malformed(path, problem, line=number, column=column)
+                previous = int(token.split(b":", 1)[0])
+                largest = max(largest, previous)
+    if n_samples == 0:
+        raise malformed(path, "the file holds no examples; expected lines of the form 'label index:value …'")
+    if largest == 0 and n_features is None:
+        raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
+
+
+def _label_problem(token):
+    if b":" in token:
+        return f"the label is missing: found {shown(token)} where the line should start with a number"
+    return _number_problem(token, "the label", token)
+
+
+def _feature_problem(token, previous, limit):
+    index, colon, value = token.partition(b":")
+    if not colon:
+        return f"found {shown(token)}, expected 'index:value'"
+    if not _INDEX.fullmatch(index):
+        return f"found {shown(token)}: the index {shown(index)} is not a whole number from 1 up"
+    if len(index) > 18 or int(index) > limit:
+        return f"found {shown(token)}: the index is above the limit, {limit} features"
+    if int(index) == 0:
+        return f"found {shown(token)}: indices count from 1; in a file that counts from 0 add 1 to each"
+    if int(index) == previous:
+        return f"found {shown(token)}: index {previous} occurs twice on this line"
+    if int(index) < previous:
+        return f"found {shown(token)} after index {previous}: indices must increase along a line"
+    return _number_problem(value, "the value", token)
+
+
+def _number_problem(token, what, whole):
+    try:
+        number = float(token)
+    except ValueError:
+        return f"found {shown(whole)}: {what} {shown(token)} is not a number"
+    if not np.isfinite(number):
+        return f"found {shown(whole)}: {what} must be finite; remove or impute such values first"
+    return None

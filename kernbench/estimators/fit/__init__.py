@@ -1,0 +1,1 @@
+"""One fit for every estimator: see :mod:`kernbench.estimators` for a map."""

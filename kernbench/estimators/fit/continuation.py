@@ -1,0 +1,108 @@
+"""Warm starts: what a fit with ``warm_start=True`` keeps for the next one, its solutions and random generators."""
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._random import generator_of
+from kernbench.estimators.fit.outcome import NOT_STARTED
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """The state of a fit between two calls.
+
+    Attributes
+    ----------
+    settings : tuple
+        Parameters of the model; with others, solutions and draws are of no use.
+    classes : ndarray
+    solutions : list of Solution or None
+        One for each problem; None where it was not begun.
+    draws : sequence
+        For each problem its generator, so that it does not matter how the iterations are split over calls, or None
+        where nothing is drawn; for a ranking, whose draws are the same in every call, its seeds.
+    kernel_seed : int
+        For ``gamma="median"``, which has to mean the same number in every call.
+    key : tuple
+        Identifies the examples, labels included, and the kernel that the state of solvers belongs to.
+    memory : object
+        Anything else that the estimator keeps, such as a feature map.
+    """
+
+    settings: tuple
+    classes: np.ndarray
+    solutions: list
+    draws: tuple | list
+    kernel_seed: int = 0
+    key: tuple = ()
+    memory: object = None
+
+    def initial(self, k, key, fits):
+        """Return where the fit of problem `k` starts, or None for a cold start.
+
+        With an equal `key` it starts from the solution as it is. Otherwise its coefficients are used if
+        ``fits(coef)``, without what the solver kept beside them (responses, averages).
+        """
+        solution = self.solutions[k]
+        if solution is None or key == self.key:
+            return solution
+        return replace(solution, state={}) if fits(solution.coef) else None
+
+    def after(self, results, key, **changes):
+        """Return the continuation of the fit that ended with `results`; problems not begun stay as they were."""
+        solutions = [
+            old if result.status == NOT_STARTED else result.solution
+            for old, result in zip(self.solutions, results, strict=True)
+        ]
+        return replace(self, solutions=solutions, key=key, **changes)
+
+
+def last_fit(model, settings, n_problems):
+    """Return the `Continuation` that the last fit of `model` left, if this one can go on from it, else None."""
+    last = getattr(model, "_continuation", None) if model.warm_start else None
+    if (
+        last is not None
+        and last.settings == settings
+        and np.array_equal(last.classes, model.classes_)
+        and len(last.solutions) == n_problems
+    ):
+        return last
+    return None
+
+
+def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
+    """Return the `Continuation` before the first fit: fresh generators, no solutions.
+
+    Parameters
+    ----------
+    model : estimator
+        Gives ``random_state`` and ``classes_``.
+    settings : tuple
+    n_problems : int
+    draws_kernel : bool, default=False
+        Whether a seed is needed for the kernel.
+    draws : bool, default=True
+        Whether the solver draws random numbers; if not, generators are not made, which takes a while.
+    """
+    solutions = [None] * n_problems
+    if model.random_state is None and not (draws or draws_kernel):
+        return Continuation(settings, model.classes_, solutions, solutions)
+    rng = generator_of(model.random_state)
+    kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
+    if n_problems == 1:
+        generators = [rng]  # as a solver of kernbench.solvers would draw
+    else:
+        generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]
+    return Continuation(settings, model.classes_, solutions, generators, kernel_seed)
+
+
+def digest(X):
+    """Return a digest of X: equal data, equal digest."""
+    hasher = blake2b(digest_size=16)
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        hasher.update(f"{part.shape}{part.dtype}".encode())
+        hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+    return hasher.hexdigest()

@@ -1,0 +1,89 @@
+"""The kernel that the parameters of an estimator mean for its training rows."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels.domain import check_range
+from kernbench.kernels.functions import Callable, Linear
+from kernbench.kernels.names import NAMES, resolve_gamma, resolve_kernel
+from kernbench.validation.numbers import check_name, is_integer, is_number
+
+GAMMAS = ("scale", "auto", "median")
+
+
+def check_kernel(model):
+    """Check the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``."""
+    if isinstance(model.kernel, str):
+        check_name("kernel", model.kernel, NAMES)
+    if isinstance(model.gamma, str):
+        check_name("gamma", model.gamma, GAMMAS)
+    else:
+        resolve_gamma(model.gamma, None)
+    if model.kernel in ("poly", "polynomial"):
+        if not is_integer(model.degree) or model.degree < 1:
+            raise ValueError(f"degree must be a positive integer, got {model.degree!r}")
+        if not (is_number(model.coef0) and model.coef0 >= 0):
+            raise ValueError(
+                f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}"
+            )
+
+
+def kernel_of(model, X, sample_weight, seed):
+    """Return the kernel object that the model's parameters mean for training rows X.
+
+    A row of weight k counts k times, and one of weight 0 not at all, so that weighting and repeating rows
+    give the same model.
+
+    Parameters
+    ----------
+    model : estimator
+        Has ``dtype_`` already.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    sample_weight : ndarray of shape (n_samples,), or None
+    seed : int
+        For ``gamma="median"``.
+
+    Raises
+    ------
+    ValueError
+        If X is too large for the kernel, or a Python function does not return a kernel matrix.
+    """
+    gamma = model.gamma
+    if isinstance(model.kernel, str) and model.kernel != "precomputed" and isinstance(gamma, str):
+        check_range(X, Linear(), model.dtype_)  # first: the variance of "scale" may overflow too
+        if sample_weight is not None:
+            if gamma == "scale":
+                gamma = _weighted_scale(X, sample_weight)
+            elif np.any(sample_weight == 0):
+                X = X[sample_weight > 0]
+    kernel = resolve_kernel(
+        model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
+    )
+    check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
+    if isinstance(kernel, Callable):
+        _check_function(kernel.function, X)
+    return kernel
+
+
+def _weighted_scale(X, weights):
+    """Return 1 / (d · variance of X), entries of row i counting weights[i] times."""
+    n_entries = weights.sum() * X.shape[1]
+    if sparse.issparse(X):
+        wide = X.astype(np.float64)
+        mean = (weights @ wide).sum() / n_entries
+        variance = (weights @ wide.power(2)).sum() / n_entries - mean**2
+    else:
+        mean = (weights @ X).sum() / n_entries
+        variance = (weights @ np.square(X - mean)).sum() / n_entries
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _check_function(function, X):
+    """Call a kernel function on a few rows and check the shape of what it returns."""
+    few, more = X[:2], X[:3]
+    shape = np.shape(function(few, more))
+    if shape != (few.shape[0], more.shape[0]):
+        raise ValueError(
+            "a kernel function must return the matrix of k(x, z) for all rows of its two arguments: expected "
+            f"shape {(few.shape[0], more.shape[0])}, got {shape}"
+        )

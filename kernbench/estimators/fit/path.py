@@ -1,0 +1,66 @@
+"""One fit, of one model or of several along a path: from a task to fitted attributes."""
+
+import numpy as np
+
+from kernbench.estimators.fit.outcome import set_outcome, warn_unless_converged
+from kernbench.estimators.fit.parameters import check_grid
+from kernbench.estimators.fit.runs import Runs
+
+
+def fit_task(task, models):
+    """Solve the problems of `task` and set the attributes of the models.
+
+    Parameters
+    ----------
+    task : Task
+        Made for the first model.
+    models : list of estimator
+        They differ in the parameter `task.strength` only; each run starts from the solution for the model before.
+
+    Returns
+    -------
+    list of FitResult
+        Of the last model.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, with the models fitted as far as they got.
+    """
+    runs = Runs(task, [getattr(model, task.strength) for model in models])
+    results = runs.run()
+    for model, own in zip(models, results, strict=True):
+        task.share(model)
+        task.assemble(model, own)
+        set_outcome(model, own)
+        model._continuation = task.continuation(own) if model.warm_start else None
+    if runs.interrupted:
+        raise KeyboardInterrupt
+    for model, own in zip(models, results, strict=True):
+        warn_unless_converged(model, own, task.plural)
+    return results[-1]
+
+
+def models_along(model, name, values, *, ascending):
+    """Return copies of an estimator along a path.
+
+    Parameters
+    ----------
+    model : estimator
+    name : {"C", "alpha"}
+    values : array-like of shape (n_values,)
+        Each > 0.
+    ascending : bool
+        The order in which they are to be fitted; False means from large to small.
+
+    Returns
+    -------
+    models : list of estimator
+        Copies of `model` with each of the values, in their order.
+    in_turn : list of estimator
+        The same, in the order in which they are to be fitted.
+    """
+    values = check_grid(f"{name}s", values)
+    models = [type(model)(**{**model.get_params(deep=False), name: float(value)}) for value in values]
+    order = np.argsort(values if ascending else -values, kind="stable")
+    return models, [models[k] for k in order]

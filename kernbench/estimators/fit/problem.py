@@ -1,0 +1,111 @@
+"""The interface between an estimator and the fit: its problems (:class:`Problem`), gathered in a :class:`Task`."""
+
+from typing import Protocol
+
+import numpy as np
+
+from kernbench.estimators.fit.continuation import Continuation
+from kernbench.solvers.base import Solution
+
+
+class Problem(Protocol):
+    """One optimisation problem of a fit, such as that of a pair of classes, for every strength of a path.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of training rows, for the default limit of iterations.
+    n_coef : int
+        Number of coefficients of a solution.
+    title : str
+        Name of the problem in progress bars.
+    """
+
+    n_rows: int
+    n_coef: int
+    title: str
+
+    def make_data(self):
+        """Return what its solvers work on: kernel rows or a design. Called in the thread that uses it."""
+
+    def start(self, data) -> Solution | None:
+        """Return where the first run starts; None is a cold start."""
+
+    def next_start(self, solution, strength, following) -> Solution:
+        """Return where the run for the strength `following` starts, given the solution for `strength`."""
+
+    def counted_from(self, data) -> int:
+        """Return how many kernel evaluations of `data` do not belong to the run that begins now."""
+
+    def make_solver(self, data, strength, initial):
+        """Return the solver for C = `strength` or alpha = `strength`."""
+
+    def describe(self, model, solution):
+        """Set the attributes of `model` that follow from a solution of this problem alone, for callbacks."""
+
+
+class Task:
+    """All problems of one call of ``fit`` or ``path``: they share the training rows, the solver and a time budget.
+
+    Attributes
+    ----------
+    model : estimator
+        The first model to be fitted; gives the parameters.
+    entry : SolverEntry
+    problems : list of Problem
+    last : Continuation
+        What the last fit left, with ``warm_start=True``, or a cold start.
+    key : tuple
+        Identifies rows, labels and kernel: the state of a solver is used again only where it is equal.
+    strength : {"C", "alpha"}
+        The parameter that changes along a path.
+    shared : tuple of str
+        Attributes that all models of a path have in common; set on `model` by the checks.
+    plural : str
+        The word for the problems in a warning.
+    shares_data : bool
+        Whether all problems have the same rows, so that a thread makes its data once.
+    n_jobs : int or None
+    counts_products : bool
+        Whether models have ``n_inner_products_``.
+    """
+
+    strength = "C"
+    shared = ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "dtype_")
+    plural = "classes"
+    shares_data = True
+    n_jobs = None
+    counts_products = False
+    last: Continuation
+    key = ()
+
+    def assemble(self, model, results):
+        """Set the attributes of `model` that follow from the results, one FitResult for each problem."""
+        self.problems[0].describe(model, results[0].solution)
+
+    def continuation(self, results):
+        """Return what the next fit goes on from."""
+        return self.last.after(results, self.key)
+
+    def share(self, model):
+        """Give `model` what it has in common with the first one."""
+        if model is not self.model:
+            copy_attributes(self.model, model, self.shared)
+
+
+def copy_attributes(source, target, names):
+    """Set the attributes `names` of `target` to those that `source` has."""
+    known = vars(source)
+    for name in names:
+        if name in known:
+            setattr(target, name, known[name])
+
+
+def snapshot_of(model, shared, solver, counted_from=0):
+    """Return a copy of `model` with the counters of the solver as of now, for callbacks."""
+    now = type(model)(**model.get_params(deep=False))
+    copy_attributes(model, now, shared)
+    now.n_iter_ = np.array([solver.n_iter])
+    now.n_kernel_evaluations_ = solver.n_kernel_evaluations - counted_from
+    now.converged_ = bool(solver.converged)
+    return now

@@ -1,0 +1,218 @@
+"""The runs of a fit: several problems, each along a path of strengths, within one time budget.
+
+Problems share nothing but the clock, so ``n_jobs`` threads may work on them at once: each takes the next problem
+when it is done with one, and a solver holds no lock while it advances. Only the main thread receives Ctrl-C,
+and only a run on it can show a progress bar of its own.
+"""
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event, Lock
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
+from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.fit.problem import snapshot_of
+from kernbench.kernels.threads import n_openmp_threads, openmp_threads, single_threaded_blas
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
+from kernbench.solvers.progress import progress_bar
+
+LOOK_SECONDS = 0.05  # interval at which the main thread looks for Ctrl-C while others work
+
+
+class Runs:
+    """The runs of a task.
+
+    Parameters
+    ----------
+    task : Task
+    strengths : sequence of float
+        In the order of the path; each run starts from the solution before it.
+
+    Attributes
+    ----------
+    interrupted : bool
+        By Ctrl-C.
+    """
+
+    def __init__(self, task, strengths):
+        self.task, self.model, self.strengths = task, task.model, strengths
+        n_problems = len(task.problems)
+        self.results = [[None] * len(strengths) for _ in range(n_problems)]
+        self.n_workers = min(effective_n_jobs(task.n_jobs), n_problems) if n_problems > 1 else 1
+        self.n_begun = self.n_done = 0
+        self.lock = Lock()
+        self.stop = Event()  # set by Ctrl-C, or when a thread fails
+        self.interrupted = False
+        self.callbacks = callbacks_of(self.model)
+        if self.callbacks and self.n_workers > 1:
+            lock = Lock()
+            self.callbacks = [_one_at_a_time(callback, lock) for callback in self.callbacks]
+
+    def run(self):
+        """Solve all problems for all strengths.
+
+        Returns
+        -------
+        list of list of FitResult
+            For each strength those of all problems. After Ctrl-C the runs that were not begun have the status
+            "not started".
+        """
+        # One limit around all of them: threads that set and reset it would undo each other's.
+        with single_threaded_blas():
+            if self.n_workers == 1:
+                self._work()
+            else:
+                self._work_in_threads()
+        for problem, results in zip(self.task.problems, self.results, strict=True):
+            if results[-1] is None:
+                results[:] = [result or _not_started(problem.n_coef) for result in results]
+        return [list(column) for column in zip(*self.results, strict=True)]
+
+    def _work_in_threads(self):
+        title = f"{title_of(self.model)}: problems" if self.model.verbose else False
+        with (
+            ThreadPoolExecutor(self.n_workers) as pool,
+            progress_bar(title, len(self.results), objective=False) as bar,
+        ):
+            n_threads = max(1, n_openmp_threads() // self.n_workers)
+            workers = [pool.submit(self._work_with_threads, n_threads) for _ in range(self.n_workers)]
+            while not all(worker.done() for worker in workers):
+                try:
+                    wait(workers, timeout=LOOK_SECONDS)
+                    bar.tick(self.n_done)
+                except KeyboardInterrupt:
+                    self._interrupt()
+            bar.tick(self.n_done, now=True)
+            for worker in workers:
+                worker.result()
+
+    def _work_with_threads(self, n_threads):
+        with openmp_threads(n_threads):
+            self._work()
+
+    def _work(self):
+        """Take problems and solve them until none is left."""
+        left, data = self.model.max_seconds, None
+        try:
+            while (turn := self._next_turn()) is not None:
+                k, n_turns = turn
+                problem = self.task.problems[k]
+                if data is None or not self.task.shares_data:
+                    data = None  # release the memory of the old data first
+                    data = problem.make_data()
+                # Time that a problem does not need is left to those after it.
+                seconds = self._solve_path(k, problem, data, None if left is None else left / n_turns)
+                left = None if left is None else max(0.0, left - seconds)
+                with self.lock:
+                    self.n_done += 1
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _next_turn(self):
+        """Return the next problem and how many turns this thread has at most, this one included."""
+        with self.lock:
+            k, n_problems = self.n_begun, len(self.results)
+            if k == n_problems or self.stop.is_set():
+                return None
+            self.n_begun += 1
+        return k, -(-(n_problems - k) // self.n_workers)
+
+    def _interrupt(self):
+        self.interrupted = True
+        self.stop.set()
+
+    def _solve_path(self, k, problem, data, budget):
+        """Solve problem k for every strength within `budget` seconds; return those it took."""
+        results, taken = self.results[k], 0.0
+        initial = problem.start(data)
+        for c, strength in enumerate(self.strengths):
+            if self.stop.is_set():
+                break
+            if c > 0:
+                initial = problem.next_start(results[c - 1].solution, self.strengths[c - 1], strength)
+            seconds = None if budget is None else max(0.0, budget - taken) / (len(self.strengths) - c)
+            results[c] = result = self._solve(problem, data, strength, initial, seconds)
+            taken += result.seconds
+            if result.status == INTERRUPTED:
+                self._interrupt()
+        return taken
+
+    def _solve(self, problem, data, strength, initial, seconds):
+        task, alone = self.task, self.n_workers == 1
+        counted_from = problem.counted_from(data)
+
+        def snapshot(solver):
+            now = snapshot_of(self.model, task.shared, solver, counted_from)
+            problem.describe(now, solver.solution())
+            if task.counts_products:
+                now.n_inner_products_ = solver.n_inner_products
+            return now
+
+        return run_solver(
+            self.model,
+            problem.make_solver(data, strength, initial),
+            max_iter=iteration_limit(self.model, task.entry, problem.n_rows),
+            max_seconds=seconds,
+            callbacks=self.callbacks,
+            snapshot=snapshot,
+            title=self._full_title(problem, strength) if self.model.verbose and alone else False,
+            stop=None if alone else self.stop,
+            counted_from=counted_from,
+        )
+
+    def _full_title(self, problem, strength):
+        title = title_of(self.model)
+        if len(self.results) > 1:
+            title += f": {problem.title}"
+        return title if len(self.strengths) == 1 else f"{title}, {self.task.strength}={strength:g}"
+
+
+def run_solver(
+    model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0
+):
+    """Advance a solver as the parameters of `model` ask; return its FitResult."""
+    return driver.run(
+        solver,
+        max_iter=max_iter,
+        tol=model.tol,
+        max_seconds=max_seconds,
+        callback=callbacks or None,
+        snapshot=snapshot,
+        progress=title,
+        stop=stop,
+        counted_from=counted_from,
+    )
+
+
+def iteration_limit(model, entry, n_rows):
+    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows."""
+    return entry.iteration_limit(n_rows) if model.max_iter == -1 else int(model.max_iter)
+
+
+def title_of(model):
+    """Return the title of a progress bar."""
+    return f"{type(model).__name__} {model.solver}"
+
+
+def _one_at_a_time(callback, lock):
+    def locked(model):
+        with lock:
+            return callback(model)
+
+    return locked
+
+
+def _not_started(n_coef):
+    return driver.FitResult(
+        solution=Solution(np.zeros(n_coef)),
+        status=NOT_STARTED,
+        n_iter=0,
+        seconds=0.0,
+        n_kernel_evaluations=0,
+        objective=np.nan,
+        gap=None,
+    )

@@ -1,0 +1,102 @@
+"""What solvers work on: the kernel rows of a training set, in the right precision, or a design."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._lazy import load
+from kernbench.kernels.domain import check_range, is_precomputed
+from kernbench.kernels.engine.prepared import storage_of
+from kernbench.kernels.functions import Gaussian
+from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.two_precisions import TwoPrecisionRows
+from kernbench.solvers.design import as_design
+
+# By module path, not imported: the reference twins are for tests and tables of speed-ups.
+REFERENCE_ROWS = "kernbench.reference.kernels.rows:ReferenceRows"
+REFERENCE_DESIGN = "kernbench.reference.design:as_design"
+
+MEGABYTE = 2**20
+WRONG = 0.01  # relative error of a kernel value from which on float32 is too coarse
+
+# float64 by way of float32 ends with a product in float64, n values for each support vector. It pays where values
+# are asked for more than once (with few rows a problem is one working set) and cost something. Measured, by entries
+# per row: 12 to 22 (w8a, a9a, ijcnn1) no gain, 54 (covtype) and 150 (MNIST) a shorter time.
+TWO_PRECISIONS_ROWS = 2500
+TWO_PRECISIONS_ENTRIES = 40
+
+
+def make_design(data, twin):
+    """Return the design of features or kernel rows."""
+    return (as_design if twin == "compiled" else load(REFERENCE_DESIGN))(data)
+
+
+def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False):
+    """Return the rows of the kernel matrix of X.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+    cache_size : float
+        Megabytes.
+    twin : {"compiled", "reference"}
+    may_widen : bool, default=False
+        Whether to take float64 where float32 is too coarse.
+    two_precisions : bool, default=False
+        Whether the solver takes `TwoPrecisionRows`, too.
+
+    Returns
+    -------
+    KernelRows, TwoPrecisionRows or ReferenceRows
+    """
+    cache_bytes = int(cache_size * MEGABYTE)
+    X = _without_empty_columns(X, kernel)
+    if twin == "reference":
+        return load(REFERENCE_ROWS)(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
+    if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
+        rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
+        if not _is_too_coarse(rows.of(np.float32)):
+            return rows
+    rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
+    if may_widen and dtype == "float32" and _is_too_coarse(rows):
+        rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
+    return rows
+
+
+def _is_too_coarse(rows):
+    """Whether values of these float32 rows may be wrong by a hundredth.
+
+    Squared distances are taken from inner products of centred rows, with an error of some roundings of the
+    squared norms. In the exponent of a very narrow Gaussian kernel that can be more than a hundredth: then
+    even k(x, x) = 1 is wrong.
+    """
+    if not isinstance(rows.kernel, Gaussian):
+        return False
+    exponents = 2.0 * rows.row_terms().max()
+    return bool(np.finfo(np.float32).eps * exponents > WRONG)
+
+
+def _pays_in_two_precisions(X, kernel):
+    if X.shape[0] <= TWO_PRECISIONS_ROWS or kernel.calls_python or is_precomputed(kernel):
+        return False
+    stored = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+    n_entries = stored if storage_of(kernel, X) == "csr" else X.shape[0] * X.shape[1]
+    if n_entries < TWO_PRECISIONS_ENTRIES * X.shape[0]:
+        return False
+    try:
+        check_range(X, kernel, "float32")
+    except ValueError:
+        return False
+    return True
+
+
+def _without_empty_columns(X, kernel):
+    """Return X without the columns that no row uses, if most are such; kernel values stay the same.
+
+    The sparse engine spreads rows out over all columns, of which there may be a million.
+    """
+    if not sparse.issparse(X) or not kernel.keeps_zeros or kernel.calls_python or X.nnz > X.shape[1] // 2:
+        return X
+    used, columns = np.unique(X.indices, return_inverse=True)
+    return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], max(1, len(used))))

@@ -1,0 +1,172 @@
+"""Rows, labels and weights that an estimator is given: checked, with messages that say what to change."""
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from kernbench.kernels.domain import is_precomputed
+from kernbench.validation.rows import check_rows
+
+
+def check_training_data(model, X, y, sample_weight, *, kernel=None):
+    """Check the arguments of ``fit``; set ``classes_`` and ``class_weight_`` on the model.
+
+    Parameters
+    ----------
+    model : estimator
+        Has the parameter ``class_weight``.
+    X, y, sample_weight
+        As given to ``fit``.
+    kernel : str, Kernel or callable, optional
+        The model's, if it has one; a precomputed X is a dense square matrix.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    codes : ndarray of shape (n_samples,), intp
+        Index of each label in ``classes_``.
+    sample_weight : ndarray of shape (n_samples,), or None
+    weights : ndarray of shape (n_samples,), or None
+        `sample_weight` times the weight of the class; None if all are 1.
+    """
+    X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
+    check_square(X, kernel)
+    model.classes_ = classes
+    model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    weights = None
+    if sample_weight is not None or np.any(model.class_weight_ != 1):
+        weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+        check_each_class_has_weight(classes, codes, weights)
+    return X, codes, sample_weight, weights
+
+
+def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
+    """Check training examples of any classifier.
+
+    Parameters
+    ----------
+    model : estimator
+    X, y, sample_weight
+        As given to ``fit``.
+    kernel : str, Kernel or callable, optional
+        As for `check_training_data`.
+    reset : bool, default=True
+        False for rows like those of the last ``fit``.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    classes : ndarray of shape (n_classes,)
+        Its labels, sorted; at least two.
+    codes : ndarray of shape (n_samples,), intp
+        Index of each label in `classes`.
+    sample_weight : ndarray of shape (n_samples,), or None
+    """
+    X, y = check_rows(model, X, y, reset=reset, accept_sparse=not is_precomputed(kernel))
+    classes, codes = np.unique(y, return_inverse=True)
+    if not _are_labels(y, classes):
+        check_classification_targets(y)
+    if len(classes) < 2:
+        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, X)
+    return X, y, classes, codes, sample_weight
+
+
+def check_square(X, kernel):
+    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square."""
+    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
+
+
+def check_batch(model, X, y, classes, sample_weight, *, reset):
+    """Check a batch of ``partial_fit`` of a classifier of two classes.
+
+    Parameters
+    ----------
+    model : estimator
+        Has ``classes_`` unless `reset`.
+    X, y, sample_weight
+        As given to ``partial_fit``; a batch may lack a class.
+    classes : array-like of shape (2,), or None
+    reset : bool
+        Whether it is the first batch.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    labels : ndarray of shape (2,)
+    weights : ndarray of shape (n_samples,)
+    """
+    X, y = check_rows(model, X, y, reset=reset)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
+    if reset:
+        labels = two_labels(y if classes is None else classes)
+    else:
+        labels = model.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), labels):
+            raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
+    unknown = np.setdiff1d(y, labels)
+    if len(unknown):
+        raise ValueError(f"y holds {unknown[:3].tolist()}, which are not among the classes {labels.tolist()}")
+    return X, y, labels, weights
+
+
+def two_labels(y):
+    """Return the two labels of a stream, sorted."""
+    labels = np.unique(y)
+    names = labels.tolist()
+    if len(names) < 2:
+        raise ValueError(
+            f"a stream needs exactly two classes, got {names}: pass classes=[negative, positive] if the first examples "
+            "are of one class only"
+        )
+    if len(names) > 2:
+        raise ValueError(
+            f"a stream needs exactly two classes, got {names[:5]}{' and more' * (len(names) > 5)}: use one model for "
+            "each class against the rest (sklearn.multiclass.OneVsRestClassifier has a partial_fit, too)"
+        )
+    return labels
+
+
+def check_weights(sample_weight, X):
+    """Return the sample weights of the rows of X in float64; all at least 0."""
+    sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if np.any(sample_weight < 0):
+        raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
+    return sample_weight
+
+
+def check_each_class_has_weight(classes, codes, weights):
+    """Raise ValueError if all examples of a class have weight 0."""
+    empty = np.bincount(codes, weights=weights, minlength=len(classes)) == 0
+    if empty.any():
+        name = repr(str(classes[empty][0]))
+        remedy = "leave the class out of y, or give it a positive weight"
+        raise ValueError(f"every example of class {name} has weight 0: {remedy}")
+
+
+def _are_labels(y, classes):
+    """Whether y, a vector of finite entries, is sure to be labels: whole numbers, most of them more than once.
+
+    Spares `check_classification_targets`, which takes as long as a small fit.
+    """
+    if 2 * len(classes) > len(y):
+        return False
+    return y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool(np.all(classes == np.trunc(classes))))
+
+
+def _class_weights(class_weight, classes, y, codes, sample_weight):
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):  # "balanced": an example of weight k counts k times
+        mass = np.bincount(codes, weights=sample_weight, minlength=len(classes))
+        if np.any(mass == 0):
+            return np.ones(len(classes))  # check_each_class_has_weight names the class
+        return mass.sum() / (len(classes) * mass)
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Classifiers that rank the rows of two classes."""

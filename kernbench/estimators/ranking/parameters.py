@@ -1,0 +1,107 @@
+"""Checks of the parameters of rankings; each raises a ValueError that says what would be right."""
+
+from kernbench._names import unknown_name
+from kernbench.estimators.fit.kernel import check_kernel
+from kernbench.estimators.fit.parameters import check_run
+from kernbench.features.nystroem.nystroem import LANDMARKS
+from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
+from kernbench.solvers import registry
+from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
+
+FEATURES = ("auto", "nystroem", "random", "exact")
+SQUARED = "squared"  # solved in closed form, whatever the solver
+LOSSES = ("auto", HINGE, SQUARED_HINGE, SQUARED)
+ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
+PAIRS = ("all", "n_samples")
+YOUDEN = "youden"
+RATES = ("sensitivity", "specificity")
+ON_TRAINING_ROWS = "train"
+
+
+def check_ranking(model):
+    """Check the parameters that all rankings have: regularisation, kernel and features, threshold, limits."""
+    check_positive("alpha", model.alpha)
+    check_kernel(model)
+    check_run(model)
+    check_name("features", model.features, FEATURES)
+    check_name("landmarks", model.landmarks, LANDMARKS)
+    for name in ("n_landmarks", "n_features"):
+        value = getattr(model, name)
+        if value is not None and not (is_integer(value) and value >= 1):
+            raise ValueError(f"{name} must be a positive integer, or None for the default, got {value!r}")
+    check_threshold(model.threshold)
+    share = model.threshold_on
+    if share != ON_TRAINING_ROWS and not (is_number(share) and 0 < share < 1):
+        raise ValueError(
+            "threshold_on must be 'train', or the share of the rows to hold out, between 0 and 1, "
+            f"got {share!r}"
+        )
+
+
+def check_roc_svc(model):
+    """Check the parameters of a `ROCSVC` and return the registry's entry of its solver."""
+    entry = registry.get(model.solver, "roc-svm")
+    check_ranking(model)
+    if not (is_integer(model.reservoir_size) and model.reservoir_size >= 1):
+        raise ValueError(f"reservoir_size must be a positive integer, got {model.reservoir_size!r}")
+    _check_loss(model)
+    _check_pairs(model)
+    return entry
+
+
+def _check_loss(model):
+    check_name("loss", model.loss, LOSSES)
+    if model.solver in ONLY_SMOOTH and model.loss == HINGE:
+        raise ValueError(
+            f"solver={model.solver!r} needs a smooth loss: choose loss='squared_hinge', or solver='bundle'"
+        )
+    if model.loss == SQUARED and model.features == "exact":
+        raise ValueError(
+            "loss='squared' is solved by moments of features, and features='exact' has none: "
+            "choose features='nystroem' or 'random'"
+        )
+
+
+def _check_pairs(model):
+    pairs = model.pairs
+    if isinstance(pairs, str):
+        if pairs not in PAIRS:
+            raise ValueError(unknown_name("pairs", pairs, PAIRS))
+    elif not (is_integer(pairs) and pairs >= 1):
+        raise ValueError(f"pairs must be 'all', 'n_samples' or an integer of at least 1, got {pairs!r}")
+    if model.loss == SQUARED and pairs != "all":
+        raise ValueError("loss='squared' looks at all pairs, at no cost: choose pairs='all'")
+
+
+def check_threshold(threshold):
+    """Raise ValueError unless `threshold` is "youden", a number or a (rate, level) pair."""
+    if isinstance(threshold, str):
+        if threshold != YOUDEN:
+            raise ValueError(unknown_name("threshold", threshold, (YOUDEN,)))
+        return
+    if isinstance(threshold, tuple | list) and len(threshold) == 2:
+        rate, level = threshold
+        if not (isinstance(rate, str) and rate in RATES):
+            raise ValueError(unknown_name("threshold", rate, RATES))
+        if not (is_number(level) and 0 < level <= 1):
+            raise ValueError(f"the {rate} of a threshold must be above 0 and at most 1, got {level!r}")
+        return
+    if not is_number(threshold):
+        raise ValueError(
+            "threshold must be 'youden', a number, ('sensitivity', s) or ('specificity', q), "
+            f"got {threshold!r}"
+        )
+
+
+def loss_of(model):
+    """Return the loss that ``loss=`` of a `ROCSVC` means."""
+    if model.loss != "auto":
+        return model.loss
+    return SQUARED_HINGE if model.solver in ONLY_SMOOTH else HINGE
+
+
+def n_pairs_of(model, n_rows):
+    """Return how many pairs ``pairs=`` draws for `n_rows` training rows; None for all, without drawing."""
+    if model.pairs == "all":
+        return None
+    return n_rows if model.pairs == "n_samples" else int(model.pairs)

@@ -1,0 +1,83 @@
+"""For which regularisation the kernel SVM has a closed form."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_X_y
+
+from kernbench.kernels.names import resolve_kernel
+from kernbench.kernels.rows import KernelRows
+from kernbench.problems.parzen import smallest_alpha
+from kernbench.validation.arrays import check_indices
+
+
+class ClosedFormLimit(NamedTuple):
+    """Where the Parzen classifier begins to be the minimiser.
+
+    Attributes
+    ----------
+    alpha : float
+        The smallest regularisation for which it is; 0.0 if it is for all, infinity if for none.
+    C : float
+        The largest ``C = 1 / (alpha n)`` of `KernelSVC` for which it is.
+    """
+
+    alpha: float
+    C: float
+
+
+def closed_form_limit(
+    X, y, *, kernel="rbf", gamma="scale", degree=3, coef0=0.0, sample_weight=None, fit_intercept=False
+):
+    r"""Return for which `alpha` and `C` the kernel SVM with the hinge loss is solved by the Parzen classifier.
+
+    With strong regularisation every example stays inside the margin, and
+    :math:`f = \frac{1}{\alpha n} \sum_i w_i y_i k(x_i, \cdot)` is the minimiser: exactly as long as no margin
+    :math:`y_i f(x_i)` exceeds 1. ``KernelSVC(solver="closed-form", fit_intercept=False)`` computes it.
+
+    Parameters
+    ----------
+    X : {array-like, CSR matrix} of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Two classes.
+    kernel, gamma, degree, coef0
+        As in `KernelSVC`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Rows of weight 0 are left out, and do not count in n.
+    fit_intercept : bool, default=False
+        With an intercept there is a closed form only if both classes have the same total weight.
+
+    Returns
+    -------
+    ClosedFormLimit
+        ``alpha``, the smallest, and ``C``, the largest.
+
+    Raises
+    ------
+    ValueError
+        If there are not two classes, or the data make no sense.
+
+    Notes
+    -----
+    It costs the n² kernel values once, tile by tile; the matrix is not stored.
+
+    Examples
+    --------
+    >>> from kernbench.estimators import closed_form_limit
+    >>> limit = closed_form_limit([[0.0], [1.0]], [0, 1], gamma=0.5)
+    >>> round(limit.alpha, 4), round(limit.C, 4)
+    (0.1967, 2.5415)
+    """
+    check_indices(X)
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    used = weights > 0
+    X, y, weights = X[used], y[used], weights[used]
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise ValueError(f"two classes are needed, got {len(classes)} with a positive weight")
+    signs = np.where(y == classes[1], 1.0, -1.0)
+    chosen = resolve_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
+    sums = KernelRows(X, chosen, cache_bytes=0, dtype=np.float64).matvec(weights * signs)
+    alpha = smallest_alpha(sums, signs, weights, fit_intercept=fit_intercept)
+    return ClosedFormLimit(alpha, np.inf if alpha == 0 else 1 / (alpha * len(signs)))

@@ -1,0 +1,169 @@
+"""A classifier with support vectors: decision values, labels, linear weights, the slack budget."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.estimators.base import KernelClassifier
+from kernbench.estimators.fit.fitted_state import check_expansion
+from kernbench.estimators.fit.training_data import check_examples, check_square
+from kernbench.estimators.svm.multiclass import assemble, class_blocks, one_vs_rest, pair_values
+from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.kernels import blocks
+from kernbench.kernels.domain import check_range, is_precomputed
+from kernbench.kernels.functions import Linear
+from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
+from kernbench.validation.rows import check_rows
+
+
+def set_expansion(model, X, codes, pairs, solutions):
+    """Set the attributes that define the decision functions, given the solutions of the pairs."""
+    model.support_, model.n_support_, model.dual_coef_, model.intercept_ = assemble(
+        pairs, solutions, codes, len(model.classes_)
+    )
+    model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
+
+
+class ExpansionClassifier(KernelClassifier):
+    """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every two-class problem.
+
+    The estimator has the parameters ``kernel``, ``loss`` and ``decision_function_shape`` and, when fitted,
+    ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
+    """
+
+    def decision_function(self, X):
+        """Return the decision values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Dense or sparse, whichever ``fit`` saw; K(X, train) of shape (n_samples, n_train) if
+            ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            Two classes: f(x) + b, positive for ``classes_[1]``. More, one against one: for ``"ovr"`` a score
+            per class (pairs won, ties broken by the sum of their values), for ``"ovo"`` f(x) + b of each
+            pair, positive for its earlier class. One against the rest: f(x) + b of each class.
+        """
+        values = self._pair_values(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        if self._against_rest:
+            return values
+        return values if self.decision_function_shape == "ovo" else one_vs_rest(values, len(self.classes_))
+
+    def predict(self, X):
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = self._pair_values(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(values[:, 0] > 0).astype(np.intp)]
+        if not self._against_rest:
+            values = one_vs_rest(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
+
+    @property
+    def _against_rest(self):
+        """Whether it is one against the rest: from the layout, since parameters may change after a fit."""
+        return len(self.dual_coef_) == len(self.classes_)
+
+    def _pair_values(self, X):
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        if len(self.classes_) == 2 or self._against_rest:
+            return self._product(X, slice(None)) + self.intercept_
+        return pair_values(
+            [self._product(X, block) for block in class_blocks(self.n_support_)], self.intercept_
+        )
+
+    def _product(self, X, block):
+        """Return K(X, support vectors) times their coefficients, for a slice of them; K is never stored."""
+        coef = self.dual_coef_[:, block].T
+        if len(coef) == 0:
+            return np.zeros((X.shape[0], coef.shape[1]))
+        if is_precomputed(self.kernel):
+            return X[:, self.support_[block]] @ coef
+        return blocks.matmul(self.kernel_, X, self.support_vectors_[block], coef, dtype=self.dtype_)
+
+    @property
+    def coef_(self):
+        """Weights of the features, shape (n_pairs, n_features), read-only; linear kernel only."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is there for kernel='linear' only")
+        if len(self.classes_) == 2 or self._against_rest:
+            coef = self.dual_coef_ @ self.support_vectors_
+        else:
+            products = [
+                (self.dual_coef_[:, b] @ self.support_vectors_[b]).T for b in class_blocks(self.n_support_)
+            ]
+            coef = pair_values(products, np.zeros_like(self.intercept_)).T
+        coef.flags.writeable = False
+        return coef
+
+    def slack_budget(self, X, y, sample_weight=None):
+        """Return the slack budget nu and the C whose problems the fitted function solves.
+
+        A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at
+        nu = mean hinge loss of u / ‖u‖ [4]_, and of that for C where primal and dual objective meet. So this
+        turns C into nu (of a model fitted with ``C``), and nu into C (of a model fitted with
+        ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training set, as given to ``fit``.
+
+        Returns
+        -------
+        nu : float
+            Slack per example (per unit of weight) that functions of norm 1 may have.
+        C : float
+            Infinite for a function without slack, which any large C has.
+
+        Raises
+        ------
+        ValueError
+            For more than two classes, another loss than the hinge, or rows that are not those of ``fit``.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2 or self.loss != "hinge":
+            raise ValueError("slack_budget is for two classes and loss='hinge'")
+        X, y, classes, codes, sample_weight = check_examples(
+            self, X, y, sample_weight, kernel=self.kernel, reset=False
+        )
+        check_square(X, self.kernel)
+        if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
+            raise ValueError("X and y must be the training set of this model")
+        weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+        values = self.decision_function(X)
+        coef = self.dual_coef_[0]
+        squared_norm = coef @ (values[self.support_] - self.intercept_[0])
+        margins = np.where(codes == 1, values, -values)
+        nu = nu_of_solution(margins, squared_norm, weights)
+        return nu, C_of_solution(np.abs(coef).sum(), margins, squared_norm, weights)
+
+    def _check_fitted_state(self):
+        check_kernel_svc(self)
+        n_classes = len(self.classes_)
+        against_rest = n_classes > 2 and self._against_rest
+        n_pairs = n_classes * (n_classes - 1) // 2
+        check_expansion(
+            self,
+            n_rows=n_classes if against_rest else n_classes - 1,
+            n_problems=n_classes if against_rest else n_pairs,
+        )
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "dual_coef_")

@@ -1,0 +1,394 @@
+"""The support vector classifier: `KernelSVC`."""
+
+from sklearn.utils.metaestimators import available_if
+
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.svm import scs_stream
+from kernbench.estimators.svm.expansion import ExpansionClassifier
+from kernbench.estimators.svm.kernel_task import KernelTask
+
+
+class KernelSVC(ExpansionClassifier):
+    r"""Support vector classifier with a kernel: scikit-learn's ``SVC``, with a choice of solvers.
+
+    For two classes it minimises over functions :math:`f` of the kernel's space and intercepts :math:`b`
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2
+        + \frac{1}{n} \sum_{i=1}^{n} w_i \, l\bigl(y_i (f(x_i) + b)\bigr),
+        \qquad C = \frac{1}{\alpha n},
+
+    with :math:`y_i = +1` for ``classes_[1]``, weights :math:`w_i` = sample weight × class weight and the
+    hinge loss :math:`l(m) = \max(0, 1 - m)` or another of the margin :math:`m`. Times :math:`n C` that is the
+    problem of ``SVC`` (the same ``C`` means the same), whose solution is :math:`f = \sum_i y_i a_i k(x_i,
+    \cdot)`, for the hinge with :math:`0 \le a_i \le C w_i`. More than two classes are handled one against
+    one, as in ``SVC``, or one against the rest.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "chi2", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
+        ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``chi2`` exp(-gamma sum_j (x_j -
+        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree; ``gaussian`` and
+        ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix,
+        K(train, train) in ``fit`` and K(test, train) afterwards. A kernel object of ``kernbench.kernels``
+        brings its own parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns
+        the matrix of shape (len(X), len(Z)).
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
+        with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
+        float is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the
+        weighted data when there are sample weights.
+    degree : int, default=3
+        Degree of ``poly``, at least 1.
+    coef0 : float, default=0.0
+        Constant of ``poly``, at least 0.
+    C : float, default=1.0
+        Inverse strength of the regularisation, > 0; without a unit.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver minimises the hinge;
+        ``kernbench.solvers.registry`` lists those that minimise the other losses, and so does the error that
+        other solvers raise.
+    solver : str, default="smo"
+        ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or
+        serve comparisons. ``kernbench.solvers.registry`` lists them all, with their cost and their source.
+
+        * ``smo``: sequential minimal optimisation, pairs of dual variables by second-order gain [1]_, [2]_;
+        * ``sdca``: dual coordinate ascent, one variable at a time in random order;
+        * ``pegasos``: stochastic subgradient steps of length 1 / (alpha t) [3]_;
+        * ``norm-ball-sgd``: averaged stochastic subgradients of the loss inside a ball of given radius;
+        * ``perceptron``: the online perceptron, a step for each mistake;
+        * ``sbp``: stochastic batch perceptron, supergradients of the margin that a budget of slack buys [4]_;
+        * ``norma``: online gradient descent that forgets; truncation and windows bound the expansion;
+        * ``scs``: stochastic conjugate subgradient directions over growing samples;
+        * ``wolfe``: Wolfe's conjugate subgradient method on all examples;
+        * ``closed-form``: the Parzen classifier, optimal where C is so small that no margin exceeds 1; needs
+          ``fit_intercept=False``.
+    fit_intercept : bool, default=True
+        False fixes b = 0.
+    tol : float, default=1e-3
+        Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
+        units of the decision function, as in ``SVC``. All others: certified duality gap divided by the
+        objective, so that 1e-3 means: at most 0.1 % above the optimum.
+    max_iter : int, default=-1
+        Maximal number of iterations of each two-class problem. -1 means the limit that the registry gives for
+        the solver: for ``smo`` 10 million, or 100 for each row, for the others so many passes over the data.
+    max_seconds : float, default=None
+        Time budget of ``fit`` in seconds, shared out over the two-class problems; None means no limit.
+        Callbacks and traces are not charged.
+    cache_size : float, default=500
+        Memory for kernel rows in megabytes (2²⁰ bytes), > 0, of each of ``n_jobs`` threads.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
+        where an example of sample weight k counts k times.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        More than two classes: one problem for each pair of them, as in ``SVC``, or one for each class against
+        the rest. The latter are larger but fewer, and share their kernel rows.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether ``decision_function`` gives one column per class or per pair of classes; does not matter for
+        two. ``"ovo"`` needs ``multi_class="ovo"``.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
+        most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that float32 would
+        get k(x, x) = 1 wrong by a hundredth. In float64 with more than 2,500 rows of 40 entries or more
+        ``smo`` takes its first steps on float32 values all the same; the optimality conditions, the objective
+        and the gap it ends with are those of float64 values.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
+        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol,
+        limits, even the kernel may change in between. Random generators go on, so that two fits of a and b
+        iterations equal one of a + b (``pegasos``: if a is a multiple of 256).
+    random_state : int, RandomState, Generator or None, default=None
+        Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
+    n_jobs : int, default=None
+        Threads that work on two-class problems at once; None means 1 (unless in a
+        ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses the
+        cores anyway.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
+        `KernelSVC` as of that moment (for more classes, that of the pair in work; one against the rest has
+        the classes False and True), which has all attributes but those that sum up a run: ``status_``,
+        ``objective_``, ``duality_gap_``, ``trace_``. A dict it returns adds columns to ``trace_``; True stops
+        the run. With ``n_jobs`` > 1 it is called from several threads, one at a time.
+    verbose : int, default=0
+        1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the
+        place of C (`slack_budget` turns one into the other); or ``{"sample_cap": 5000}`` for ``scs``: the most
+        rows its model is made of.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    support_ : ndarray of shape (n_SV,), int32
+        Indices of the support vectors in the training set, grouped by class.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Sparse if X was; of shape (0, 0) for a precomputed kernel.
+    n_support_ : ndarray of shape (n_classes,), int32
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV)
+        Their coefficients, laid out and signed as in ``SVC``; always dense. With more than two classes one
+        against the rest, row k is the problem of class k, which is positive.
+    coef_ : ndarray of shape (n_problems, n_features)
+        Weights of the features; linear kernel only. There are n_classes (n_classes - 1) / 2 problems one
+        against one, n_classes one against the rest.
+    intercept_ : ndarray of shape (n_problems,)
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    dtype_ : {"float32", "float64"}
+        Precision of kernel values.
+    n_iter_ : ndarray of shape (n_problems,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether ``tol`` was reached, for every problem.
+    status_ : str, or list of str with more than two classes
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"interrupted"``, ``"not started"``; ``"finished"`` where a method without a stopping
+        rule has done its passes (``perceptron``).
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float, or ndarray of shape (n_problems,) with more than two classes
+        The objective above, n being the number of examples with positive weight in the problem. ``scs`` with
+        more rows than its ``sample_cap`` (2,000, see `solver_options`): the losses are averaged over its sample
+        only, so it is an estimate, and a flattering one, for the model is made for that sample.
+    duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
+        Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none, as
+        ``scs`` with more rows than its ``sample_cap``. (Its stopping rule then is the gap on the sample.)
+    n_kernel_evaluations_ : int
+        Values k(x, z) computed in ``fit``, without those found in the cache.
+    trace_ : dict of lists, or list of dicts with more than two classes
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    sklearn.svm.SVC : The same model by LIBSVM.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
+    ``warm_start=True`` another ``fit`` goes on from there.
+
+    ``predict`` takes the largest ``"ovr"`` score, as ``SVC(break_ties=True)`` does, so it always agrees with
+    ``decision_function``.
+
+    Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
+    replaces ``SVC(probability=True)``.
+
+    References
+    ----------
+    .. [1] J. Platt, "Fast training of support vector machines using sequential minimal optimization", 1998.
+    .. [2] R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working set selection using second order information for
+       training support vector machines", JMLR 6, 2005.
+    .. [3] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter, "Pegasos: primal estimated sub-gradient solver
+       for SVM", Mathematical Programming 127, 2011.
+    .. [4] A. Cotter, S. Shalev-Shwartz, N. Srebro, "The kernelized stochastic batch perceptron", ICML 2012.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import KernelSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), KernelSVC(C=10)).fit(X, y)
+    >>> print(model.predict(X[[0, 50, 100]]))
+    [0 1 2]
+
+    Watch the training error while a stochastic solver runs:
+
+    >>> X, y = X[50:], y[50:]
+    >>> watched = KernelSVC(solver="sbp", tol=0.3, random_state=0,
+    ...                     callback=lambda model: {"error": 1 - model.score(X, y)})
+    >>> watched = watched.fit(X, y)
+    >>> sorted(watched.trace_)
+    ['error', 'n_iter', 'n_kernel_evaluations', 'objective', 'seconds']
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        C=1.0,
+        loss="hinge",
+        solver="smo",
+        fit_intercept=True,
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        class_weight=None,
+        multi_class="ovo",
+        decision_function_shape="ovr",
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        n_jobs=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+            float32 and float64 are not copied to another precision for the sake of the check.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        fit_task(KernelTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, Cs, sample_weight=None):
+        """Fit a model for each of several Cs, each from the solution before it.
+
+        They share the kernel rows that ``cache_size`` has room for (of more than 2,500 examples ``smo`` keeps
+        those of its last working sets), and ``smo`` takes over the gradient too.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        Cs : array-like of shape (n_Cs,)
+            Each > 0, in any order; they are worked through from small to large.
+
+        Returns
+        -------
+        list of KernelSVC
+            Fitted models in the order of `Cs`; each is this one with another ``C``.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`, and for a slack budget ``nu`` in ``solver_options``, which takes the place of C.
+        KeyboardInterrupt
+            After Ctrl-C, with nothing returned.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them, ``max_iter`` that of each. The model itself stays as it
+        was.
+        """
+        if "nu" in (self.solver_options or {}):
+            raise ValueError("a path over C has no use for solver_options={'nu': ...}: leave nu out")
+        models, in_turn = models_along(self, "C", Cs, ascending=True)
+        fit_task(KernelTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+    @available_if(scs_stream.can_stream)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from the next rows of a stream, with ``solver="scs"``.
+
+        Rows join the sample that the model is made of until it holds ``sample_cap`` of them (an entry of
+        `solver_options`, by default 2,000); as many more are kept to judge its steps by. Memory does not grow
+        with the stream.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first batch fixes the kernel's width, so let it be a large one.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; a batch may lack one. For more classes, wrap the model in
+            ``sklearn.multiclass.OneVsRestClassifier``.
+        classes : array-like of shape (2,), default=None
+            The two labels; needed in the first call unless both are in `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit`
+        of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
+        iterations of each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_``
+        is that of the sample, ``duality_gap_`` is None, ``support_`` numbers the rows kept. After `fit` it
+        starts afresh.
+        """
+        scs_stream.partial_fit(self, X, y, classes, sample_weight)
+        return self
+
+    @available_if(scs_stream.can_stream)
+    def fit_chunks(self, chunks, classes=None):
+        """Fit to data that come in chunks and need not fit memory, with ``solver="scs"``.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those
+            rows are read; ``[(X, y)]`` is how to give one. An iterator is read chunk by chunk, as far as the
+            run goes: its chunks should come in random order.
+        classes : array-like of shape (2,), default=None
+            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as
+            many as it takes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it
+            had begun.
+
+        Notes
+        -----
+        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not
+        looked at, so not checked either.
+        """
+        scs_stream.fit_chunks(self, chunks, classes)
+        return self

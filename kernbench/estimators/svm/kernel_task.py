@@ -1,0 +1,166 @@
+"""The problems of a `KernelSVC`: pairs of classes, or each class against the rest, on kernel rows.
+
+Kernel rows belong to one thread; where all problems are on the same examples (one against the rest, and the
+Cs of a path) it keeps them from one run to the next.
+"""
+
+import numpy as np
+
+from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.kernel import kernel_of
+from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.fit.problem import Task
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.solver_data import make_rows
+from kernbench.estimators.fit.training_data import check_training_data
+from kernbench.estimators.svm.expansion import set_expansion
+from kernbench.estimators.svm.multiclass import Pair, pairs_of
+from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.kernels.domain import is_precomputed
+from kernbench.solvers.base import Solution
+
+
+class KernelTask(Task):
+    """The task of one `KernelSVC`, or of a path of them.
+
+    Parameters
+    ----------
+    model : KernelSVC
+        Gets what is known before the first run: ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
+    X, y, sample_weight
+        As given to ``fit``.
+    """
+
+    shared = (*Task.shared, "kernel_")
+
+    def __init__(self, model, X, y, sample_weight):
+        self.model, self.entry = model, check_kernel_svc(model)
+        self.n_jobs = model.n_jobs
+        X, codes, sample_weight, weights = check_training_data(
+            model, X, y, sample_weight, kernel=model.kernel
+        )
+        self.X, self.codes, self.weights = X, codes, weights
+        pairs = pairs_of(codes, len(model.classes_), weights, model.multi_class)
+        self.problems = [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
+        self.shares_data = pairs[0].negative is None
+        self.plural = "classes" if self.shares_data else "pairs of classes"
+
+        settings = (model.solver,)
+        self.last = last_fit(model, settings, len(pairs)) or cold_start(
+            model,
+            settings,
+            len(pairs),
+            draws_kernel=isinstance(model.gamma, str) and model.gamma == "median",
+            draws=self.entry.draws,
+        )
+        self.dtype = model.dtype_ = precision(model.dtype, len(codes))
+        model.kernel_ = kernel_of(model, X, sample_weight, self.last.kernel_seed)
+        if model.warm_start:
+            taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
+            self.key = (model.kernel_, digest(X), digest(taking_part), self.dtype, model.loss)
+
+    def rows_of(self, pair):
+        """Return the kernel rows of a pair."""
+        model, X = self.model, self.X
+        if pair.rows is not None:
+            X = X[np.ix_(pair.rows, pair.rows)] if is_precomputed(model.kernel) else X[pair.rows]
+        rows = make_rows(
+            X,
+            model.kernel_,
+            self.dtype,
+            cache_size=model.cache_size,
+            twin=model._twin,
+            may_widen=model.dtype == "auto",
+            two_precisions=self.entry.two_precisions,
+        )
+        if self.dtype == "float32" and rows.dtype is np.float64:
+            model.dtype_ = "float64"  # that of the model is the widest of its problems
+        return rows
+
+    def assemble(self, model, results):
+        pairs = [problem.pair for problem in self.problems]
+        set_expansion(model, self.X, self.codes, pairs, [result.solution for result in results])
+
+
+class PairProblem:
+    """The problem of a pair of classes, or of a class against the rest."""
+
+    __slots__ = ("k", "pair", "task")
+
+    def __init__(self, task, k, pair):
+        self.task, self.k, self.pair = task, k, pair
+
+    @property
+    def n_rows(self):
+        return len(self.pair.y)
+
+    n_coef = n_rows
+
+    @property
+    def title(self):
+        pair, classes = self.pair, self.task.model.classes_
+        if pair.negative is None:
+            return f"{classes[pair.positive]} against the rest"
+        return f"{classes[pair.negative]} against {classes[pair.positive]}"
+
+    def make_data(self):
+        return self.task.rows_of(self.pair)
+
+    def start(self, rows):
+        y = self.pair.y
+
+        def fits(coef):
+            """Whether there is a coefficient for each label, of its sign or 0."""
+            return coef.shape == y.shape and not np.any(coef * y < 0)
+
+        return self.task.last.initial(self.k, self.task.key, fits)
+
+    def next_start(self, solution, C, following):
+        return _next_start(solution, C, following, self.pair.of_rows(self.task.weights))
+
+    def counted_from(self, rows):
+        # The reference twins count for themselves.
+        return rows.n_evaluations if self.task.model._twin == "compiled" else 0
+
+    def make_solver(self, rows, C, initial):
+        task, model = self.task, self.task.model
+        if hasattr(rows, "release"):
+            rows.release()  # the solver before may have left them restricted to a working set
+        settings = {
+            # A slack budget `nu` takes the place of alpha where a solver has one.
+            "alpha": None if "nu" in (model.solver_options or {}) else 1.0 / (C * rows.n_rows),
+            "weights": self.pair.of_rows(task.weights),
+            "fit_intercept": model.fit_intercept,
+            "loss": model.loss,
+            "random_state": task.last.draws[self.k],
+            "initial": initial,
+        }
+        return make_solver(model, task.entry, rows, self.pair.y, settings)
+
+    def describe(self, model, solution):
+        pair, task = self.pair, self.task
+        if pair.negative is None:
+            model.classes_, model.class_weight_ = np.array([False, True]), np.ones(2)
+        else:
+            two = [pair.negative, pair.positive]
+            model.classes_ = task.model.classes_[two]
+            model.class_weight_ = task.model.class_weight_[two]
+        codes = (task.codes == pair.positive).astype(np.intp)
+        set_expansion(model, task.X, codes, [Pair(0, 1, pair.rows, pair.y)], [solution])
+
+
+def _next_start(solution, C, following, weights):
+    """Return where the fit for the next larger C of a path starts, given the solution for C.
+
+    Where most dual variables are at their bound C w_i, all grow with it and remain balanced; where most are
+    free, the classes are nearly separable and hardly anything depends on C. It is a new run: step sizes and
+    averages belong to the old C, and a stochastic solver that went on with them would hardly move. Of the
+    solver's state only the kernel matrix times the coefficients is kept, where there is one.
+    """
+    size = np.abs(solution.coef)
+    at_bound = np.count_nonzero(size > C * (1.0 if weights is None else weights) * (1 - 1e-9))
+    grows = 2 * at_bound > np.count_nonzero(size)
+    factor = following / C if grows else 1.0
+    products = solution.state.get("products")
+    state = {} if products is None else {"products": factor * products}
+    return Solution(factor * solution.coef, solution.intercept, state=state)

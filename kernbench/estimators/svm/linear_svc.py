@@ -1,0 +1,279 @@
+"""The support vector classifier on explicit features: `LinearSVC`."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.estimators.base import Classifier
+from kernbench.estimators.fit.fitted_state import check_classes, check_floats
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.svm.linear_task import LinearTask
+from kernbench.kernels.domain import check_range
+from kernbench.kernels.functions import Linear
+from kernbench.validation.rows import check_rows
+
+
+class LinearSVC(Classifier):
+    r"""Support vector classifier on explicit features: scikit-learn's ``LinearSVC``, with a choice of solvers.
+
+    For two classes it minimises over weights :math:`w` of the features and, with an intercept, of one more
+    column that is ``intercept_scaling`` everywhere,
+
+    .. math::
+
+        \frac{\alpha}{2} \|w\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(y_i \langle w, x_i \rangle\bigr),
+        \qquad C = \frac{1}{\alpha n},
+
+    with :math:`y_i = +1` for ``classes_[1]`` and weights :math:`w_i` = sample weight × class weight. Times
+    :math:`n C` that is the problem of scikit-learn's ``LinearSVC`` and of LIBLINEAR: the same ``C`` means the same.
+    More than two classes are handled one against the rest.
+
+    Parameters
+    ----------
+    loss : {"auto", "squared_hinge", "hinge", "log_loss"}, default="auto"
+        max(0, 1 - m)², max(0, 1 - m) or log(1 + exp(-m)) of the margin m. ``"auto"`` is ``squared_hinge``, as
+        in scikit-learn, where the solver minimises it, and ``hinge`` where it does not. ``log_loss`` makes a
+        logistic regression with a regularised intercept.
+    C : float, default=1.0
+        Inverse strength of the regularisation, > 0; without a unit.
+    solver : str, default="sdca"
+        ``sdca``, dual coordinate ascent with shrinking, is exact and recommended.
+        ``kernbench.solvers.registry.names("linear-svm")`` lists all.
+    tol : float, default=1e-4
+        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X
+        ``sdca`` goes on to the last digit where a million steps get there, since it costs next to nothing.
+    max_iter : int, default=-1
+        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row. -1 means as
+        many passes over the data as the registry says.
+    max_seconds : float, default=None
+        Time budget of the solver in seconds, shared out over the classes; None means no limit. Callbacks and
+        traces are not charged.
+    fit_intercept : bool, default=True
+        False fixes the intercept at 0.
+    intercept_scaling : float, default=1.0
+        Value of the constant column, > 0. Its weight is regularised like all others; a large value makes that
+        matter less.
+    class_weight : dict or "balanced", default=None
+        Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
+        where an example of sample weight k counts k times.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of
+        X.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the
+        same. On the same rows ``sdca`` keeps its dual variables too, and with the same C goes on exactly
+        where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Order in which rows are drawn. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
+        `LinearSVC` as of that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+    n_jobs : int, default=None
+        Threads for more than two classes; None means 1, -1 one for each core. The result does not depend on
+        it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    loss_ : {"squared_hinge", "hinge", "log_loss"}
+    dtype_ : {"float32", "float64"}
+        Precision in which the training rows were held.
+    n_iter_ : ndarray of shape (1,) or (n_classes,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether ``tol`` was reached, for every class.
+    status_ : str, or list of str with more than two classes
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"interrupted"``, ``"not started"``.
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float, or ndarray of shape (n_classes,) with more than two classes
+        The objective above.
+    duality_gap_ : float, or ndarray of shape (n_classes,) with more than two classes
+        Certified bound on the distance of ``objective_`` to the optimum.
+    n_inner_products_ : int
+        Inner products with rows of X, and updates of w by a row, that ``fit`` took.
+    n_kernel_evaluations_ : int
+        0.
+    trace_ : dict of lists, or list of dicts with more than two classes
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    KernelSVC : The same with a kernel.
+    sklearn.svm.LinearSVC : The same model by LIBLINEAR.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
+    ``warm_start=True`` another ``fit`` goes on from there.
+
+    Random features make it a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0),
+    256), LinearSVC())``.
+
+    References
+    ----------
+    .. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A dual coordinate descent
+       method for large-scale linear SVM", ICML 2008.
+    .. [2] R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+       classification", JMLR 9, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LinearSVC(random_state=0)).fit(X, y)
+    >>> print(model.predict(X[[0, 60, 120]]))
+    [0 1 2]
+    >>> print(model[-1].converged_)
+    True
+    """
+
+    def __init__(
+        self,
+        loss="auto",
+        *,
+        C=1.0,
+        solver="sdca",
+        tol=1e-4,
+        max_iter=-1,
+        max_seconds=None,
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        class_weight=None,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+        n_jobs=None,
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows. With an intercept they are copied once, to append a column; sparse rows stay
+            sparse.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        fit_task(LinearTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, Cs, sample_weight=None):
+        """Fit a model for each of several Cs, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        Cs : array-like of shape (n_Cs,)
+            Each > 0, in any order; they are worked through from small to large.
+
+        Returns
+        -------
+        list of LinearSVC
+            Fitted models in the order of `Cs`; each is this one with another ``C``.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them; the model itself stays as it was.
+        """
+        models, in_turn = models_along(self, "C", Cs, ascending=True)
+        fit_task(LinearTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+    def decision_function(self, X):
+        """Return the decision values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            <w, x> + b: for two classes positive for ``classes_[1]``, for more one column per class.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        check_range(X, Linear(), "float64", feature_names=getattr(self, "feature_names_in_", None))
+        values = X @ self.coef_.T + self.intercept_
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X):
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return self.classes_[(values > 0).astype(np.intp)]
+        return self.classes_[values.argmax(axis=1)]
+
+    def _check_fitted_state(self):
+        check_classes(self)
+        n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
+        check_floats(self, {"coef_": (n_problems, self.n_features_in_), "intercept_": (n_problems,)})
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "coef_")

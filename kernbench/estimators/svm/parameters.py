@@ -1,0 +1,62 @@
+"""Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what would be right."""
+
+from kernbench._names import unknown_name
+from kernbench.estimators.fit.kernel import check_kernel
+from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run
+from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
+from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
+from kernbench.solvers import registry
+from kernbench.validation.numbers import check_name, check_positive
+
+SHAPES = ("ovr", "ovo")
+AUTO = "auto"
+
+
+def check_kernel_svc(model):
+    """Check the parameters of a `KernelSVC` and return the registry's entry of its solver."""
+    entry = registry.get(model.solver, "kernel-svm")
+    check_positive("C", model.C)
+    _check_loss(model.loss, entry)
+    check_kernel(model)
+    check_run(model)
+    check_name("multi_class", model.multi_class, SCHEMES)
+    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
+        raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
+    check_n_jobs(model.n_jobs)
+    check_class_weight(model.class_weight)
+    return entry
+
+
+def check_linear_svc(model):
+    """Check the parameters of a `LinearSVC`; return the registry's entry of its solver and the name of the loss."""
+    entry = registry.get(model.solver, "linear-svm")
+    loss = model.loss
+    if loss == AUTO:
+        loss = "squared_hinge" if "squared_hinge" in entry.losses else entry.losses[0]
+    elif not isinstance(loss, str) or loss not in MARGIN_LOSSES:
+        raise ValueError(unknown_name("loss", loss, (AUTO, *MARGIN_LOSSES)))
+    _check_loss(loss, entry)
+    check_positive("C", model.C)
+    check_positive("intercept_scaling", model.intercept_scaling)
+    check_run(model)
+    check_class_weight(model.class_weight)
+    check_n_jobs(model.n_jobs)
+    return entry, loss
+
+
+def _check_loss(loss, entry):
+    """Raise ValueError, which names the solvers that minimise `loss`, unless that of `entry` does."""
+    margin_loss(loss)
+    if loss in entry.losses:
+        return
+    others = [
+        repr(other.name)
+        for other in registry.SOLVERS
+        if other.problem == entry.problem and loss in other.losses
+    ]
+    remedy = f"solver={' or '.join(others)}" if others else "no solver of this problem"
+    raise ValueError(
+        f"solver={entry.name!r} minimises loss={' or '.join(map(repr, entry.losses))} only; "
+        f"loss={loss!r} is offered by {remedy}"
+    )

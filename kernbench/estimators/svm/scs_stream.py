@@ -1,0 +1,200 @@
+"""`KernelSVC(solver="scs")` on a stream: conjugate subgradients that need a sample, not all of the data.
+
+The stream is kept as a window (:class:`kernbench.problems.window.StreamWindow`): the sample the model is made from,
+and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not
+grow with the stream.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernbench._random import generator_of
+from kernbench.estimators.fit.kernel import kernel_of
+from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome, warn_unless_converged
+from kernbench.estimators.fit.parameters import callbacks_of, precision
+from kernbench.estimators.fit.problem import snapshot_of
+from kernbench.estimators.fit.runs import iteration_limit, run_solver, title_of
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.training_data import check_batch, two_labels
+from kernbench.estimators.svm.expansion import set_expansion
+from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.estimators.svm.multiclass import Pair
+from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.estimators.svm.scs_chunks import Reader
+from kernbench.kernels.domain import is_precomputed
+from kernbench.problems.window import StreamWindow
+from kernbench.solvers.base import Solution
+
+FIRST_LOOK = 1000  # examples, at least, that determine the classes and the width of the kernel
+SAMPLE_CAP, GROWTH = 2000, 50  # defaults of the solver
+FEWEST_ITERATIONS = 20  # of a call of partial_fit
+
+
+@dataclass
+class ScsStream:
+    """The state of `partial_fit`.
+
+    Attributes
+    ----------
+    window : StreamWindow or None
+        None until both classes have come.
+    solution : Solution or None
+    rng : Generator
+    waiting : list of (X, y, weights)
+        Examples of a single class, until the other one comes.
+    vectors : ndarray
+        The model's ``support_vectors_``: if they are others, there was a `fit` in between.
+    """
+
+    rng: np.random.Generator
+    window: StreamWindow | None = None
+    solution: Solution | None = None
+    waiting: list = field(default_factory=list)
+    vectors: np.ndarray | None = None
+
+
+def can_stream(model):
+    """Whether the solver works on a sample; if not, an AttributeError says what would."""
+    if model.solver != "scs" or is_precomputed(model.kernel):
+        raise AttributeError(
+            "streams need a solver that works on a sample: solver='scs', with a kernel of rows"
+        )
+    return True
+
+
+def partial_fit(model, X, y, classes, sample_weight):
+    """Learn from a batch; see `KernelSVC.partial_fit`."""
+    entry = check_kernel_svc(model)
+    stream = getattr(model, "_scs_stream", None)
+    if stream is not None and stream.vectors is not getattr(model, "support_vectors_", None):
+        stream = None  # there was a `fit` in between
+    X, y, labels, weights = check_batch(model, X, y, classes, sample_weight, reset=stream is None)
+    stream = stream or ScsStream(generator_of(model.random_state))
+    chunks = [*stream.waiting, (X, y, weights)]
+    if stream.window is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
+        _wait(model, stream, chunks, labels)
+        return
+    batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
+    reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
+    _configure(model, reader, labels)
+    if stream.window is None:
+        stream.window = _window(model, reader, batch[0], stream.rng)
+    stream.window.reader = reader
+    n_iter, n_rows = model.max_iter, batch[0].shape[0]
+    if n_iter == -1:
+        n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
+    stream.waiting = []
+    result = _run(model, entry, stream, n_iter)
+    if result.status == INTERRUPTED:
+        raise KeyboardInterrupt
+
+
+def fit_chunks(model, chunks, classes=None):
+    """Fit to a stream; see `KernelSVC.fit_chunks`."""
+    entry = check_kernel_svc(model)
+    stream = ScsStream(generator_of(model.random_state))
+    reader = Reader(chunks, stream.rng)
+    X, y, labels = reader.peek(FIRST_LOOK, classes)
+    if len(y) == 0:
+        raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
+    check_classification_targets(y)
+    two_labels(labels)
+    model.n_features_in_ = X.shape[1]
+    if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
+        del model.feature_names_in_
+    _configure(model, reader, labels)
+    stream.window = _window(model, reader, X, stream.rng)
+    result = _run(model, entry, stream, iteration_limit(model, entry, 0))
+    if result.status == INTERRUPTED:
+        raise KeyboardInterrupt
+    warn_unless_converged(model, [result])
+
+
+def _option(model, name, default):
+    return (model.solver_options or {}).get(name, default)
+
+
+def _configure(model, reader, labels):
+    """Set the labels of the two classes, and their weights."""
+    if isinstance(model.class_weight, str):
+        raise ValueError(
+            "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
+        )
+    of = model.class_weight or {}
+    reader.classes = np.asarray(labels)
+    reader.factors = tuple(float(of.get(label, 1.0)) for label in labels.tolist())
+    model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
+
+
+def _window(model, reader, X, rng):
+    model.dtype_ = precision(model.dtype, np.inf)
+    model.kernel_ = kernel_of(model, X, None, int(rng.integers(2**31)))
+    room = int(_option(model, "sample_cap", SAMPLE_CAP))
+    return StreamWindow(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
+
+
+def _joined(batches):
+    """Return (X, y, weights) of several batches as one, dense."""
+    parts = [(X.toarray() if hasattr(X, "toarray") else X, *rest) for X, *rest in batches]
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _wait(model, stream, chunks, labels):
+    """Keep the examples of a single class, as many as a window holds, and predict that class for now."""
+    room, y = int(_option(model, "sample_cap", SAMPLE_CAP)), chunks[-1][1]
+    kept = tuple(column[-room:] for column in _joined(chunks))
+    stream.waiting = [kept]
+    model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
+    model.dtype_ = precision(model.dtype, np.inf)
+    model.kernel_ = kernel_of(model, kept[0], None, 0)
+    only = 1.0 if len(y) and y[0] == labels[1] else -1.0
+    nothing = np.empty((0, kept[0].shape[1]))
+    _set_function(model, stream, nothing, np.empty(0), Solution(np.empty(0), only))
+    model.n_iter_ = np.zeros(1, dtype=int)
+    model._scs_stream = stream
+
+
+def _run(model, entry, stream, max_iter):
+    """Advance the solver on the stream and set the model to its solution, whatever ended the run."""
+    window = stream.window
+    settings = {
+        "fit_intercept": model.fit_intercept,
+        "random_state": stream.rng,
+        "initial": stream.solution,
+    }
+    if "alpha" not in (model.solver_options or {}):
+        settings["alpha"] = 1.0 / (model.C * window.room)
+    window.n_evaluations = 0
+    solver = make_solver(model, entry, window, None, settings)
+
+    def snapshot(solver):
+        now = snapshot_of(model, KernelTask.shared, solver)
+        _set_function(now, ScsStream(stream.rng), window.X, window.y, solver.solution())
+        return now
+
+    try:
+        result = run_solver(
+            model,
+            solver,
+            max_iter=max_iter,
+            max_seconds=model.max_seconds,
+            callbacks=callbacks_of(model),
+            snapshot=snapshot,
+            title=title_of(model) if model.verbose else False,
+        )
+        set_outcome(model, [result])
+    finally:
+        stream.solution = solver.solution()
+        window.reader = None
+        _set_function(model, stream, window.X, window.y, stream.solution)
+        model.n_iter_ = np.array([solver.n_iter])
+        model._scs_stream = stream
+    return result
+
+
+def _set_function(model, stream, X, y, solution):
+    """Set the expansion; `stream` remembers its support vectors."""
+    set_expansion(model, X, (y > 0).astype(np.intp), [Pair(0, 1, None, y)], [solution])
+    stream.vectors = model.support_vectors_

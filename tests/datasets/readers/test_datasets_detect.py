@@ -1,0 +1,141 @@
+"""read_file: the reader for each name and content, compressed or not; no damage makes it crash."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kernbench.datasets import DataFileError, read_file, write_npz, write_svmlight
+
+X = np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.25, 0.0, -1.0]])
+Y = np.array([1, -1, 1])
+SVMLIGHT = b"1 1:0.5 3:2\n-1 2:1\n1 1:0.25 3:-1\n"
+TABLE = b"a,b,c,y\n0.5,0,2,1\n0,1,0,-1\n0.25,0,-1,1\n"
+COMPRESSIONS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def _dense(features):
+    return features.toarray() if hasattr(features, "toarray") else features
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("data.svm", SVMLIGHT),
+        ("data.libsvm", SVMLIGHT),
+        ("a9a", SVMLIGHT),
+        ("a9a.t", SVMLIGHT),
+        ("data.txt", SVMLIGHT),
+        ("data.CSV", TABLE),
+        ("data.tsv", TABLE.replace(b",", b"\t")),
+        ("data.data", TABLE),
+        ("data", TABLE.partition(b"\n")[2].replace(b",", b" ")),
+    ],
+)
+def test_name_and_content_choose_the_reader(name, content, compression, write):
+    features, labels = read_file(write(name + compression, COMPRESSIONS[compression](content)))
+    np.testing.assert_array_equal(_dense(features), X)
+    np.testing.assert_array_equal(labels, Y)
+
+
+@pytest.mark.parametrize("name", ["data.npz", "no-suffix"])
+def test_archives_are_recognised(name, tmp_path):
+    write_npz(tmp_path / name, X, Y)
+    features, labels = read_file(str(tmp_path / name))
+    np.testing.assert_array_equal(features, X)
+    np.testing.assert_array_equal(labels, Y)
+
+
+def test_the_content_decides_the_compression_not_the_name(write):
+    np.testing.assert_array_equal(_dense(read_file(write("data.svm.gz", SVMLIGHT))[0]), X)
+    np.testing.assert_array_equal(_dense(read_file(write("data.svm", gzip.compress(SVMLIGHT)))[0]), X)
+
+
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize(("name", "content"), [("data.svm", SVMLIGHT), ("data.csv", TABLE), ("data", TABLE)])
+def test_a_truncated_compressed_file_is_named(name, content, compression, write):
+    path = write(name + compression, COMPRESSIONS[compression](content)[:-9])
+    with pytest.raises(DataFileError) as caught:
+        read_file(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "data are truncated; fetch the file again" in str(caught.value)
+
+
+def test_a_damaged_compressed_file_is_named(write):
+    packed = bytearray(gzip.compress(SVMLIGHT * 20))
+    packed[-6] ^= 0xFF  # the check sum at the end
+    with pytest.raises(DataFileError, match="data.svm.gz: the gzip data are damaged"):
+        read_file(write("data.svm.gz", bytes(packed)))
+
+
+def test_a_missing_file_is_an_ordinary_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing.svm"):
+        read_file(tmp_path / "nothing.svm")
+
+
+def test_a_binary_file_is_refused(write):
+    with pytest.raises(DataFileError, match="picture: a binary file; expected"):
+        read_file(write("picture", b"\x89PNG\r\n\x00\x01"))
+
+
+def test_labels_can_be_skipped(write, tmp_path):
+    write_npz(tmp_path / "data.npz", X, Y)
+    for path in (write("data.svm", SVMLIGHT), write("data.csv", "1,2\n3,4\n"), tmp_path / "data.npz"):
+        assert read_file(path, label=None)[1] is None
+
+
+def test_a_label_column_is_refused_outside_tables(write):
+    with pytest.raises(ValueError, match="label='y' names a column of a table, but .* svmlight format"):
+        read_file(write("data.svm", SVMLIGHT), label="y")
+
+
+def test_n_features_is_checked_in_every_format(write, tmp_path):
+    assert read_file(write("data.svm", SVMLIGHT), n_features=9)[0].shape == (3, 9)
+    assert read_file(write("data.csv", TABLE), n_features=3)[0].shape == (3, 3)
+    with pytest.raises(DataFileError, match="data.csv: found 3 feature columns, expected 9"):
+        read_file(write("data.csv", TABLE), n_features=9)
+
+
+def test_what_is_written_as_svmlight_is_read(tmp_path):
+    write_svmlight(tmp_path / "data.svm", X, Y)
+    features, labels = read_file(tmp_path / "data.svm")
+    np.testing.assert_array_equal(features.toarray(), X)
+    np.testing.assert_array_equal(labels, Y)
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
+    with pytest.raises(ValueError):
+        write_svmlight(tmp_path / "data.svm", X, Y[:2])
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_damage_makes_it_crash(data, tmp_path):
+    """Whatever bytes are lost, changed or added, the file is read or refused by its name."""
+    write_npz(tmp_path / "good.npz", X, Y)
+    archive = (tmp_path / "good.npz").read_bytes()
+    name, content = data.draw(st.sampled_from([("f.svm", SVMLIGHT), ("f.csv", TABLE), ("f.npz", archive)]))
+    content = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(content)))
+        stop = data.draw(st.integers(start, min(start + 5, len(content))))
+        text = data.draw(
+            st.binary(max_size=3) | st.sampled_from([b",", b":", b"\n", b'"', b"nan", b" ", b"9" * 20])
+        )
+        content[start:stop] = text
+    compression = data.draw(st.sampled_from(sorted(COMPRESSIONS)))
+    path = tmp_path / (name + compression)
+    path.write_bytes(COMPRESSIONS[compression](bytes(content)))
+    try:
+        features, labels = read_file(path)
+    except DataFileError as error:
+        assert str(error).startswith(str(path))
+    else:
+        assert features.shape[0] == len(labels)
+        assert np.isfinite(_dense(features) if features.shape[1] < 100 else features.data).all()

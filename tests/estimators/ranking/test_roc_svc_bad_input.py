@@ -1,0 +1,171 @@
+"""Bad parameters and bad data of ROCSVC: each a ValueError that says what to do."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from kernbench import ROCSVC, ROCSVCCV
+
+X, Y = make_classification(60, 4, weights=[0.7], random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a positive number"),
+        ({"alpha": -1.0}, "alpha must be a positive number"),
+        ({"alpha": np.nan}, "alpha must be a positive number"),
+        ({"alpha": True}, "alpha must be a positive number"),
+        ({"tol": 0}, "tol must be"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"max_seconds": -1}, "max_seconds must be"),
+        ({"cache_size": 0}, "cache_size must be"),
+        ({"pairs": 0}, "pairs must be"),
+        ({"pairs": -3}, "pairs must be"),
+        ({"pairs": 2.5}, "pairs must be"),
+        ({"pairs": True}, "pairs must be"),
+        ({"pairs": "n_sample"}, "n_samples"),
+        ({"pairs": 10, "loss": "squared"}, "pairs='all'"),
+        ({"loss": "squared_hing"}, "squared_hinge"),
+        ({"loss": "hinge", "solver": "newton"}, "smooth loss"),
+        ({"loss": "squared", "kernel": "rbf", "features": "exact"}, "nystroem"),
+        ({"solver": "bundel"}, "bundle"),
+        ({"solver": "smo"}, "solver"),
+        ({"kernel": "rfb"}, "rbf"),
+        ({"kernel": "rbf", "gamma": -1.0}, "gamma must be"),
+        ({"features": "nystrom"}, "nystroem"),
+        ({"landmarks": "k-means"}, "kmeans"),
+        ({"n_landmarks": 0}, "n_landmarks must be"),
+        ({"n_features": 1.5}, "n_features must be"),
+        ({"reservoir_size": 0}, "reservoir_size must be"),
+        ({"dtype": "float16"}, "dtype"),
+        ({"threshold": ("sensitivity", 0)}, "above 0 and at most 1"),
+        ({"threshold": ("sensitivity", 1.2)}, "above 0 and at most 1"),
+        ({"threshold": ("specificity", -0.1)}, "above 0 and at most 1"),
+        ({"threshold": ("sensitivity", np.nan)}, "above 0 and at most 1"),
+        ({"threshold": ("sensitivty", 0.9)}, "sensitivity"),
+        ({"threshold": "yuden"}, "youden"),
+        ({"threshold": None}, "threshold must be"),
+        ({"threshold": np.inf}, "threshold must be"),
+        ({"threshold_on": "test"}, "threshold_on must be"),
+        ({"threshold_on": 1.0}, "threshold_on must be"),
+        ({"random_state": "seed"}, "random_state must be"),
+        ({"callback": 3}, "callback must be"),
+        ({"solver_options": [1]}, "solver_options must be"),
+        ({"solver_options": {"alpha": 1.0}}, "must not hold alpha"),
+        ({"solver_options": {"steps": 3}}, "does not take"),
+        ({"kernel": "precomputed", "features": "random"}, "kernel"),
+    ],
+)
+def test_parameter_is_refused(parameters, message):
+    rows = X @ X.T if parameters.get("kernel") == "precomputed" else X
+    with pytest.raises(ValueError, match=message):
+        ROCSVC(**parameters).fit(rows, Y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(60), "greater than one"),
+        (np.arange(60) % 3, "OneVsRestClassifier"),
+        (np.linspace(0, 1, 60), "continuous"),
+        (Y[:-1], "inconsistent"),
+    ],
+)
+def test_labels_are_refused(y, message):
+    for model in (ROCSVC(), ROCSVC("rbf"), ROCSVCCV()):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+
+
+def test_nan_is_named_by_column():
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(ValueError, match="column 2 holds NaN"):
+        ROCSVC().fit(bad, Y)
+    with pytest.raises(ValueError, match="column 2 holds NaN"):
+        ROCSVC().fit(X, Y).predict(bad)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.where(Y == 1, 0.0, 1.0), "weight 0"),
+        (np.where(Y == 0, 0.0, 1.0), "weight 0"),
+        (np.full(60, -1.0), "at least 0"),
+        (np.full(60, np.nan), "NaN"),
+        (np.ones(59), "sample_weight"),
+    ],
+)
+def test_weights_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        ROCSVC().fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"solver": "newton"}, {"loss": "squared"}])
+def test_rows_too_large_are_refused_or_ranked(settings):
+    with pytest.raises(ValueError, match=r"too large|rescale|scale"):
+        ROCSVC(**settings).fit(X * 1e200, Y)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "n_landmarks": 5}, {"pairs": "n_samples"}]
+)
+def test_class_with_one_member_is_ranked(settings):
+    y = np.zeros(60, dtype=int)
+    y[X[:, 1].argmax()] = 1
+    model = ROCSVC(random_state=0, **settings).fit(X, y)
+    scores = model.decision_function(X)
+    assert np.all(np.isfinite(scores)) and scores[y == 1] == scores.max()
+
+
+def test_class_with_one_member_cannot_be_held_out_or_folded():
+    y = np.zeros(60, dtype=int)
+    y[7] = 1
+    with pytest.raises(ValueError, match="one row only"):
+        ROCSVC(threshold_on=0.2).fit(X, y)
+    with pytest.raises(ValueError, match="class '1' has 1"):
+        ROCSVCCV().fit(X, y)
+
+
+def test_more_pairs_than_there_are_is_fine():
+    model = ROCSVC(pairs=10_000, random_state=0).fit(X[:10], [0, 1] * 5)
+    assert model.converged_
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"kernel": "rbf"}, {"solver": "newton"}, {"loss": "squared"}, {"pairs": 9}]
+)
+def test_constant_rows_rank_nothing_and_say_so(settings):
+    with pytest.warns(UserWarning, match="all scores are equal"):
+        model = ROCSVC(threshold=0.0, random_state=0, **settings).fit(np.ones((8, 2)), [0, 1] * 4)
+    assert np.ptp(model.decision_function(np.ones((3, 2)))) == 0
+    assert model.objective_ == pytest.approx(1.0)
+
+
+def test_held_out_rows_of_a_precomputed_kernel_are_refused():
+    with pytest.raises(ValueError, match="adjust_threshold"):
+        ROCSVC("precomputed", threshold_on=0.2).fit(X @ X.T, Y)
+
+
+def test_square_kernel_matrix_is_asked_for():
+    with pytest.raises(ValueError, match="square"):
+        ROCSVC("precomputed").fit(X, Y)
+
+
+@pytest.mark.parametrize("alphas", [[], [0.1, 0.0], [-1.0], [np.nan], 0.5, "many", [[0.1]]])
+def test_alphas_are_refused(alphas):
+    with pytest.raises(ValueError, match="alphas must be"):
+        ROCSVC().path(X, Y, alphas)
+    with pytest.raises(ValueError, match="alphas must be"):
+        ROCSVCCV(alphas=alphas).fit(X, Y)
+
+
+def test_cross_validation_parameters_are_refused():
+    with pytest.raises(ValueError, match="1se"):
+        ROCSVCCV(selection="2se").fit(X, Y)
+    with pytest.raises(ValueError, match="n_splits"):
+        ROCSVCCV(cv=1).fit(X, Y)
+    with pytest.raises(ValueError, match="one class only"):
+        order = np.argsort(Y)
+        ROCSVCCV(cv=[(order[:30], order[30:])]).fit(X, Y)

@@ -1,0 +1,325 @@
+"""Bad parameters and bad data: each a ValueError that says what to do, never a crash or a model of NaN."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from kernbench.estimators import KernelSVC
+from kernbench.solvers import registry
+from kernbench.validation.rows import first_not_finite
+
+X, Y = load_iris(return_X_y=True)
+B = (Y == 2).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"C": 0}, "C must be a positive number"),
+        ({"C": -1.0}, "C must be a positive number"),
+        ({"C": np.inf}, "C must be a positive number"),
+        ({"C": "1"}, "C must be a positive number"),
+        ({"C": True}, "C must be a positive number"),
+        ({"tol": 0.0}, "tol must be a positive number"),
+        ({"tol": np.nan}, "tol must be a positive number"),
+        ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
+        ({"max_iter": -2}, "max_iter must be a positive integer, or -1"),
+        ({"max_iter": 10.5}, "max_iter must be a positive integer, or -1"),
+        ({"loss": "hinges"}, "unknown loss 'hinges'; did you mean 'hinge'?"),
+        ({"loss": None}, "unknown loss None"),
+        ({"multi_class": "ovr", "decision_function_shape": "ovo"}, "it needs multi_class='ovo'"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+        ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
+        ({"max_seconds": 0}, "max_seconds must be a positive number of seconds, or None"),
+        ({"cache_size": 0}, "cache_size must be a positive number of megabytes"),
+        ({"cache_size": -5}, "cache_size must be a positive number of megabytes"),
+        ({"solver": "smoo"}, "unknown solver 'smoo'; did you mean 'smo'?"),
+        ({"solver": None}, "unknown solver None"),
+        ({"kernel": "rbff"}, "unknown kernel 'rbff'; did you mean 'rbf'?"),
+        ({"kernel": 3}, "kernel must be a name, a kernel object or a function"),
+        ({"gamma": "scael"}, "unknown gamma 'scael'; did you mean 'scale'?"),
+        ({"gamma": 0.0}, "gamma must be"),
+        ({"gamma": -1}, "gamma must be"),
+        ({"kernel": "linear", "gamma": "scael"}, "unknown gamma"),
+        ({"kernel": "poly", "degree": 0}, "degree must be a positive integer"),
+        ({"kernel": "poly", "degree": 2.5}, "degree must be a positive integer"),
+        ({"kernel": "poly", "coef0": -1.0}, "coef0 must be at least 0"),
+        ({"dtype": "float46"}, "unknown dtype 'float46'; did you mean 'float64'?"),
+        ({"dtype": np.float64}, "unknown dtype"),
+        ({"decision_function_shape": "ovv"}, "unknown decision_function_shape 'ovv'"),
+        ({"class_weight": "balance"}, "class_weight must be None, 'balanced' or a dict"),
+        ({"class_weight": {0: -1.0}}, "class_weight of class 0 must be at least 0"),
+        ({"random_state": "seed"}, "random_state must be None"),
+        ({"random_state": -1}, "random_state must be None"),
+        ({"callback": 3}, "callback must be a function or a list of functions"),
+        ({"callback": [print, "print"]}, "callback must be a function or a list of functions"),
+        ({"solver_options": [1]}, "solver_options must be a dict"),
+        ({"solver": "sbp", "solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
+        ({"solver": "sbp", "solver_options": {"burn": 1}}, "does not take solver_options"),
+    ],
+    ids=str,
+)
+def test_bad_parameter(params, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        KernelSVC(**params).fit(X, Y)
+
+
+def test_parameters_are_not_checked_before_fit():
+    assert KernelSVC(C=-1, solver="none").set_params(tol=0).C == -1
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_not_finite_is_named_by_column(make, value, word):
+    bad = X.copy()
+    bad[17, 2] = value
+    message = f"column 2 holds {word}, first in row 17"
+    with pytest.raises(ValueError, match=message):
+        KernelSVC().fit(make(bad), Y)
+    model = KernelSVC().fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(make(bad))
+
+
+def test_not_finite_is_named_by_the_name_of_its_column():
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    assert "column 'age' holds NaN, first in row 3" in first_not_finite(bad, ["height", "age", "a", "b"])
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="column 'age' holds NaN, first in row 3"):
+        KernelSVC().fit(pandas.DataFrame(bad, columns=["height", "age", "a", "b"]), Y)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (X.astype(str).astype(object) + "cm", "X holds text.*Encode it as numbers"),
+        (X + 1j, "Complex data not supported"),
+        (X[:0], "0 sample"),
+        (X[:, :0], "0 feature"),
+        (X[0], "2D array"),
+        (X[:, :, None], "dim 3"),
+        (X[:-1], "inconsistent numbers of samples"),
+        (X * 1e200, "too large for this kernel in float64: scale the features"),
+    ],
+    ids=["text", "complex", "no rows", "no columns", "one row", "three dimensions", "a row short", "huge"],
+)
+def test_bad_rows(rows, message):
+    y = Y if len(rows) != 0 and rows.ndim != 1 else Y[: len(rows)]
+    with pytest.raises(ValueError, match=message):
+        KernelSVC().fit(rows, y)
+
+
+def test_values_too_large_for_single_precision_only():
+    scaled = X * 1e22
+    with pytest.raises(ValueError, match="too large for this kernel in float32.*use dtype='float64'"):
+        KernelSVC(dtype="float32").fit(scaled, Y)
+    model = KernelSVC().fit(scaled, Y)  # float64, and gamma follows the scale
+    assert model.score(scaled, Y) > 0.95
+    with pytest.raises(ValueError, match="too large"):
+        model.predict(X * 1e200)
+
+
+def test_polynomial_that_overflows_is_refused():
+    with pytest.raises(ValueError, match="too large for this kernel"):
+        KernelSVC("poly", degree=200, gamma=10.0).fit(X, B)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(150), "The number of classes has to be greater than one; got 1 class"),
+        (Y + 0.5 * np.arange(150), "Unknown label type"),
+        (np.where(Y == 0, np.nan, Y), "Input y contains NaN"),
+        (None, "requires y"),
+        (np.column_stack([Y, Y]), "1d array|multi-output|y should be"),
+    ],
+    ids=["one class", "real numbers", "NaN", "none", "two columns"],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (-np.ones(150), "sample_weight must be at least 0"),
+        (np.zeros(150), "every example of class '0' has weight 0|at least one non-zero"),
+        (np.where(Y == 1, 0.0, 1.0), "every example of class '1' has weight 0"),
+        (np.ones(149), "sample_weight"),
+        (np.ones((150, 2)), "[Ss]ample.weight"),
+        (np.full(150, np.nan), "NaN"),
+    ],
+    ids=["negative", "all zero", "a class of zeros", "short", "two columns", "NaN"],
+)
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_bad_weights(weights, message, class_weight):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC(class_weight=class_weight).fit(X, Y, sample_weight=weights)
+
+
+def test_class_weight_of_zero_is_a_class_of_zeros():
+    with pytest.raises(ValueError, match="every example of class '1' has weight 0"):
+        KernelSVC(class_weight={1: 0.0}).fit(X, Y)
+
+
+def test_precomputed_kernel_of_the_wrong_shape():
+    with pytest.raises(ValueError, match=r"must be a square matrix, got shape \(150, 4\)"):
+        KernelSVC("precomputed").fit(X, Y)
+    model = KernelSVC("precomputed").fit(X @ X.T, Y)
+    with pytest.raises(ValueError, match="150 features"):
+        model.predict(X @ X[:20].T)
+    with pytest.raises(TypeError, match="dense data is required"):
+        KernelSVC("precomputed").fit(sparse.csr_array(X @ X.T), Y)
+
+
+def test_function_that_is_no_kernel():
+    with pytest.raises(
+        ValueError, match=r"kernel function must return .*expected shape \(2, 3\), got \(3,\)"
+    ):
+        KernelSVC(lambda A, B: np.ones(3)).fit(X, Y)
+
+
+def test_function_that_gives_nan_makes_no_model():
+    def kernel(A, B):
+        K = A @ B.T
+        K[K > 60] = np.nan
+        return K
+
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        KernelSVC(kernel, max_iter=1000).fit(X, Y)
+
+
+def test_prediction_with_the_wrong_number_of_features():
+    with pytest.raises(ValueError, match="X has 3 features, but KernelSVC is expecting 4 features"):
+        KernelSVC().fit(X, Y).predict(X[:, :3])
+
+
+def test_a_failed_fit_leaves_the_fitted_model_as_it_was():
+    model = KernelSVC().fit(X, Y)
+    expected = model.decision_function(X)
+    with pytest.raises(ValueError, match="greater than one"):
+        model.fit(X, np.zeros(150))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full_like(X, np.nan), Y)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
+# --- every solver -------------------------------------------------------------------------------------------
+
+ENTRIES = [entry for entry in registry.SOLVERS if entry.problem == "kernel-svm"]
+# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def settings(solver, max_iter=512):
+    """A short, repeatable run."""
+    return {"solver": solver, "random_state": 0, **({} if solver == "smo" else {"max_iter": max_iter})}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_solver_stands_in_the_docstring(entry):
+    assert f"* ``{entry.name}``:" in KernelSVC.__doc__
+
+
+@every_solver
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (X, np.zeros(150), "greater than one; got 1 class"),
+        (np.where(np.arange(4) == 2, np.nan, X), Y, "column 2 holds NaN"),
+        (X[:0], Y[:0], "0 sample"),
+        (X, np.where(Y == 0, np.nan, Y), "Input y contains NaN"),
+    ],
+    ids=["one class", "NaN", "no rows", "NaN labels"],
+)
+def test_bad_data_is_refused_whatever_the_solver(solver, rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVC(**settings(solver)).fit(rows, labels)
+
+
+def test_loss_that_another_solver_offers_is_said_with_its_name():
+    offered = {loss: {e.name for e in ENTRIES if loss in e.losses} for loss in ("squared_hinge", "log_loss")}
+    for entry in ENTRIES:
+        for loss, names in offered.items():
+            if loss not in entry.losses:
+                with pytest.raises(ValueError, match=f"minimises loss='hinge'.*{loss}") as refused:
+                    KernelSVC(solver=entry.name, loss=loss).fit(X, Y)
+                assert all(repr(name) in str(refused.value) for name in names)
+
+
+@quiet
+@every_solver
+def test_duplicate_rows_with_opposite_labels(solver):
+    """No function separates them: its value is the same for both rows of a pair, and all numbers stay finite."""
+    rows, labels = np.repeat(X[:30], 2, axis=0), np.tile([0, 1], 30)
+    model = KernelSVC(C=100.0, max_iter=200, solver=solver, random_state=0, tol=1e-12).fit(rows, labels)
+    values = model.decision_function(rows)
+    assert np.all(np.isfinite(values))
+    np.testing.assert_allclose(values[::2], values[1::2], atol=1e-9)
+    assert np.isfinite(model.objective_) and model.duality_gap_ >= 0
+
+
+@every_solver
+def test_c_too_large_for_the_limit_says_the_gap_it_reached(solver):
+    rows = np.random.default_rng(0).normal(size=(80, 3))
+    labels = np.arange(80) % 2
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=5 with a duality gap of \S+ at the objective"):
+        model = KernelSVC(C=1e10, solver=solver, max_iter=5, random_state=0).fit(rows, labels)
+    assert not model.converged_ and model.status_ == "max_iter"
+    assert np.isfinite(model.objective_) and model.duality_gap_ > 0
+    assert np.all(np.isfinite(model.decision_function(rows)))
+
+
+@quiet
+@every_solver
+def test_a_single_support_vector(solver):
+    """Two rows, one of them at the origin: with a linear kernel only the other one can matter."""
+    model = KernelSVC("linear", C=10.0, **settings(solver)).fit([[0.0], [2.0]], [0, 1])
+    moving = model.dual_coef_[0][model.support_ == 1]
+    assert len(moving) <= 1 and np.all(moving > 0)
+    alone = KernelSVC("linear", C=10.0, fit_intercept=False, **settings(solver)).fit([[0.0], [2.0]], [0, 1])
+    values = alone.decision_function([[0.0], [1.0], [2.0]])
+    assert np.all(np.isfinite(values)) and values[0] == 0 and values[2] > 0
+    np.testing.assert_allclose(values[2], 2 * values[1], rtol=1e-6)
+
+
+@quiet
+@every_solver
+def test_a_million_sparse_features(solver):
+    rng = np.random.default_rng(0)
+    n, d, used = 60, 1_000_000, 20
+    columns = rng.choice(d, size=(n, used)).ravel()
+    rows = sparse.csr_matrix((rng.random(n * used), (np.repeat(np.arange(n), used), columns)), shape=(n, d))
+    labels = np.arange(n) % 2
+    rows = rows + sparse.csr_matrix((2.0 * labels, (np.arange(n), np.zeros(n, dtype=int))), shape=(n, d))
+    model = KernelSVC("linear", **settings(solver)).fit(rows, labels)
+    thin = KernelSVC("linear", **settings(solver)).fit(rows[:, np.unique(rows.indices)], labels)
+    np.testing.assert_array_equal(model.dual_coef_, thin.dual_coef_)
+    assert model.support_vectors_.shape == (len(model.support_), d) and sparse.issparse(
+        model.support_vectors_
+    )
+    assert model.score(rows, labels) > 0.9
+
+
+def test_precision_is_double_where_a_narrow_kernel_needs_it():
+    """exp(-gamma |x - z|^2) from single-precision inner products of long rows is not even 1 at x = z."""
+    rng = np.random.default_rng(0)
+    rows = 30 * rng.normal(size=(2100, 5))
+    labels = rows[:, 0] > 0
+    wide = KernelSVC(gamma=1e-3, max_iter=1, solver="pegasos", random_state=0)
+    narrow = KernelSVC(gamma=1e6, max_iter=1, solver="pegasos", random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        assert wide.fit(rows, labels).dtype_ == "float32"
+        assert narrow.fit(rows, labels).dtype_ == "float64"
+        assert narrow.fit(sparse.csr_matrix(rows), labels).dtype_ == "float64"
+        # Far from the origin but near one another: rows are centred before they are multiplied.
+        assert wide.fit(rows + 1e4, labels).dtype_ == "float32"
+        assert narrow.set_params(dtype="float32").fit(rows, labels).dtype_ == "float32"

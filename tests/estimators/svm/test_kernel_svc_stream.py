@@ -1,0 +1,301 @@
+"""KernelSVC(solver="scs") on streams: chunks, memory maps, batches."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.multiclass import OneVsRestClassifier
+
+from kernbench import KernelSVC
+from kernbench.estimators.svm.scs_chunks import Chunk, Reader, Shuffled
+from kernbench.kernels import Gaussian
+from kernbench.problems.window import StreamWindow
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+
+
+def svc(cap=200, alpha=0.01, **options):
+    options = {"gamma": 0.5, "random_state": 0, "max_iter": 60, **options}
+    return KernelSVC(solver="scs", C=1 / (alpha * cap), solver_options={"sample_cap": cap}, **options)
+
+
+def chunks_of(X, y, size=150):
+    return [(X[i : i + size], y[i : i + size]) for i in range(0, len(y), size)]
+
+
+def endless(seed=0, size=150):
+    while True:
+        yield draw(size, seed)
+        seed += 1
+
+
+X_NEW, Y_NEW = draw(1000, 999)
+
+
+@pytest.mark.parametrize("form", ["list", "iterator", "whole", "csr", "endless"])
+def test_every_form_of_a_stream_learns(form):
+    X, y = draw(1500, 1)
+    chunks = {
+        "list": chunks_of(X, y),
+        "iterator": iter(chunks_of(X, y)),
+        "whole": [(X, y)],
+        "csr": chunks_of(sparse.csr_matrix(X), y),
+        "endless": endless(),
+    }[form]
+    model = svc().fit_chunks(chunks)
+    fitted = KernelSVC(gamma=0.5, C=1 / (0.01 * 1500)).fit(X, y)
+    assert model.score(X_NEW, Y_NEW) > fitted.score(X_NEW, Y_NEW) - 0.06
+    assert len(model.support_) <= 200 and model.support_vectors_.shape == (len(model.support_), 3)
+    assert model.duality_gap_ is None and model.n_iter_[0] <= 60
+    assert list(model.classes_) == ["no", "yes"]
+
+
+def test_a_stream_that_fits_the_sample_is_solved_as_fit_solves_it():
+    X, y = draw(300, 2)
+    model = svc(cap=400, alpha=0.1, max_iter=400).fit_chunks([(X, y)])
+    C = 1 / (0.1 * 300)
+    best = KernelSVC(gamma=0.5, C=C, dtype="float64").fit(X, y)
+    assert np.corrcoef(model.decision_function(X_NEW), best.decision_function(X_NEW))[0, 1] > 0.999
+    # n in C = 1 / (alpha n) is the cap, so alpha is 0.1 here and the objective that of `fit` with C as above.
+    assert (
+        model.objective_ == pytest.approx(best.objective_, rel=2e-3)
+        and model._scs_stream.window.n_sample == 300
+    )
+
+
+def test_chunks_of_an_array_are_the_array():
+    X, y = draw(600, 3)
+    assert svc().fit_chunks([(X, y)]).score(X_NEW, Y_NEW) == pytest.approx(
+        svc().fit_chunks(chunks_of(X, y)).score(X_NEW, Y_NEW), abs=0.05
+    )
+    a, b = (svc().fit_chunks(chunks_of(X, y)) for _ in range(2))
+    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
+
+
+@pytest.mark.parametrize("form", [list, iter])
+def test_chunks_may_be_of_one_class_each(form):
+    X, y = draw(300, 3)
+    chunks = [(X[y == label], y[y == label]) for label in ("no", "yes")]
+    model = svc(cap=300).fit_chunks(form(chunks))
+    assert model.score(X_NEW, Y_NEW) > svc(cap=300).fit_chunks([(X, y)]).score(X_NEW, Y_NEW) - 0.03
+
+
+def test_a_memory_map_is_read_where_it_is_drawn_only(tmp_path):
+    X, y = draw(20_000, 4)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    tracemalloc.start()
+    model = svc(cap=100, max_iter=20).fit_chunks([(mapped, y)])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes  # 480 kB
+    assert model._scs_stream.window.n_seen < 6000
+
+
+def test_partial_fit_improves_and_goes_on_after_pickling():
+    model, scores = svc(max_iter=-1), []
+    for seed in range(5):
+        X, y = draw(150, seed)
+        model.partial_fit(X, y)
+        scores.append(model.score(X_NEW, Y_NEW))
+        model = pickle.loads(pickle.dumps(model))
+    assert scores[-1] > scores[0] - 0.02 and scores[-1] > 0.7
+    assert len(model.support_) <= 200 and model.n_iter_[0] == 5 * 20
+
+
+def test_pickled_is_live():
+    live = svc(max_iter=10).partial_fit(*draw(150, 0))
+    pickled = pickle.loads(pickle.dumps(live))
+    for model in (live, pickled):
+        model.partial_fit(*draw(150, 1))
+    np.testing.assert_array_equal(live.dual_coef_, pickled.dual_coef_)
+
+
+def test_alpha_can_be_set_itself():
+    X, y = draw(300, 2)
+    a = svc(cap=250, alpha=0.02).fit_chunks([(X, y)])
+    b = svc(cap=250).set_params(solver_options={"sample_cap": 250, "alpha": 0.02}).fit_chunks([(X, y)])
+    np.testing.assert_allclose(a.dual_coef_, b.dual_coef_, rtol=1e-9)
+
+
+def test_batches_of_one_class_wait_for_the_other():
+    X, y = draw(200, 5)
+    model = svc().partial_fit(X[y == "no"], y[y == "no"], classes=["no", "yes"])
+    assert set(model.predict(X)) == {"no"}
+    model.partial_fit(X[y == "yes"], y[y == "yes"])
+    assert model.score(X, y) > 0.7
+    model.partial_fit(X[y == "no"][:10], ["no"] * 10)
+    assert model.score(X, y) > 0.7
+
+
+def test_partial_fit_after_fit_starts_afresh():
+    X, y = draw(200, 6)
+    model = svc().partial_fit(X, y).fit(X, y)
+    assert model.duality_gap_ is not None
+    model.partial_fit(X, y)
+    assert model.duality_gap_ is None and model.n_iter_[0] <= 60
+
+
+def test_weight_zero_is_leaving_out():
+    X, y = draw(400, 7)
+    weights = (np.arange(400) % 2).astype(float)
+    noise = np.where(weights > 0, y, np.where(y == "yes", "no", "yes"))
+    model = svc().fit_chunks([(X, noise, weights)])
+    assert model.score(X_NEW, Y_NEW) > 0.7
+    assert svc(class_weight={"yes": 20.0}).fit_chunks([(X, y)]).predict(X_NEW).tolist().count("yes") > 600
+
+
+@pytest.mark.parametrize(
+    "spoil, sentence",
+    [
+        (lambda X, y: (np.where(np.arange(3) == 1, np.nan, X), y), "chunk 30 .*column 1 holds NaN.*in row"),
+        (lambda X, y: (X[:, :2], y), "chunk 30 .*2 features, those before had 3"),
+        (lambda X, y: (X, np.full(len(y), "maybe")), "chunk 30 .*'maybe'.*not among"),
+        (lambda X, y: (X, y[:-1]), "chunk 30 .*got shapes"),
+        (lambda X, y: (X, y, -np.ones(len(y))), "chunk 30 .*weights"),
+        (lambda X, y: (X.astype(str) + "x", y), "chunk 30 .*not numbers"),
+        (lambda X, y: X, "chunk 30 must be a tuple"),
+    ],
+    ids=["nan", "features", "labels", "shapes", "weights", "text", "no tuple"],
+)
+def test_a_bad_late_chunk_is_named_and_the_model_stays(spoil, sentence):
+    def stream():
+        for number, chunk in enumerate(endless(), start=1):
+            yield spoil(*chunk) if number == 30 else chunk
+
+    model = svc(cap=300, max_iter=500)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit_chunks(stream())
+    assert model.n_iter_[0] > 5 and model.score(X_NEW, Y_NEW) > 0.7
+
+
+def test_a_stream_that_breaks_off_leaves_the_model():
+    def stream():
+        for number, chunk in enumerate(endless(), start=1):
+            if number == 20:
+                raise OSError("the disk is gone")
+            yield chunk
+
+    model = svc(cap=300, max_iter=500)
+    with pytest.raises(OSError, match="the disk"):
+        model.fit_chunks(stream())
+    assert model.score(X_NEW, Y_NEW) > 0.7
+
+
+def test_a_failed_batch_changes_nothing():
+    model = svc(max_iter=5).partial_fit(*draw(150, 0))
+    before, n_iter = model.decision_function(X_NEW), model.n_iter_[0]
+    X, y = draw(50, 1)
+    for batch in ((np.where(np.arange(3) == 0, np.inf, X), y), (X[:, :2], y), (X, np.full(50, "maybe"))):
+        with pytest.raises(ValueError):
+            model.partial_fit(*batch)
+    np.testing.assert_array_equal(model.decision_function(X_NEW), before)
+    model.partial_fit(X, y)
+    assert model.n_iter_[0] == n_iter + 5
+
+
+@pytest.mark.parametrize(
+    "chunks, sentence",
+    [
+        ([], "empty"),
+        (iter(()), "empty"),
+        ([(X_NEW[:30], ["no"] * 30)], "two classes"),
+        ([(X_NEW[:30], np.arange(30) % 3)], "exactly two classes, got \\[0, 1, 2\\]: .*OneVsRestClassifier"),
+    ],
+)
+def test_streams_that_cannot_be_learnt_from(chunks, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        svc().fit_chunks(chunks)
+
+
+def test_more_than_two_classes_stream_one_against_the_rest():
+    X, y = X_NEW, np.digitize(X_NEW[:, 0], [-0.5, 0.5])
+    with pytest.raises(ValueError, match="exactly two classes"):
+        svc().partial_fit(X, y)
+    with pytest.raises(ValueError, match="exactly two classes"):
+        svc().partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    model = OneVsRestClassifier(svc())
+    for rows in (slice(0, 500), slice(500, 1000)):
+        model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert model.score(X, y) > 0.7
+
+
+def test_names_of_columns_are_forgotten_with_a_new_stream():
+    model = svc(max_iter=5)
+    model.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    assert not hasattr(model.fit_chunks([draw(150, 0)]), "feature_names_in_")
+
+
+def test_what_cannot_stream_says_so():
+    assert not hasattr(KernelSVC(), "partial_fit") and not hasattr(KernelSVC(), "fit_chunks")
+    with pytest.raises(AttributeError):
+        KernelSVC(solver="scs", kernel="precomputed").partial_fit  # noqa: B018
+    with pytest.raises(ValueError, match="balanced"):
+        svc(class_weight="balanced").fit_chunks([draw(50, 0)])
+    with pytest.raises(ValueError, match="redraw"):
+        model = svc().set_params(solver_options={"validation": "holdout"})
+        model.fit_chunks([draw(50, 0)])
+    assert not hasattr(clone(svc().partial_fit(*draw(50, 0))), "_scs_stream")
+
+
+def test_streams_that_stop_short_warn():
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        svc(max_iter=3, tol=1e-9).fit_chunks([draw(500, 0)])
+
+
+@pytest.mark.parametrize("n", [1, 5, 1000, 70_001])
+def test_a_shuffled_order_is_a_permutation(n):
+    order = Shuffled(n, np.random.default_rng(0))
+    whole = np.concatenate([order.between(i, min(i + 999, n)) for i in range(0, n, 999)])
+    assert whole.dtype == np.intp and np.array_equal(np.sort(whole), np.arange(n))
+    if n > 1000:
+        assert abs(np.corrcoef(whole, np.arange(n))[0, 1]) < 0.02
+        assert abs(np.corrcoef(whole[1:], whole[:-1])[0, 1]) < 0.02
+        assert np.bincount(whole[:7000] * 10 // n).min() > 600
+
+
+def test_rows_of_chunks_come_once_each():
+    X = np.arange(40.0)[:, None]
+    chunk = Chunk(1, (X, np.zeros(40)), np.random.default_rng(0))
+    seen = np.concatenate([chunk.take(7)[0][:, 0] for _ in range(8)])
+    assert sorted(seen) == list(range(40)) and list(seen) != list(range(40))
+    reader = Reader([(X[:30], np.arange(30) % 2), (X[30:], np.arange(10) % 2)], np.random.default_rng(0))
+    reader.peek(5)
+    reader.classes = np.array([0, 1])
+    seen = np.concatenate([reader.take(7)[0][:, 0] for _ in range(8)])
+    assert sorted(seen) == list(range(40))
+
+
+def test_a_list_of_chunks_is_drawn_from_as_one():
+    X = np.arange(40.0)[:, None]
+    reader = Reader([(X[:30], np.arange(30) % 2), (X[30:], np.arange(10) % 2)], np.random.default_rng(0))
+    reader.classes = np.array([0, 1])
+    reader.take(40)
+    counts = np.bincount(reader.redraw(20_000)[0][:, 0].astype(int), minlength=40)
+    assert counts.min() > 400 and counts.max() < 600
+    assert Reader(iter([]), np.random.default_rng(0)).redraw(5) is None
+
+
+def test_a_window_never_holds_a_row_twice():
+    X = np.arange(500.0)[:, None]
+    reader = Reader(iter([(X, np.arange(500) % 2)]), np.random.default_rng(0))
+    reader.classes, reader.n_features = np.array([0, 1]), 1
+    window = StreamWindow(Gaussian(1.0), reader, 60, 1, np.float64, np.random.default_rng(1))
+    window.fresh(10, both_classes=True)
+    for _ in range(12):
+        window.fresh(5)
+        ids = window.validation(20)
+        assert np.all((ids < window.n_sample) | ((ids >= 60) & (ids < 60 + window.n_pool)))
+        held = np.concatenate([window.X[: window.n_sample, 0], window.X[60 : 60 + window.n_pool, 0]])
+        assert len(set(held.tolist())) == len(held)
+    assert window.n_sample == 60

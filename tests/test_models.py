@@ -1,0 +1,66 @@
+"""The list of public models against the code: each estimator is in it, with its address and its task."""
+
+import importlib
+import pkgutil
+
+import pytest
+from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
+
+import kernbench
+import kernbench.estimators
+import kernbench.features
+from kernbench._models import BY_NAME, ESTIMATORS, MODELS, TRANSFORMERS, task_of
+
+FITS_TASK = {
+    "classify": is_classifier,
+    "rank": lambda model: is_classifier(model) and not model.__sklearn_tags__().classifier_tags.multi_class,
+    "regress": is_regressor,
+    "novelty": is_outlier_detector,
+    "ratio": lambda model: hasattr(model, "log_ratio"),
+    "transform": lambda model: hasattr(model, "transform"),
+}
+
+
+def estimator_classes(package):
+    """Name -> address of the classes of a package that define the parameters of a scikit-learn estimator.
+
+    Base classes leave ``__init__``, which lists the parameters, to those that derive from them.
+    """
+    found = {}
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, type) and issubclass(value, BaseEstimator) and "__init__" in vars(value):
+                if value.__module__ == module.name:
+                    found[name] = f"{module.name}:{name}"
+    return found
+
+
+def test_the_list_holds_every_estimator_and_nothing_else():
+    found = estimator_classes(kernbench.estimators) | estimator_classes(kernbench.features)
+    assert found == {model.name: model.address for model in MODELS}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_a_model_is_what_its_entry_says(model):
+    estimator = model.load()()
+    assert type(estimator).__name__ == model.name and task_of(estimator) == model.task
+    assert FITS_TASK[model.task](estimator)
+    assert callable(estimator.save)
+
+
+def test_names_are_listed_once():
+    assert len(BY_NAME) == len(MODELS) == len(ESTIMATORS) + len(TRANSFORMERS)
+
+
+@pytest.mark.parametrize("package, models", [(kernbench, ESTIMATORS), (kernbench.features, TRANSFORMERS)])
+def test_packages_show_their_models(package, models):
+    for model in models:
+        assert getattr(package, model.name) is model.load()
+        assert model.name in package.__all__ and model.name in dir(package)
+
+
+def test_every_public_name_can_be_imported():
+    for name in kernbench.__all__:
+        assert getattr(kernbench, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'KernelSVR'"):
+        kernbench.KernelSVR  # noqa: B018

@@ -1,0 +1,148 @@
+"""Rows: indices out of bounds and NaN are refused wherever rows come in, and valid matrices of any format pass."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench import KernelSVC, LinearSVC, closed_form_limit
+from kernbench._models import MODELS
+from kernbench.features import feature_block
+from kernbench.kernels import Gaussian, Hellinger, Laplacian, Linear
+from kernbench.kernels.rows import KernelRows
+from kernbench.validation.arrays import check_indices, check_no_nan
+
+N, D = 40, 6
+Y = np.arange(N) % 2
+
+
+@pytest.fixture
+def X():
+    return sparse.random(N, D, density=0.5, format="csr", random_state=0)
+
+
+def damaged(X, what):
+    """A copy of X with one fault."""
+    X = X.copy()
+    if what == "too large":
+        X.indices[7] = X.shape[1]
+    elif what == "far too large":
+        X.indices[-1] = 10**9
+    elif what == "negative":
+        X.indices[0] = -1
+    elif what == "decreasing":
+        X.indptr[3] = X.indptr[2] - 1
+    elif what == "beyond the end":
+        X.indices = X.indices[:-3]
+    elif what == "not from 0":
+        X.indptr[0] = 1
+    return X
+
+
+FAULTS = ("too large", "far too large", "negative", "decreasing", "beyond the end", "not from 0")
+ENTRANCES = {
+    **{f"{model.name}.fit": lambda X, model=model: model.load()().fit(X, Y) for model in MODELS},
+    "KernelSVC.fit_chunks": lambda X: KernelSVC(solver="scs").fit_chunks([(X, Y)]),
+    "closed_form_limit": lambda X: closed_form_limit(X, Y),
+    "kernel(X)": lambda X: Gaussian(1.0)(X),
+    "kernel(Z, X)": lambda X: Laplacian(1.0)(np.ones((2, D)), X),
+    "Linear.diag": lambda X: Linear().diag(X),
+    "Hellinger.diag": lambda X: Hellinger().diag(X),
+    "KernelRows": lambda X: KernelRows(X, Linear()),
+    "feature_block": lambda X: feature_block(0, 0, 8, X, Gaussian(1.0)),
+}
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64], ids=["int32", "int64"])
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_indices_out_of_bounds_are_refused(X, entrance, fault, index):
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    with pytest.raises(ValueError, match="is not a valid CSR matrix"):
+        ENTRANCES[entrance](damaged(X, fault))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_indices_out_of_bounds_are_refused_after_the_fit(X, model):
+    fitted = model.load()().fit(X, Y)
+    method = fitted.transform if model.task == "transform" else fitted.predict
+    with pytest.raises(ValueError, match="is not a valid CSR matrix"):
+        method(damaged(X, "far too large"))
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_the_message_names_the_place(layout, kind):
+    """SciPy builds such a matrix without a complaint."""
+    make = getattr(sparse, f"{layout}_{kind}")
+    one = np.ones((3, 1, 1)) if layout == "bsr" else np.ones(3)
+    matrix = make(
+        (one, np.array([0, 5, 1]), np.array([0, 1, 3, 3])), shape=(2, 3) if layout == "csc" else (3, 2)
+    )
+    place = "column 1 has the row index 5" if layout == "csc" else "row 1 has the column index 5"
+    with pytest.raises(ValueError, match=f"X is not a valid {layout.upper()} matrix: {place}"):
+        check_indices(matrix)
+    with pytest.raises(ValueError, match="is not a valid"):
+        LinearSVC().fit(matrix, np.arange(matrix.shape[0]) % 2)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+def test_valid_matrices_of_any_format_pass(X, layout):
+    for matrix in (
+        X.asformat(layout),
+        sparse.csr_array(X).asformat(layout),
+        sparse.csr_matrix((N, D)).asformat(layout),
+    ):
+        check_indices(matrix)
+    np.testing.assert_allclose(Gaussian(1.0)(X.asformat(layout)), Gaussian(1.0)(X.toarray()))
+
+
+def test_entries_past_the_end_of_the_last_row_do_not_matter(X):
+    roomy = X.copy()
+    roomy.indices, roomy.data = np.append(X.indices, [10**6]), np.append(X.data, [1.0])
+    check_indices(roomy)
+
+
+def test_blocks_of_rows_are_counted_in_blocks():
+    matrix = sparse.bsr_matrix((np.ones((1, 2, 3)), np.array([1]), np.array([0, 1, 1])), shape=(4, 6))
+    check_indices(matrix)
+    matrix.indices[0] = 2
+    with pytest.raises(ValueError, match="column indices go from 0 to 1"):
+        check_indices(matrix)
+
+
+# --- NaN ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, sparse.csr_matrix, np.asfortranarray], ids=["dense", "CSR", "Fortran"]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Gaussian(1.0) + Linear()], ids=str
+)
+def test_nan_is_refused_by_a_kernel(convert, dtype, kernel):
+    X = np.ones((5, 4), dtype=dtype)
+    Z = X.copy()
+    Z[3, 2] = np.nan
+    with pytest.raises(ValueError, match="^X contains NaN: column 2 holds NaN, first in row 3"):
+        kernel(convert(Z), X)
+    with pytest.raises(ValueError, match="^Z contains NaN: column 2 holds NaN, first in row 3"):
+        kernel(X, convert(Z))
+    with pytest.raises(ValueError, match="^X contains NaN"):
+        kernel(convert(Z))
+
+
+def test_only_nan_is_looked_for():
+    for X in (
+        np.empty((0, 3)),
+        np.ones((2, 2), dtype=int),
+        np.full((1, 1), np.inf),
+        sparse.csr_matrix((3, 3)),
+    ):
+        check_no_nan(X)
+
+
+def test_estimators_name_the_column_of_nan(X):
+    X.data[0] = np.nan
+    with pytest.raises(ValueError, match=f"column {X.indices[0]} holds NaN, first in row 0"):
+        KernelSVC().fit(X, Y)
