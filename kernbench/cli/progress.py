@@ -81,6 +81,9 @@ class ProgressDisplay:
     def _ignore(self, event):
         pass
 
+    def _note(self, event):
+        self._say(f"[yellow]![/] {escape(event.message)}")
+
     def _loading(self, event):
         self._progress.update(self._task, description=f"loading {escape(event.message)}")
 

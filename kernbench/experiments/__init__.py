@@ -2,25 +2,16 @@
 
 ::
 
-    base/            the declarations: Experiment, Scale, Setting, Method, Metric, Claim, figures: plain data
-    sbp/             one package per paper, or question …
-    svm_peers/
-    primitives/
-    rocsvm/
-    registry.py      … listed here
+    declare/       what an experiment is: Experiment, Scale, Setting, Method, Metric, Claim, displays; plain data
+    measure/       how a method is measured, inside the process of a cell
+    papers/        the papers' experiments: sbp/ rocsvm/ scs/
+    ours/          and ours: svm_peers/ auc_peers/ primitives/
+    registry.py    … listed here
+    run/           cells, their processes, their records; ``run()``
 
-    cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
-    runner.py        cells → records: run(), resumable
-      schedule.py      order, budgets, so many at a time
-      process.py       one cell's process seen from outside: its limits and its end
-      launching.py     … how it is started: forked from the nursery.py, or afresh
-      worker.py        … and from inside
-      memory.py        … and what memory it took
-      measure.py       load, fit, predict, on the clock: the race, and what any measurement hands back
-      evaluation.py    how a model is judged, off the clock
-      progress.py      events, summary, expected time
-    store.py         records, append-only
-    environment.py   where a record was measured
+An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that
+declares ``EXPERIMENT``, and its line in `registry`. Declarations name whatever computes as ``"module:function"``
+and import nothing that does.
 """
 
 from kernbench.experiments.declare import (
@@ -38,12 +29,12 @@ from kernbench.experiments.declare import (
     MetricTable,
     PaperNumber,
     Profiles,
+    Quantity,
+    Recommendation,
     Scale,
     Setting,
 )
 from kernbench.experiments.registry import EXPERIMENTS, get, names
-from kernbench.experiments.run.runner import run
-from kernbench.experiments.run.store import Store
 
 __all__ = [
     "EXPERIMENTS",
@@ -61,10 +52,10 @@ __all__ = [
     "MetricTable",
     "PaperNumber",
     "Profiles",
+    "Quantity",
+    "Recommendation",
     "Scale",
     "Setting",
-    "Store",
     "get",
     "names",
-    "run",
 ]

@@ -1,15 +1,23 @@
-"""Every experiment, listed once."""
+"""Every experiment, listed once: the module whose ``EXPERIMENT`` declares it."""
 
+from kernbench._lazy import load
 from kernbench._names import unknown_name
-from kernbench.experiments.ours import primitives, svm_peers
-from kernbench.experiments.papers import rocsvm, sbp, scs
 
-EXPERIMENTS = (
-    *sbp.EXPERIMENTS,
-    svm_peers.EXPERIMENT,
-    primitives.EXPERIMENT,
-    *rocsvm.EXPERIMENTS,
-    *scs.EXPERIMENTS,
+EXPERIMENTS = tuple(
+    load(f"kernbench.experiments.{module}:EXPERIMENT")
+    for module in (
+        "papers.sbp.libsvm",
+        "papers.sbp.kernel_evaluations",
+        "papers.sbp.inner_products",
+        "ours.svm_peers.declaration",
+        "ours.primitives.declaration",
+        "papers.rocsvm.linear",
+        "papers.rocsvm.nystroem",
+        "papers.rocsvm.real",
+        "ours.auc_peers.declaration",
+        "papers.scs.accuracy",
+        "papers.scs.objective",
+    )
 )
 
 
@@ -19,7 +27,7 @@ def names():
 
 
 def get(name):
-    """The experiment called `name`.
+    """Return the experiment called `name`.
 
     Raises
     ------

@@ -1,20 +1,15 @@
 """The report: records → tables, figures and sentences → one HTML page.
 
-::
+Records go through these folders in this order; each uses only those above it::
 
-    building.py      build(): the whole way, from a results folder to a report folder
-      records.py       read the results folder, remember what could not be read
-      aggregate.py     records of the repeats → cells and groups
-      sections.py      all that is said about one experiment at one scale
-        comparison.py    its tables
-        drawings.py      its figures: what is in them;  figures.py draws,  svg.py places them
-        claims.py        whether the paper's claim holds
-        provenance.py    where the numbers come from
-      overall.py       profiles over all experiments
-      verdict.py       which solver to use, and why
-      page.py          HTML and Markdown, by templates/
-      folder.py        files, whole or not at all
-    statistics.py  curves.py  tables.py  labels.py  style.py  text.py    what they share
+    text.py  statistics.py    how numbers are printed; what few repeats can say
+    records/                  a results folder → Results: an experiment's declaration and its records
+    tables/                   declared tables
+    charts/                   declared figures, as SVG
+    claims/                   on how many data sets each claim holds
+    verdict/                  which method to use for a task, over all experiments
+    page/                     sections, HTML and Markdown
+    building.py               build(): the whole way, from a results folder to a report folder
 """
 
 from kernbench.report.building import Built, build

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kernbench._version import __version__
-from kernbench.report.folder import output_folder, write_files
+from kernbench.report.page.folder import output_folder, write_files
 
 
 @dataclass
@@ -17,7 +17,7 @@ class Built:
     page : Path
         The HTML page.
     headline : str
-        The verdict.
+        The verdict, one line for each task.
     notes : list of str
         About records that could not be used.
     n_records, n_files : int
@@ -35,7 +35,7 @@ def build(results="results", out="reports", *, on_step=None):
 
     Writes ``index.html`` (one page, needs nothing else), ``summary.md``, and every figure and table as SVG
     and CSV in ``figures/`` and ``tables/``. All of it is made before the first file is replaced,
-    ``index.html`` last.
+    ``index.html`` last. Of an experiment with records at both scales, the paper's is shown.
 
     Parameters
     ----------
@@ -57,65 +57,52 @@ def build(results="results", out="reports", *, on_step=None):
     """
     on_step = on_step or (lambda words: None)
     on_step("reading records")
-    from kernbench.report.records import read_results
+    from kernbench.report.records.reading import read_results
 
-    found = read_results(results)
+    found, notes = read_results(results)
     out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
-        page = _page(found, on_step)
+        page = _page(found, notes, on_step)
         on_step("writing")
         files = _files(page)
         write_files(out, scratch, files)
-    return Built(out / "index.html", page.verdict.headline, page.notes, page.n_records, len(files))
+    headline = "\n".join(verdict.headline for verdict in page.verdicts)
+    return Built(out / "index.html", headline, page.notes, page.n_records, len(files))
 
 
-def _page(found, on_step):
-    from kernbench.experiments import registry
-    from kernbench.report.overall import overall_profile
-    from kernbench.report.page import Page, solver_table
-    from kernbench.report.sections import make_section
-    from kernbench.report.style import looks
-    from kernbench.report.verdict import no_race, verdict
+def _page(found, notes, on_step):
+    from kernbench.report.charts.overall import overall_profiles
+    from kernbench.report.page.page import Page, solver_table
+    from kernbench.report.page.sections import make_section
+    from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
-    sections, verdicts = [], []
-    for group in found.groups:
-        experiment = registry.get(group.experiment)
-        # A known solver looks the same on the whole page, any other method within its experiment.
-        budgeted = {method.name for method in experiment.methods if method.depends_on}
-        styles = looks([*(method.name for method in experiment.methods), *group.methods()], budgeted)
-        on_step(f"drawing {group.experiment}, {group.scale} scale")
-        sections.append(make_section(experiment, group, styles))
-        if experiment.is_race:
-            verdicts.append(verdict(experiment, group))
-    overall = []
-    for scale in dict.fromkeys(group.scale for group in found.groups):
-        of_scale = [group for group in found.groups if group.scale == scale]
-        declared = {group.experiment: registry.get(group.experiment) for group in of_scale}
-        overall.append(overall_profile(declared, of_scale))
-    # The paper's own data speak first; where they say nothing yet, small ones may.
-    answered = [candidate for candidate in verdicts if candidate.table is not None]
+    sections, shown = [], set()
+    for results in found:  # paper scale first
+        if results.experiment.name not in shown:
+            shown.add(results.experiment.name)
+            on_step(f"drawing {results.experiment.name}, {results.scale} scale")
+            sections.append(make_section(results))
     return Page(
-        verdict=(answered or verdicts or [no_race(sections)])[0],
+        verdicts=verdicts(found) or [without_recommendation(sections)],
         sections=sections,
         solvers=solver_table(),
-        overall=[picture for picture in overall if picture is not None],
-        notes=found.notes,
+        overall=overall_profiles(found),
+        notes=notes,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),
-        n_records=len(found.records),
+        n_records=sum(len(results.records) for results in found),
     )
 
 
 def _files(page):
-    from kernbench.report.page import render_html, render_markdown
+    from kernbench.report.page.page import render_html, render_markdown
 
-    tables = [table for section in page.sections for table in section.tables] + [page.solvers]
-    tables += [page.verdict.table] if page.verdict.table is not None else []
+    tables = [table for section in page.sections for table in section.tables + section.facts]
+    tables += [verdict.table for verdict in page.verdicts if verdict.table is not None]
     pictures = [picture for section in page.sections for _, group in section.pictures for picture in group]
-    pictures += page.overall
-    files = {f"tables/{table.name}.csv": table.to_csv() for table in tables}
-    for picture in pictures:
+    files = {f"tables/{table.name}.csv": table.to_csv() for table in [*tables, page.solvers]}
+    for picture in pictures + page.overall:
         files[f"figures/{picture.name}.svg"] = picture.svg_file
         files[f"figures/{picture.name}.csv"] = picture.csv
     files["summary.md"] = render_markdown(page)

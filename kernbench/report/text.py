@@ -1,4 +1,4 @@
-"""Numbers as people read them. Every function takes None and gives a dash for it."""
+"""Numbers and names as people read them. A number that is None becomes a dash."""
 
 import re
 
@@ -77,13 +77,6 @@ def memory(n_bytes):
     return f"{significant(n_bytes / 1e6)} MB" if n_bytes < 1e9 else f"{significant(n_bytes / 1e9)} GB"
 
 
-def times_as_fast(ratio):
-    """``2.9 times as fast`` for 2.9, ``0.62 times as fast`` for 0.62."""
-    if 0.95 <= ratio <= 1.05:
-        return "as fast"
-    return f"{significant(ratio, 2)} times as fast"
-
-
 def plural(number, noun):
     """``1 repeat``, ``3 repeats``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -123,3 +116,63 @@ def unbroken(sentence):
 def possessive(name):
     """``"LIBSVM's"``, ``"Pegasos'"``."""
     return f"{name}'" if name.endswith("s") else f"{name}'s"
+
+
+def heading(metric):
+    """A metric's label and unit, over a column or along an axis."""
+    return f"{metric.label}{f' ({metric.unit})' if metric.unit else ''}"
+
+
+def scaled(metric, value, error=None):
+    """A value in the metric's unit, without naming it: two decimals for a percentage."""
+    if value is None:
+        return DASH
+    if metric.unit in ("%", "points"):
+        return percent(value, error)
+    shown = significant(metric.factor * value)
+    return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
+
+
+def printed(metric, value):
+    """A paper's value, with the digits it was printed with."""
+    shown = f"{round(metric.factor * value, 6):g}"
+    return f"{shown}.0" if metric.unit == "%" and shown.isdigit() else shown
+
+
+def with_unit(metric, value):
+    """A value and its unit: 14.91 %."""
+    return f"{scaled(metric, value)} {metric.unit}".rstrip()
+
+
+def fitting(metric, value, digits=3):
+    """A value in the unit that suits its size, where the metric is a time or a memory: 396 ms."""
+    if value is None:
+        return DASH
+    if metric.unit == "s":
+        return seconds(value)
+    if metric.unit == "MB":
+        return memory(value)
+    return f"{significant(metric.factor * value, digits)} {metric.unit}".rstrip()
+
+
+def amount(metric, difference):
+    """A difference without its sign, in words: ``0.07 points``."""
+    if metric.unit == "%":
+        return f"{100 * difference:.2f} points"
+    return f"{metric.factor * difference:.3g} {metric.unit}".rstrip()
+
+
+def signed(metric, difference, error=None):
+    """A difference in the metric's unit, with its sign; points for percentages."""
+    if difference is None:
+        return DASH
+    plain = f"{metric.factor * difference:+.3g}".replace("-", "−")
+    shown = points(difference) if metric.unit == "%" else plain
+    return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
+
+
+def times(ratio, error=None):
+    """A ratio: ``2.93 ×``."""
+    if ratio is None:
+        return DASH
+    return f"{significant(ratio)}{'' if error is None else f' ± {significant(error, 2)}'} ×"

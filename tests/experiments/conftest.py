@@ -1,10 +1,13 @@
-"""A small experiment of fake methods, and records without a run behind them."""
+"""A small experiment of fake methods, cells measured here and now, and records without a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kernbench._lazy import load
 from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting
+from kernbench.experiments.run.cells import plan
 
 
 @pytest.fixture
@@ -36,6 +39,34 @@ def fake():
     return lambda name, kind="Sign", /, params=None, **rest: Method(
         name, name, f"experiment_fakes:{kind}", params or {}, **rest
     )
+
+
+@pytest.fixture(scope="session")
+def cell_of():
+    """Return a function that makes a cell of the quick scale, with other arguments and parameters."""
+
+    def make(experiment, dataset, method, *, arguments=None, **params):
+        cells, _ = plan([experiment], "quick", datasets=[dataset], methods=[method], repeats=1)
+        (cell,) = [cell for cell in cells if cell.method == method]
+        return replace(
+            cell,
+            arguments=cell.arguments | (arguments or {}),
+            params=cell.params | params,
+            warm_up_rows=0,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def outcome(cell_of):
+    """Return a function that measures such a cell, in this process."""
+
+    def measured(*place, **changes):
+        cell = cell_of(*place, **changes)
+        return load(cell.measure)(cell)
+
+    return measured
 
 
 @pytest.fixture

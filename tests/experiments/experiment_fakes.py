@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.experiments.measure.clock import result
+from kernbench.experiments.measure.record import result
+from kernbench.kernels.threads import n_openmp_threads
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,14 @@ class Leaves(Sign):
         os._exit(7)
 
 
-def evaluate(model, data, predictions):
+def evaluate(fit):
     return {
-        "test_error": float(np.mean(predictions != data.y_test)),
-        "worst": getattr(model, "worst", None),
+        "test_error": float(np.mean(fit.predictions != fit.data.y_test)),
+        "worst": getattr(fit.model, "worst", None),
         "threads": int(os.environ["OMP_NUM_THREADS"]),
-        "budget": model.max_seconds,
+        "openmp_threads": n_openmp_threads(),
+        "variable": os.environ.get("A_VARIABLE"),
+        "budget": fit.model.max_seconds,
     }
 
 

@@ -5,7 +5,22 @@ import json
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.declare import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.declare import (
+    Axis,
+    Claim,
+    Curves,
+    Experiment,
+    Method,
+    Metric,
+    MetricTable,
+    PaperNumber,
+    Quantity,
+    Recommendation,
+    Scale,
+    Setting,
+)
+from kernbench.report.records.cells import cells_of
+from kernbench.report.records.results import Results
 
 ENVIRONMENT = {
     "kernbench": "0.1.0",
@@ -55,6 +70,46 @@ TOY = Experiment(
     metrics=(
         Metric("test_error", "test error", "lower", ("metrics", "test_error"), "%", 100.0),
         Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s"),
+        Metric("objective", "objective", "lower", ("metrics", "objective")),
+        Metric("converged", "converged", "higher", ("metrics", "converged")),
+        Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20),
+    ),
+    tables=(
+        MetricTable(
+            "comparison",
+            "The paper's numbers and ours",
+            (
+                Quantity("test_error", "paper"),
+                "test_error",
+                Quantity("test_error", "difference", baseline="libsvm"),
+                Quantity("fit_seconds", "paper", label="paper: time"),
+                Quantity("fit_seconds", "median"),
+                Quantity("fit_seconds", "speed", baseline="libsvm"),
+                Quantity("fit_seconds", "repeats"),
+            ),
+        ),
+        Recommendation(
+            "a kernel SVM",
+            "test_error",
+            "libsvm",
+            0.002,
+            objective="objective",
+            rough=0.01,
+            arguments=("C=1.0",),
+        ),
+    ),
+    figures=(
+        Curves(
+            "seconds",
+            "Test error against time",
+            Axis("trace.seconds", "training time", "s", log=True),
+            Axis("trace.test_error", "test error", "%", 100.0),
+            panel="dataset",
+            steps=True,
+            final_only=("sbp-quarter",),
+            baseline="libsvm",
+            budget=0.25,
+        ),
     ),
     paper_numbers=(
         PaperNumber("adult", "libsvm", "test_error", 0.149),
@@ -149,12 +204,18 @@ def race_records():
         yield a_race()
 
 
+def the_results(experiment, rows):
+    """Records as the results of an experiment at the one scale they have."""
+    ((_, scale),) = found = cells_of(rows)
+    return Results(experiment, scale, *found.values())
+
+
 @pytest.fixture
 def records():
-    """Makers of records: ``records.one``, ``records.failure``, ``records.race``."""
+    """Makers: ``records.one``, ``records.failure``, ``records.race``, and ``records.results`` of them."""
     from types import SimpleNamespace
 
-    return SimpleNamespace(one=a_record, failure=a_failure, race=a_race)
+    return SimpleNamespace(one=a_record, failure=a_failure, race=a_race, results=the_results)
 
 
 @pytest.fixture

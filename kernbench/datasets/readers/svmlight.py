@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kernbench._files import written_whole
 from kernbench.datasets.checks import require_number
@@ -38,6 +37,8 @@ def read_svmlight(path, n_features=None):
         non-numeric label; an index that is not a whole number, is 0, repeats, decreases or exceeds `n_features`;
         a value that is not finite; an empty or truncated file.
     """
+    from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
+
     if n_features is not None:
         require_number("n_features", n_features, at_least=1, whole=True)
     fault = None
@@ -65,6 +66,8 @@ def write_svmlight(path, X, y):
     y : array-like of shape (n_samples,)
         Numbers.
     """
+    from sklearn.datasets import dump_svmlight_file  # slow to import; most data sets need none of it
+
     with written_whole(path, "wb") as file:
         dump_svmlight_file(X, y, file, zero_based=False)
 

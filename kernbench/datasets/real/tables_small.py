@@ -1,7 +1,6 @@
 """Small tables of the UCI repository, most of them in the SCS paper's comparison."""
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
 
 from kernbench._names import unknown_name
 from kernbench.datasets.entry import DatasetEntry
@@ -17,6 +16,8 @@ OCCUPANCY_COLUMNS = range(2, 19)  # without date and time
 @split_by_seed(test_fraction=0.297)  # 169 of 569 rows
 def breast_cancer(paths):
     """Malignant (+1) against benign: dense, float64; the data come with scikit-learn."""
+    from sklearn.datasets import load_breast_cancer  # slow to import; most data sets need none of it
+
     X, y = load_breast_cancer(return_X_y=True)
     return X, signs(y == 0)
 

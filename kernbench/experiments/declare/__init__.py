@@ -9,24 +9,16 @@ to know which tables, figures and sentences the records are meant for.
     experiment.py    Experiment: the whole of it
     parts.py         Setting, Scale, Method, Metric, PaperNumber: what is measured on what
     claims.py        Claim, Bound: what the records are to confirm or refute
-    displays.py      Curves, Marks, HeatMap, Contours, Profiles, MetricTable, CrossTable: what is shown
-    addresses.py     "module:function", for whatever cannot be declared
+    tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
+    figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
+    metrics.py       metrics that several experiments share
 """
 
-from kernbench.experiments.declare.addresses import resolve
 from kernbench.experiments.declare.claims import Bound, Claim
-from kernbench.experiments.declare.displays import (
-    Axis,
-    Contours,
-    CrossTable,
-    Curves,
-    HeatMap,
-    Marks,
-    MetricTable,
-    Profiles,
-)
 from kernbench.experiments.declare.experiment import Experiment
+from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
 from kernbench.experiments.declare.parts import Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.declare.tables import CrossTable, MetricTable, Quantity, Recommendation
 
 __all__ = [
     "Axis",
@@ -43,7 +35,8 @@ __all__ = [
     "MetricTable",
     "PaperNumber",
     "Profiles",
+    "Quantity",
+    "Recommendation",
     "Scale",
     "Setting",
-    "resolve",
 ]

@@ -20,7 +20,8 @@ class Claim:
     time_fraction : float or None
         None makes no claim about time.
     time_slack : float
-        Seconds by which the budget may be overrun: a solver looks at its clock only now and then.
+        Seconds by which the budget may be overrun, since a solver reads its clock only now and then. Where
+        this is more than a tenth of the budget, an overrun within it cannot be judged.
     datasets : tuple of str or None
         Data sets it is about; None: all on which the methods are run.
     """

@@ -2,13 +2,10 @@
 
 from dataclasses import dataclass
 
-from kernbench.experiments.declare.claims import Claim
 from kernbench.experiments.declare.parts import require_known, require_unique
 
-# What an experiment is that does not say otherwise: a race of estimators, fitted and judged, with a baseline.
-RACE_MEASURE = "kernbench.experiments.measure.clock:measure"
-RACE_TABLES = ("kernbench.report.comparison:comparison_table", "kernbench.report.comparison:optimality_table")
-RACE_FIGURES = ("kernbench.report.drawings:pictures",)
+# An experiment that does not say otherwise is a race: estimators are fitted, timed and judged.
+RACE_MEASURE = "kernbench.experiments.measure.race:classify"
 
 
 @dataclass(frozen=True)
@@ -27,27 +24,22 @@ class Experiment:
     metrics : tuple of Metric
         The first is the headline.
     claims : tuple of Claim or Bound
-        Any number. A race has a :class:`Claim` first: its baseline is the one all are compared with.
+        Any number.
     paper_numbers : tuple of PaperNumber
     measure : str
         ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
-        made by :func:`kernbench.experiments.measure.clock.result`. By default a race: load, fit, predict, judge.
+        made by :func:`kernbench.experiments.measure.record.result`. By default a race: load, fit, predict, judge.
     evaluate : str
-        For the race: ``"module:function"``, called as ``function(model, data, predictions) -> dict`` off the
-        clock, with the model's predictions on the test rows: the cell's metrics.
-    tables : tuple
-        Declared ones (:class:`MetricTable`, :class:`CrossTable`), or ``"module:function"``, called as
-        ``function(experiment, group)`` for a ``kernbench.report.tables.Table`` or None. What the data are and
-        what failed is always shown.
-    figures : tuple
-        Declared ones (:class:`Curves`, :class:`Marks`, :class:`HeatMap`, :class:`Contours`,
-        :class:`Profiles`), or ``"module:function"``, called as ``function(experiment, group, looks)`` for a list of
-        ``kernbench.report.pictures.Picture``.
+        For the race: ``"module:function"``, called off the clock as ``function(fit) -> dict`` with a
+        :class:`kernbench.experiments.measure.race.Fit`: the cell's metrics.
+    tables : tuple of MetricTable, CrossTable or Recommendation
+        The first is shown first. What the data are and what failed is always shown.
+    figures : tuple of Curves, Marks, HeatMap, Contours or Profiles
     threads : int or None
         Threads per cell unless the user says otherwise; None shares out the cores.
     warm_up_rows : int
-        For the race: rows each estimator is fitted to before the clock starts, so that loading libraries is
-        nobody's time.
+        For the race: rows each estimator is fitted to before the clock starts, so that the time of a fit does
+        not include the loading of libraries.
     own_data : bool
         Its data are generated on purpose: the report need not warn that they are not a paper's.
     note : str
@@ -63,9 +55,9 @@ class Experiment:
     claims: tuple = ()
     paper_numbers: tuple = ()
     measure: str = RACE_MEASURE
-    evaluate: str = "kernbench.experiments.measure.evaluation:kernel_svm"
-    tables: tuple = RACE_TABLES
-    figures: tuple = RACE_FIGURES
+    evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
+    tables: tuple = ()
+    figures: tuple = ()
     threads: int | None = None
     warm_up_rows: int = 0
     own_data: bool = False
@@ -74,27 +66,25 @@ class Experiment:
     def __post_init__(self):
         require_unique("method", self.methods)
         require_unique("metric", self.metrics)
-        require_unique("table", _declared(self.tables))
-        require_unique("figure", _declared(self.figures))
+        require_unique("table", self.tables)
+        require_unique("figure", self.figures)
         for what, named, known in self._names():
             for name in named:
                 require_known(what, name, known)
-        if self.is_race and self.claim is None:
-            raise ValueError(
-                f"experiment {self.name!r}: the tables and figures of a race need a Claim, for its baseline; "
-                "declare one, or tables= and figures= of its own"
-            )
 
     def _names(self):
         """Yield (what, names used, names known) for all that refers to something by its name."""
         settings = [setting for scale in self.scales.values() for setting in scale.settings]
-        displays = _declared((*self.tables, *self.figures))
-        users = (*self.claims, *self.paper_numbers, *displays)
+        displays = (*self.tables, *self.figures)
+        columns = [column for display in displays for column in getattr(display, "metrics", ())]
+        quantities = [column for column in columns if not isinstance(column, str)]
+        users = (*self.claims, *self.paper_numbers, *displays, *quantities)
         methods = [name for user in (*settings, *displays) for name in user.methods or ()]
+        methods += [name for display in displays for name in getattr(display, "final_only", ())]
         methods += [method.depends_on for method in self.methods]
         methods += [getattr(user, role, None) for user in users for role in ("method", "baseline")]
-        metrics = [name for user in users for name in getattr(user, "metrics", ())]
-        metrics += [getattr(user, "metric", None) for user in users]
+        metrics = [column for column in columns if isinstance(column, str)]
+        metrics += [getattr(user, role, None) for user in users for role in ("metric", "time", "objective")]
         datasets = [name for user in users for name in getattr(user, "datasets", None) or ()]
         datasets += [number.dataset for number in self.paper_numbers]
         for what, used, known in (
@@ -103,16 +93,6 @@ class Experiment:
             ("data set", datasets, settings),
         ):
             yield what, [name for name in used if name is not None], [item.name for item in known]
-
-    @property
-    def is_race(self):
-        """Whether its tables or figures are those of estimators that run against a baseline."""
-        return any(display in (*RACE_TABLES, *RACE_FIGURES) for display in (*self.tables, *self.figures))
-
-    @property
-    def claim(self):
-        """The first claim of a method against a baseline: the one a race is about. None without any."""
-        return next((claim for claim in self.claims if isinstance(claim, Claim)), None)
 
     def scale(self, name):
         """The scale called `name`; ValueError with the nearest name when there is none."""
@@ -150,8 +130,3 @@ class Experiment:
         """The value of :meth:`paper_entry`, or None."""
         entry = self.paper_entry(dataset, method, metric)
         return None if entry is None else entry.value
-
-
-def _declared(displays):
-    """Those that are declared, not made by a function."""
-    return [display for display in displays if not isinstance(display, str)]

@@ -1,1 +1,20 @@
-"""From an experiment to records: cells, their processes, limits, and the store."""
+"""Experiments into records: each cell in a process of its own, each record appended, each run resumable.
+
+::
+
+    runner.py        names → records: run()
+    cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
+    schedule.py      order, budgets, so many at a time
+    process.py       the process of a cell: its limits and its end …
+    launching.py     … how it is started, from a fork server
+    preload.py       … what the fork server imports
+    worker.py        … and what it does
+    progress.py      events, summary, expected time
+    environment.py   where a record was measured
+    store.py         records, append-only
+"""
+
+from kernbench.experiments.run.runner import run
+from kernbench.experiments.run.store import Store
+
+__all__ = ["Store", "run"]

@@ -166,7 +166,7 @@ def _refuse_unknown(experiments, scale, datasets, methods):
 def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     """List the cells of some experiments in the order they should run.
 
-    Repeats are the outer loop and methods the inner one, so that a slow hour of the machine falls on all
+    Repeats are the outer loop and methods the inner one, so that other work on the machine affects all
     methods alike; a method comes after the one its budget depends on.
 
     Parameters
@@ -177,7 +177,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
         Overrides the scale's number.
     datasets, methods : collection of str, optional
         Only these; what a chosen method depends on is added. Optional settings run only when named here. A
-        method is left out, without a word, where its setting does not take it.
+        method is left out where its setting does not take it.
 
     Returns
     -------

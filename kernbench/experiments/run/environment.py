@@ -1,4 +1,4 @@
-"""Where a measurement was made: versions, code, processor, threads. Cheap, and never a reason to fail."""
+"""Where a measurement was made: versions, code, processor, threads. What cannot be found out is None."""
 
 import platform
 import subprocess
@@ -9,14 +9,14 @@ from pathlib import Path
 from kernbench._version import __version__
 
 PACKAGE = Path(__file__).resolve().parents[1]
-_PATIENCE = 5.0  # seconds a helper program may take
+_TIME_LIMIT = 5.0  # seconds a helper program may take
 
 
 def _output(*command):
-    """What a program prints, or None when it is absent, fails or dawdles."""
+    """What a program prints, or None when it is absent, fails or takes too long."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE, stdin=subprocess.DEVNULL, check=True
+            command, capture_output=True, text=True, timeout=_TIME_LIMIT, stdin=subprocess.DEVNULL, check=True
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
@@ -40,16 +40,15 @@ def git_state(folder=PACKAGE):
     git = ("git", "-C", str(folder))
     if not _output(*git, "ls-files", "--", "."):
         return None, None
-    commit = _output(*git, "rev-parse", "HEAD")
-    if commit is None:
-        return None, None
-    changes = _output(*git, "status", "--porcelain", "--", ".")
-    return commit, None if changes is None else bool(changes)
+    state = _output(*git, "status", "--porcelain=v2", "--branch", "--", ".")
+    lines = (state or "").splitlines()
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), None)
+    return commit, None if commit is None else any(not line.startswith("#") for line in lines)
 
 
 @cache
 def processor():
-    """The processor's model name, or the best the system tells."""
+    """The processor's model name, or the nearest the system has."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -78,11 +77,11 @@ def blas():
         from threadpoolctl import threadpool_info
 
         found = [library for library in threadpool_info() if library["user_api"] == "blas"]
-        # NumPy may bring a second copy; the one under SciPy's folder is the one that works here.
+        # NumPy may bring a second copy; the compiled solvers call the one in SciPy's folder.
         found.sort(key=lambda library: "scipy" not in Path(library["filepath"]).parent.name)
         parts = [found[0].get(name) for name in ("internal_api", "version", "architecture")]
         return " ".join(part for part in parts if part)
-    except Exception:  # whatever this system's libraries answer, a benchmark goes on without the name
+    except Exception:  # a benchmark goes on without the name of the BLAS
         return "unknown"
 
 

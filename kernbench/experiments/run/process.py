@@ -4,11 +4,11 @@ import json
 import os
 import signal
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 
-from kernbench.experiments.run.memory import resident_memory
+from kernbench.experiments.measure.memory import resident_memory
+from kernbench.experiments.run import launching, worker
 
 
 def _out_of_memory_kills():
@@ -32,30 +32,23 @@ class CellProcess:
     Parameters
     ----------
     cell : Cell
-    launcher : Launcher
     threads : int
     time_limit : float or None
         Seconds from the start of the process.
     memory_limit : int or None
-        Bytes resident. Watched while it runs where the system tells (Linux), checked against the peak at the
-        end everywhere.
+        Bytes resident, watched while it runs and checked against the peak at the end.
     """
 
-    def __init__(self, cell, launcher, *, threads, time_limit=None, memory_limit=None):
+    def __init__(self, cell, *, threads, time_limit=None, memory_limit=None):
         self.cell = cell
         self.time_limit, self.memory_limit = time_limit, memory_limit
-        self._folder = tempfile.TemporaryDirectory(prefix="kernbench-")
-        self._result = Path(self._folder.name, "result.json")
-        self._output = Path(self._folder.name, "output.txt")
-        self._kills_before = _out_of_memory_kills()
-        self._process = launcher.start(
-            {
-                "cell": asdict(cell),
-                "threads": threads,
-                "result": str(self._result),
-                "output": str(self._output),
-            }
+        self._folder = tempfile.TemporaryDirectory(dir=launching.temporary_folder(), prefix="cell-")
+        self._result, self._output = (
+            Path(self._folder.name, name) for name in (worker.RESULT, worker.OUTPUT)
         )
+        self._kills_before = _out_of_memory_kills()
+        request = {"cell": cell, "threads": threads, "folder": self._folder.name}
+        self._process = launching.start(worker.main, request, threads)
         self._start = monotonic()
 
     @property
@@ -72,7 +65,7 @@ class CellProcess:
             ``status``, ``error``, and for an ``"ok"`` what the cell's measurement returned;
             ``seconds["total"]`` is the life time of the process.
         """
-        code = self._process.poll()
+        code = self._process.exitcode
         total = self.seconds
         if code is not None:
             result = self._ended_by_itself(code)
@@ -92,8 +85,8 @@ class CellProcess:
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
-            pass  # PermissionError: macOS's answer for a group of zombies
-        self._process.forget()
+            self._process.kill()  # no group yet; PermissionError: on macOS, a group of zombies
+        self._process.join()
         self._folder.cleanup()
 
     def _is_over_memory(self):

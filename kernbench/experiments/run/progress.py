@@ -1,4 +1,4 @@
-"""What a run tells while it runs, and what it says at the end."""
+"""The events of a run, and its summary."""
 
 from dataclasses import dataclass, field
 from statistics import median
@@ -8,15 +8,16 @@ from kernbench.experiments.run.cells import Cell
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened in a run; handed to ``on_event``.
+    """An event of a run; handed to ``on_event``.
 
     Attributes
     ----------
     kind : str
-        In this order: ``"gap"`` (a method that cannot run here; `message` says why), ``"loading"`` (a data
-        set is read to know its checksum; `message` names it), ``"planned"`` (once), then for each cell
-        ``"skipped"`` (stored already) or ``"started"`` and ``"finished"`` (with its record, whatever its
-        status); last, perhaps, ``"interrupted"``.
+        In this order: ``"note"`` (`message` says what is wrong with the stored records), ``"gap"`` (a method
+        that cannot run here; `message` says why), ``"planned"`` (once), then for each cell ``"skipped"``
+        (stored already) or ``"started"`` and ``"finished"`` (with its record, whatever its status); last,
+        perhaps, ``"interrupted"``. ``"loading"`` (a data set is read for its checksum; `message` names it)
+        comes before a cell that needs it is skipped or started.
     done, total : int
         Cells skipped or finished so far, and cells in all.
     cell : Cell or None
@@ -94,12 +95,12 @@ class RunSummary:
 
 
 class Expectations:
-    """How long cells may take: the median life time of earlier cells of their kind.
+    """How long cells may take: the median time of earlier cells of their kind.
 
     Parameters
     ----------
     records : iterable of dict
-        Of whatever code and machine: a rough guess is all that is asked for.
+        Of any code and machine, since a rough estimate is enough.
     """
 
     def __init__(self, records=()):

@@ -1,12 +1,13 @@
 """Run experiments: each cell in its own process, each finished cell a record, each killed run resumable."""
 
+import warnings
 from numbers import Integral
 from time import monotonic
 
+from kernbench._lazy import load
 from kernbench.experiments import registry
-from kernbench.experiments.declare import Experiment, resolve
-from kernbench.experiments.measure.clock import describe
-from kernbench.experiments.run import environment
+from kernbench.experiments.declare import Experiment
+from kernbench.experiments.run import environment, launching
 from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Scheduler, Task
@@ -77,30 +78,33 @@ def run(
     cells, gaps = plan(experiments, scale, repeats=repeats, datasets=datasets, methods=methods)
     if not cells and not gaps:
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")
-    # One description of the machine per experiment: they may differ in their threads.
-    machines = {
-        experiment.name: environment.collect(_threads(jobs, threads or experiment.threads))
-        for experiment in experiments
-    }
+    threads = {experiment.name: _threads(jobs, threads or experiment.threads) for experiment in experiments}
     store = Store(results)
-    records = [record for experiment in experiments for record in store.records(experiment.name)]
-    expectations = Expectations(records)
+    records, notes = _read(store, experiments)
     good = [record for record in records if record["status"] == "ok"]
+    if not dry_run:
+        for experiment in experiments:
+            store.check_writable(experiment.name)
+        if not {cell.place for cell in cells} <= {_place(record) for record in good}:
+            launching.prepare()  # early, since it takes as long as all that follows
+    machine = environment.collect()
+    machines = {name: {**machine, "n_threads": count} for name, count in threads.items()}
+    expectations = Expectations(records)
     if dry_run:
+        _warn(notes, on_event)
         planned = [
             PlannedCell(cell, _is_stored(cell, good, machines), expectations.of(cell)) for cell in cells
         ]
         return RunSummary(planned, gaps=gaps, dry_run=True)
 
-    for experiment in experiments:
-        store.check_writable(experiment.name)
     limits = {}
     for experiment in experiments:
         declared = experiment.scale(scale)
         limits[experiment.name] = (time_limit or declared.time_limit, memory_limit or declared.memory_limit)
-    current = _Run(store, expectations, jobs, on_event)
+    _warn(notes, on_event)
+    current = _Run(store, expectations, jobs, machines, limits, on_event)
     try:
-        return current.run(cells, gaps, {record["key"]: record for record in good}, machines, limits)
+        return current.run(cells, gaps, good)
     except KeyboardInterrupt:
         message = (
             f"interrupted after {current.n_done} of {len(cells)} cells; their records are in {store.folder}, "
@@ -139,25 +143,48 @@ def _threads(jobs, threads):
     return threads
 
 
+def _read(store, experiments):
+    """The stored records of some experiments, and what was found wrong with their files."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        records = [record for experiment in experiments for record in store.records(experiment.name)]
+    return records, [str(warning.message) for warning in caught]
+
+
+def _warn(notes, on_event):
+    """Tell what was found wrong with the stored records: by events where somebody listens, else by warnings."""
+    for note in notes:
+        if on_event is None:
+            warnings.warn(note, stacklevel=3)
+        else:
+            on_event(Event("note", message=note))
+
+
+def _place(record):
+    """The `place` of the cell that a record is of."""
+    return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
+
+
 def _is_stored(cell, records, machines):
-    """Whether one of the successful `records` is of `cell`; the record vouches for the data it is about."""
+    """Whether one of the successful `records` is of `cell`, the data being those of the record."""
     machine = machines[cell.experiment]
     return any(
-        record["key"] == cell_key(cell, record["data"].get("checksum"), machine)
+        _place(record) == cell.place
+        and record["key"] == cell_key(cell, record["data"].get("checksum"), machine)
         for record in records
-        if tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
-        == cell.place
     )
 
 
 class _Run:
-    """One run: what is done, what is told, what is written."""
+    """One run: its state, its events, its records."""
 
-    def __init__(self, store, expectations, jobs, on_event):
+    def __init__(self, store, expectations, jobs, machines, limits, on_event):
         self.store, self.expectations, self.jobs = store, expectations, jobs
+        self.machines, self.limits = machines, limits
         self.on_event = on_event or (lambda event: None)
         self.n_done = self.n_cells = 0
         self.unfinished = {}  # place -> cell
+        self._described = {}
 
     def tell(self, kind, **details):
         expected = [self.expectations.of(cell) for cell in self.unfinished.values()]
@@ -166,29 +193,27 @@ class _Run:
             remaining /= self.jobs
         self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
 
-    def run(self, cells, gaps, stored, machines, limits):
-        """Do what is not stored; `stored` holds the successful records by key."""
+    def run(self, cells, gaps, good):
+        """Run what is not stored; `good` holds the successful records."""
         start = monotonic()
         self.n_cells = len(cells)
         self.unfinished = {cell.place: cell for cell in cells}
         for gap in gaps:
             self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
-        tasks = list(self._tasks(cells, machines, limits))
-        done = {task.cell.place: stored[task.key] for task in tasks if task.key in stored}
+        done = self._stored(cells, good)
         summary = RunSummary(
-            [PlannedCell(task.cell, task.key in stored, self.expectations.of(task.cell)) for task in tasks],
-            gaps=gaps,
+            [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
         )
-        for place in done:
-            del self.unfinished[place]
+        to_do = [cell for cell in cells if cell.place not in done]
+        self.unfinished = {cell.place: cell for cell in to_do}
+        if self.jobs > 1:  # no data set may be read while a cell is timed
+            for cell in to_do:
+                self.task(cell)
         self.tell("planned")
-        for planned in summary.planned:
-            if planned.stored:
+        for cell in cells:
+            if cell.place in done:
                 self.n_done += 1
-                self.tell("skipped", cell=planned.cell, record=done[planned.cell.place])
-
-        def on_start(task):
-            self.tell("started", cell=task.cell)
+                self.tell("skipped", cell=cell, record=done[cell.place])
 
         def on_finish(task, record):
             self.store.append(record)
@@ -198,31 +223,41 @@ class _Run:
             del self.unfinished[task.cell.place]
             self.tell("finished", cell=task.cell, record=record)
 
-        to_do = [task for task in tasks if task.key not in stored]
-        Scheduler(to_do, done, jobs=self.jobs, on_start=on_start, on_finish=on_finish).run()
+        Scheduler(
+            to_do,
+            done,
+            jobs=self.jobs,
+            make_task=self.task,
+            on_start=lambda task: self.tell("started", cell=task.cell),
+            on_finish=on_finish,
+        ).run()
         summary.seconds = monotonic() - start
         return summary
 
-    def _tasks(self, cells, machines, limits):
-        """Turn cells into tasks; reads each data set once, for the checksum that is part of a cell's key."""
-        described = {}
-        for cell in cells:
-            where = (cell.loader, str(cell.arguments))
-            if where not in described:
-                self.tell("loading", message=cell.dataset)
-                described[where] = _description(cell)
-            data, problem = described[where]
-            machine = machines[cell.experiment]
-            time_limit, memory_limit = limits[cell.experiment]
-            key = cell_key(cell, data["checksum"], machine)
-            yield Task(cell, key, data, machine, time_limit, memory_limit, problem)
+    def _stored(self, cells, good):
+        """The records of the cells that need no run, by `place`."""
+        by_key = {record["key"]: record for record in good}
+        places = {_place(record) for record in good}
+        keys = {cell.place: self.task(cell).key for cell in cells if cell.place in places}
+        return {place: by_key[key] for place, key in keys.items() if key in by_key}
+
+    def task(self, cell):
+        """Make a cell's task; reads each data set once, for the checksum that is part of the key."""
+        where = (cell.loader, str(cell.arguments))
+        if where not in self._described:
+            self.tell("loading", message=cell.dataset)
+            self._described[where] = _description(cell)
+        data, problem = self._described[where]
+        machine = self.machines[cell.experiment]
+        key = cell_key(cell, data["checksum"], machine)
+        return Task(cell, key, data, machine, *self.limits[cell.experiment], problem)
 
 
 def _description(cell):
-    """The ``data`` of the cell's record and, for data that cannot be had, the reason."""
+    """The ``data`` of the cell's record and, for data that cannot be loaded, the reason."""
     try:
-        return describe(resolve(cell.loader)(**cell.arguments)), None
-    except (
-        Exception
-    ) as error:  # a data set that is not there is a result of its cells, not the end of the run
+        from kernbench.experiments.measure.record import describe
+
+        return describe(load(cell.loader)(**cell.arguments)), None
+    except Exception as error:  # a missing data set is a result of its cells, not the end of the run
         return {"name": cell.dataset, "checksum": None}, f"{type(error).__name__}: {error}"

@@ -1,46 +1,58 @@
-"""The process of one cell, from inside: a fork of the nursery, or ``python -P -m kernbench.experiments.run.worker``.
-
-A request is ``{"cell": …, "threads": …, "result": path, "output": path}``, as one line of JSON where it comes
-by standard input. The cell is measured and its outcome written to the file of the result, in a temporary
-folder of its own. The line to whoever started it stays open as long as that lives: when it goes dead, so does
-the worker, and a killed run leaves no fit behind that nobody waits for.
-"""
+"""The process of one cell, from inside: measure, write the outcome, end."""
 
 import json
+import multiprocessing
 import os
-import select
 import shutil
 import sys
 import threading
 import traceback
 from contextlib import suppress
+from multiprocessing import connection
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from kernbench._files import written_whole
-from kernbench.experiments.declare.addresses import resolve
-from kernbench.experiments.run.cells import Cell
-from kernbench.experiments.run.memory import resident_memory
+from kernbench._lazy import load
 
-ABANDONED = 3  # exit code of a worker whose parent is gone
+ABANDONED = 3  # exit code of a cell whose parent has ended
+RESULT, OUTPUT = "result.json", "output.txt"  # files of a cell: its outcome, and what it prints
 
 
-def end_with(lifeline, folder):
-    """End this process, and remove `folder`, as soon as nobody is left at the other end of a pipe.
+def main(request, environment):
+    """Measure a cell and write its outcome; does not return.
 
     Parameters
     ----------
-    lifeline : int
-        Its descriptor. Nothing is read from it: the pipe may be the nursery's, and carry others' requests.
-    folder : Path
+    request : dict
+        ``cell`` (a Cell), ``threads``, and ``folder``, the cell's own, below that of the run.
+    environment : dict
+        Environment variables.
     """
+    os.setsid()  # one kill reaches all that the cell starts, and Ctrl-C does not reach it
+    os.environ.clear()
+    os.environ.update(environment)
+    folder = Path(request["folder"])
+    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    _end_with_the_run(folder.parent)
+    found = outcome(request["cell"], request["threads"])
+    with written_whole(folder / RESULT) as file:
+        json.dump(found, file, allow_nan=False)
+    # Without the exit handlers of other libraries, which could turn a finished measurement into a failure.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _end_with_the_run(folder):
+    """End this process, and remove the run's temporary files, as soon as the parent process has ended."""
 
     def watch():
-        line = select.poll()
-        line.register(lifeline, 0)  # that it has been hung up is told unasked
-        line.poll()
-        shutil.rmtree(folder, ignore_errors=True)  # nobody else will
+        connection.wait([multiprocessing.parent_process().sentinel])
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(ABANDONED)
 
     threading.Thread(target=watch, daemon=True).start()
@@ -63,14 +75,15 @@ def outcome(cell, threads):
     -------
     dict
         ``status``, ``error``, what the cell's measurement returned, and ``working_memory_bytes``: its peak
-        above what was resident before it began, Python and the libraries (None where the system does not
-        say).
+        above what was resident before it began, Python and the libraries.
     """
+    from kernbench.experiments.measure.memory import resident_memory
+
     try:
         for address in (cell.loader, cell.estimator, cell.evaluate):
-            with suppress(ImportError, AttributeError):  # if it is needed, the measurement will say it
-                resolve(address)
-        measure = resolve(cell.measure)
+            with suppress(ImportError, AttributeError):  # a measurement that needs it will raise it again
+                load(address)
+        measure = load(cell.measure)
         with threadpool_limits(threads):
             before = resident_memory()
             found = measure(cell)
@@ -80,25 +93,3 @@ def outcome(cell, threads):
         return {"status": "memory", "error": sentence(error)}
     except Exception as error:
         return {"status": "error", "error": sentence(error)}
-
-
-def serve(request):
-    """Measure the cell of a request, write its outcome, and end the process."""
-    result = outcome(Cell(**request["cell"]), request["threads"])
-    with written_whole(Path(request["result"])) as file:
-        json.dump(result, file, allow_nan=False)
-    # The exit handlers of foreign libraries must not turn a finished measurement into a failure.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def main():
-    """Serve one request from standard input."""
-    request = json.loads(sys.stdin.buffer.readline())
-    end_with(sys.stdin.fileno(), Path(request["result"]).parent)
-    serve(request)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,17 @@
-"""Declared figures, drawn: one module for each kind in :mod:`kernbench.experiments.declare.displays`.
+"""Figures of the report: one module for each kind in :mod:`kernbench.experiments.declare.figures`.
 
 ::
 
-    curves.py     Curves: lines, alone or as small multiples
+    curves.py     Curves: lines, alone or as small multiples;  lines.py  their points
     marks.py      Marks: a row for each category, a mark for each method
-    heat.py       HeatMap: coloured cells with numbers
+    heat.py       HeatMap: coloured cells with numbers;  grid.py  what it shares with marks
     contours.py   Contours: a function on a grid, as small multiples
-    profiles.py   Profiles: share of problems within a factor of the best
+    profiles.py   Profiles: share of problems within a factor of the best;  overall.py  over all experiments
     layout.py     what they share: canvases, panels, axes, labels at the ends of lines
+    looks.py      a colour, marker and dash for each method
+    svg.py        from matplotlib to SVG
+    picture.py    Picture: what they return
 
-Each has a function ``picture(display, experiment, group, looks)`` that returns a Picture, or None where the
-records hold nothing to draw.
+Each kind has a function ``picture(display, results)`` that returns a Picture, or None where the records hold
+nothing to draw.
 """

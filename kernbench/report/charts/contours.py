@@ -6,12 +6,10 @@ import numpy as np
 
 from kernbench.report import text
 from kernbench.report.charts import layout
-from kernbench.report.labels import category_label
-from kernbench.report.pictures import Picture
+from kernbench.report.charts.looks import BLUE, INK, VERMILION
+from kernbench.report.charts.picture import picture_of
+from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite
-from kernbench.report.style import BLUE, INK, VERMILION
-from kernbench.report.tables import csv_text
-from kernbench.report.tidy import chosen, place
 
 SIZE = (1.95, 2.0)  # inches
 LEVELS = np.round(np.arange(0.1, 1.0, 0.1), 1)
@@ -19,51 +17,29 @@ LABELLED = (0.1, 0.5, 0.9)
 OPACITY = 0.15  # of one step; the steps lie over each other
 
 
-def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.declare.Contours`; None where there is nothing to draw.
-
-    Parameters
-    ----------
-    display : kernbench.experiments.declare.Contours
-    experiment : kernbench.experiments.declare.Experiment
-    group : Group
-    looks : dict of str to Look
-        Not used: colour means the value.
-
-    Returns
-    -------
-    Picture or None
-    """
+def picture(display, results):
+    """Draw a :class:`~kernbench.experiments.declare.Contours`; None where there is nothing to draw."""
     grids = {}
-    for record in chosen(display, group):
+    for record in results.chosen_records(display):
         grid = _grid(place(record, display.grid))
         if grid is not None:
             grids.setdefault(record["dataset"], grid)  # repeats compute the same
     if not grids:
         return None
-    name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
-    panels, rows = [], [("dataset", "x", "y", display.label)]
+    panels = []
     for dataset, grid in grids.items():
-        title = category_label(experiment, group, "dataset", dataset)
-        x, y, values, _ = grid
-        panels.append(
-            layout.Panel(
-                text.file_name(f"{name}-{dataset}"),
-                title,
-                _words(display, title, grid),
-                partial(_draw, grid, title),
-            )
-        )
-        rows += [
-            (dataset, repr(a), repr(b), repr(values[j, i])) for j, b in enumerate(y) for i, a in enumerate(x)
-        ]
-    page, file = layout.multiples(panels, display.title, SIZE)
-    caption = " ".join([text.sentence(display.title), *([display.note] if display.note else [])])
-    return Picture(name, caption, "", page, file, csv_text(rows), display.heading, "panels")
+        title = results.category_label("dataset", dataset)
+        name = results.file_name(display.name, dataset)
+        panels.append(layout.Panel(name, title, _words(display, title, grid), partial(_draw, grid, title)))
+    rows = [("dataset", "x", "y", display.label)]
+    for dataset, (x, y, values, _) in grids.items():
+        rows += [(dataset, a, b, values[j, i]) for j, b in enumerate(y) for i, a in enumerate(x)]
+    drawn = layout.multiples(panels, display.title, SIZE)
+    return picture_of(display, results, drawn, rows, shape="panels")
 
 
 def _grid(found):
-    """Lines, values and the marked point of a grid in a record; None where it is none."""
+    """Lines, values and the marked point of a grid in a record; None if it is not one."""
     if not isinstance(found, dict):
         return None
     x, y, values, point = (found.get(key) for key in ("x", "y", "values", "point"))
@@ -94,9 +70,6 @@ def _draw(grid, title, axes, fonts):
 
 
 def _words(display, title, grid):
-    x, y, values, point = grid
-    where = (
-        f" around ({text.listed(layout.tick(value) for value in point)})" if isinstance(point, list) else ""
-    )
-    low, high = np.nanmin(values), np.nanmax(values)
-    return f"{title}: {display.label}{where}, from {low:.2g} to {high:.2g}."
+    _, _, values, point = grid
+    where = f" around ({text.listed(map(layout.tick, point))})" if isinstance(point, list) else ""
+    return f"{title}: {display.label}{where}, from {np.nanmin(values):.2g} to {np.nanmax(values):.2g}."

@@ -1,108 +1,58 @@
 """Curves: lines over a number, alone or as small multiples."""
 
-from dataclasses import dataclass
 from functools import cached_property, partial
-from statistics import median
 
 import numpy as np
 
 from kernbench.report import text
 from kernbench.report.charts import layout, scales
-from kernbench.report.labels import category_label
-from kernbench.report.pictures import Picture
-from kernbench.report.style import INK, ORDERED, Look, category_looks
-from kernbench.report.tables import csv_text
-from kernbench.report.tidy import chosen, rows_of
+from kernbench.report.charts.lines import finals_of, lines_of
+from kernbench.report.charts.looks import INK, ORDERED, Look, category_looks, looks_of
+from kernbench.report.charts.picture import picture_of
 
 MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names go inside
 BELOW = 0.6  # the line of the reference slope runs this far below the lowest point
 MANY_TICKS = 6
+DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
+SHARES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
-@dataclass(frozen=True)
-class Line:
-    """Points of one line by ascending x: medians, and the range of the repeats."""
-
-    name: str
-    x: np.ndarray
-    y: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def lines_of(display, group):
-    """The lines of a chart: a dict of panel to list of Line, both in order of appearance."""
-    values = {}
-    paths, numbers = [display.panel, display.line], [display.x.path, display.y.path]
-    for (panel, line), (x, y) in rows_of(chosen(display, group), paths, numbers, display.where):
-        x, y = x * display.x.factor, y * display.y.factor
-        if (x > 0 or not display.x.log) and (y > 0 or not display.y.log):
-            values.setdefault(panel, {}).setdefault(line, {}).setdefault(x, []).append(y)
-    return {panel: [_line(name, points) for name, points in lines.items()] for panel, lines in values.items()}
-
-
-def _line(name, points):
-    x = sorted(points)
-    parts = ([function(points[each]) for each in x] for function in (median, min, max))
-    return Line(name, np.array(x), *(np.array(part) for part in parts))
-
-
-def picture(display, experiment, group, looks):
-    """Draw a :class:`~kernbench.experiments.declare.Curves`; None where there is nothing to draw.
-
-    Parameters
-    ----------
-    display : kernbench.experiments.declare.Curves
-    experiment : kernbench.experiments.declare.Experiment
-    group : Group
-    looks : dict of str to Look
-        Of methods.
-
-    Returns
-    -------
-    Picture or None
-    """
-    panels = lines_of(display, group)
+def picture(display, results):
+    """Draw a :class:`~kernbench.experiments.declare.Curves`; None where there is nothing to draw."""
+    panels = lines_of(display, results)
     if not panels:
         return None
-    chart = _Chart(display, experiment, group, looks, panels)
-    name = text.file_name(f"{group.experiment}-{group.scale}-{display.name}")
-    caption = " ".join([text.sentence(display.title), *chart.remarks()])
+    chart = _Chart(display, results, panels)
     if display.panel is None:
-        (lines,) = panels.values()
-        title = display.title
-        words = chart.words(lines)
-        page, file = layout.one(name, title, words, partial(chart.draw, lines, title, True))
-        shape, lead = "", ""
-    else:
-        multiples = [
-            layout.Panel(
-                text.file_name(f"{name}-{panel}"),
-                chart.panel_name(panel),
-                f"{chart.panel_name(panel)}: {chart.words(lines)}",
-                partial(chart.draw, lines, chart.panel_name(panel), False),
-            )
-            for panel, lines in panels.items()
-        ]
-        size = layout.size_for(chart.most_inside(), chart.panel_size)
-        page, file = layout.multiples(multiples, display.title, size)
-        lead = f"↑ {layout.axis_words(display.y)}  → {layout.axis_words(display.x)}"
-        words, shape = "", "panels large" if display.large else "panels"
-    return Picture(name, caption, words, page, file, chart.csv(), display.heading, shape, lead)
+        ((panel, lines),) = panels.items()
+        draw = partial(chart.draw, panel, lines, display.title, True)
+        drawn = layout.one(results.file_name(display.name), display.title, chart.words(lines), draw)
+        return picture_of(display, results, drawn, chart.csv_rows(), chart.remarks())
+    multiples = []
+    for panel, lines in panels.items():
+        title = results.category_label(display.panel, panel)
+        draw = partial(chart.draw, panel, lines, title, False)
+        words = f"{title}: {chart.words(lines)}"
+        multiples.append(layout.Panel(results.file_name(display.name, panel), title, words, draw))
+    drawn = layout.multiples(multiples, display.title, layout.size_for(chart.most_inside(), chart.panel_size))
+    lead = f"↑ {text.heading(display.y)}  → {text.heading(display.x)}"
+    shape = "panels large" if display.large else "panels"
+    return picture_of(display, results, drawn, chart.csv_rows(), chart.remarks(), shape=shape, lead=lead)
 
 
 class _Chart:
     """A chart with all its panels: what they have in common, and how one is drawn."""
 
-    def __init__(self, display, experiment, group, looks, panels):
-        self.display, self.experiment, self.group, self.panels = display, experiment, group, panels
+    def __init__(self, display, results, panels):
+        self.display, self.results, self.panels = display, results, panels
         if display.ordered:
             self.looks = None  # by its place among the lines of its panel
         elif display.line == "method":
-            self.looks = looks
+            self.looks = looks_of(results)
         else:
             self.looks = category_looks([line.name for line in lines] for lines in panels.values())
         self.every = [line for lines in panels.values() for line in lines]
+        self.finals = finals_of(display, results)
         self.panel_size = layout.MEDIUM if display.large else layout.SMALL
         self.y_limits = self._heights(self.every)
         self.x_limits = scales.limits([line.x for line in self.every], display.x.log)
@@ -116,40 +66,34 @@ class _Chart:
         return self.display.y_range or scales.limits(heights, self.display.y.log)
 
     def _top(self, lines):
-        """The height above which lines leave the picture."""
+        """The height above which lines are cut off."""
         lowest = min(float(line.y.min()) for line in lines)
         return np.inf if self.display.y_span is None or lowest <= 0 else self.display.y_span * lowest
 
-    def panel_name(self, panel):
-        """The heading of a panel."""
-        return category_label(self.experiment, self.group, self.display.panel, panel)
-
     def line_name(self, name):
-        """What stands beside a line."""
-        return category_label(self.experiment, self.group, self.display.line, name)
+        """The name written beside a line."""
+        return self.results.category_label(self.display.line, name)
 
     @cached_property
     def is_named(self):
         """Whether lines need their names: there are several."""
         return len({line.name for line in self.every}) > 1
 
-    def look(self, lines, place):
-        """The look of a line of a panel."""
+    def _look(self, lines, place):
         if self.looks is not None:
             return self.looks[lines[place].name]
         return Look(ORDERED[place % len(ORDERED)], "o", "-")
 
-    def draw(self, lines, title, alone, axes, fonts):
+    def draw(self, panel, lines, title, alone, axes, fonts):
         """Draw one panel."""
-        display = self.display
-        x_limits = self.x_limits
+        display, x_limits = self.display, self.x_limits
         if not display.shared_x:
-            # Where lines only leave the picture, there is nothing to see.
+            # Begin where the first line is below the upper end of the panel.
             x_limits = scales.limits([line.x[line.y <= self._top(lines)] for line in lines], display.x.log)
         for set_scale, axis in ((axes.set_xscale, display.x), (axes.set_yscale, display.y)):
             set_scale("log" if axis.log else "linear")
-        width = layout.width_of(axes)
-        inside = layout.room_for([self.line_name(line.name) for line in lines], fonts, width) > MOST_ROOM
+        width, names = layout.width_of(axes), [self.line_name(line.name) for line in lines]
+        inside = layout.room_for(names, fonts, width) > MOST_ROOM
         share = self._room(self.every if display.shared_x else lines, fonts, width)
         if inside and not display.shared_x:
             share = 0.0
@@ -157,27 +101,22 @@ class _Chart:
         y_limits = self.y_limits if display.shared_y else self._heights(lines)
         axes.set_ylim(*y_limits)
         handles = [
-            self._draw_line(axes, line, self.look(lines, place), alone) for place, line in enumerate(lines)
+            self._draw_line(axes, line, self._look(lines, place), alone) for place, line in enumerate(lines)
         ]
         if display.slope is not None:
             self._draw_slope(axes, lines, fonts, alone)
-        layout.dress(
-            axes,
-            fonts,
-            title=title,
-            x_label=layout.axis_words(display.x) if alone else "",
-            y_label=layout.axis_words(display.y) if alone else "",
-        )
+        if panel in self.finals:
+            self._draw_baseline(axes, *self.finals[panel])
+        x_label, y_label = (text.heading(axis) if alone else "" for axis in (display.x, display.y))
+        layout.dress(axes, fonts, title=title, x_label=x_label, y_label=y_label)
         self._tick(axes, lines, alone, y_limits)
         if not self.is_named:
             return
-        names = [self.line_name(line.name) for line in lines]
         if inside:
             layout.name_inside(axes, handles, names, fonts)
         else:
-            layout.name_ends(
-                axes, [(name, line.x[-1], line.y[-1]) for name, line in zip(names, lines)], fonts
-            )
+            ends = [(name, line.x[-1], line.y[-1]) for name, line in zip(names, lines)]
+            layout.name_ends(axes, ends, fonts)
 
     def most_inside(self):
         """The most names that a small panel holds which have no room at the ends of its lines."""
@@ -192,12 +131,25 @@ class _Chart:
         return max((share for share in shares if share <= MOST_ROOM), default=0.0)
 
     def _draw_line(self, axes, line, look, alone):
-        if self.display.band and (line.low < line.high).any():
-            axes.fill_between(line.x, line.low, line.high, color=look.colour, alpha=0.22, linewidth=0)
+        """Draw a line; return its handle for a legend."""
+        display, step = self.display, {"step": "post"} if self.display.steps else {}
+        if display.band and line.scatters:
+            style = {"color": look.colour, "alpha": 0.22, "linewidth": 0}
+            axes.fill_between(line.x, line.low, line.high, **style, **step)
         style = {"color": look.colour, "linewidth": 2.0 if alone else 1.6, "linestyle": look.dash}
-        if self.display.marks:
-            style |= {"marker": look.marker, "markersize": 5.5 if alone else 3.5}
+        mark = {"marker": look.marker, "markersize": 5.5 if alone else 3.5}
+        if display.steps:
+            style["drawstyle"] = "steps-post"
+            mark |= {"markevery": [-1], "markersize": 6.0}
+            if line.name in display.final_only:
+                mark["markerfacecolor"] = "none"
+        style |= mark if display.marks or display.steps else {}
         return axes.plot(line.x, line.y, **style, solid_capstyle="round")[0]
+
+    def _draw_baseline(self, axes, x, y):
+        axes.axhline(y, color=INK, linewidth=1.0, linestyle=DASHED, zorder=1.5)
+        if x is not None and self.display.budget is not None:
+            axes.axvline(self.display.budget * x, color=INK, linewidth=1.0, linestyle=DOTTED, zorder=1.5)
 
     def _slope_line(self, lines):
         """The ends of the line of the reference slope: through its point, or just below all points."""
@@ -211,7 +163,7 @@ class _Chart:
 
     def _draw_slope(self, axes, lines, fonts, alone):
         x, y = self._slope_line(lines)
-        axes.plot(x, y, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+        axes.plot(x, y, color=INK, linewidth=1.0, linestyle=DASHED, zorder=1.5)
         if not (alone and self.display.slope_label):
             return
         # On the side that is free: left of the line, below one that falls and above one that rises.
@@ -238,52 +190,48 @@ class _Chart:
         else:
             whole = all(value.is_integer() for value in x)
             layout.set_ticks(axes.xaxis, scales.round_ticks(x[0], x[-1], 4 if alone else 3, whole))
-        low, high = y_limits
-        layout.set_ticks(axes.yaxis, scales.ticks(low, high, self.display.y.log))
-        axes.set_ylim(low, high)
+        layout.set_ticks(axes.yaxis, scales.ticks(*y_limits, self.display.y.log))
+        axes.set_ylim(*y_limits)
 
     def words(self, lines):
         """A panel in words: where each line begins and ends."""
         x, y = self.display.x, self.display.y
         parts = [f"{y.label} against {x.label}."]
         for line in lines:
-            (x0, x1), (y0, y1) = line.x[[0, -1]], line.y[[0, -1]]
-            unit = f" {y.unit}" if y.unit else ""
-            parts.append(
-                f"{self.line_name(line.name)}: from {text.significant(y0)}{unit} at {layout.tick(x0)} "
-                f"to {text.significant(y1)}{unit} at {layout.tick(x1)}."
-            )
+            ends = [
+                f"{text.significant(line.y[i])} {y.unit}".rstrip() + f" at {layout.tick(line.x[i])}"
+                for i in (0, -1)
+            ]
+            way = f"from {ends[0]} to {ends[1]}" if line.x.size > 1 else ends[1]
+            parts.append(f"{self.line_name(line.name)}: {way}.")
         return " ".join(parts)
 
     def remarks(self):
-        """What the caption says besides the title."""
+        """Sentences of the caption after the title."""
         display = self.display
-        if display.band and any((line.low < line.high).any() for line in self.every):
+        if display.band and any(line.scatters for line in self.every):
             yield "Line: median; shade: range over seeds and repeats."
+        if display.steps:
+            yield "Marks: final models."
+        if any(line.name in display.final_only for line in self.every):
+            yield "Hollow marks: stopped at their time budget."
+        if self.finals:
+            peer = text.possessive(self.results.short_label(display.baseline))
+            yield f"Dashed: {peer} final {display.y.label}."
+            if display.budget is not None:
+                share = SHARES.get(display.budget, f"{100 * display.budget:g} %")
+                yield f"Dotted: {share} of {peer} {display.x.label}."
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
-            yield f"Lines leave the picture above {display.y_span:g} × the lowest value."
-        if display.note:
-            yield display.note
+            yield f"Lines are cut off above {display.y_span:g} × the lowest value."
 
-    def csv(self):
-        """What is drawn, as CSV text."""
+    def csv_rows(self):
+        """What is drawn, a heading first."""
         display = self.display
         head = [] if display.panel is None else [display.panel]
-        rows = [
-            (
-                *head,
-                display.line,
-                layout.axis_words(display.x),
-                layout.axis_words(display.y),
-                "lowest",
-                "highest",
-            )
-        ]
+        yield (*head, display.line, text.heading(display.x), text.heading(display.y), "lowest", "highest")
         for panel, lines in self.panels.items():
             for line in lines:
                 for point in zip(line.x, line.y, line.low, line.high):
-                    row = (line.name, *(repr(float(value)) for value in point))
-                    rows.append(row if display.panel is None else (panel, *row))
-        return csv_text(rows)
+                    yield (*([panel] if head else []), line.name, *point)

@@ -14,13 +14,13 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
-from kernbench.report.style import GRID, INK
-from kernbench.report.svg import inline, standalone
+from kernbench.report.charts.looks import GRID, INK
+from kernbench.report.charts.svg import inline, render, standalone
 
 SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
 FILE_WIDTH = 10.2  # inches of small multiples beside each other in a file, at the most
-MOST_INSIDE = 3  # lines whose names find an empty place inside a panel
+MOST_INSIDE = 3  # lines whose legend fits inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
 LETTER = 0.58  # width of an average letter over its height
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
@@ -77,7 +77,7 @@ def new_canvas(size):
 
 
 def finish(canvas):
-    """Names come from records: a $ in them is a dollar, and control characters are not for SVG."""
+    """Make text safe: names come from records, so that a $ is a dollar, and SVG allows no control characters."""
     for words in canvas.findobj(Text):
         words.set_parse_math(False)
         words.set_text(text.printable(words.get_text()))
@@ -86,12 +86,12 @@ def finish(canvas):
 
 
 def head(axes, title, fonts):
-    """A title from the left edge of the canvas, over the names of rows."""
+    """Write a title from the left edge of the canvas, over the names of rows."""
     axes.figure.suptitle(title, fontsize=fonts.title, fontweight="bold", color=INK, x=0.01, ha="left")
 
 
 def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
-    """Give axes their words, their ink and their grid."""
+    """Label axes and set their colours and grid."""
     axes.patch.set_alpha(0.0)
     axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold")
     axes.set_xlabel(x_label, fontsize=fonts.label, color=INK)
@@ -155,7 +155,7 @@ def apart(levels, gap):
 
 
 def name_inside(axes, handles, names, fonts):
-    """A small legend where the panel is emptiest; below it, if there are too many lines for an empty place."""
+    """Draw a small legend where the panel is emptiest, or below it if there are many lines."""
     place = {"loc": "best"}
     if len(names) > MOST_INSIDE:
         below = -0.19 if axes.get_xlabel() else -0.12
@@ -205,8 +205,8 @@ def one(name, title, words, draw, size=SIZE):
     """
     canvas = new_canvas(size)
     draw(canvas.add_subplot(), LARGE_FONTS)
-    finish(canvas)
-    return inline(canvas, name, title, words), standalone(canvas)
+    document = render(finish(canvas))
+    return inline(document, name, title, words), standalone(document)
 
 
 def multiples(panels, title, size=SMALL):
@@ -224,7 +224,7 @@ def multiples(panels, title, size=SMALL):
     for panel in panels:
         canvas = new_canvas(size)
         panel.draw(canvas.add_subplot(), SMALL_FONTS)
-        pieces.append(inline(finish(canvas), panel.name, panel.title, panel.words))
+        pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
     rows = ceil(len(panels) / columns)
     canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
@@ -235,9 +235,4 @@ def multiples(panels, title, size=SMALL):
     for axes in grid[len(panels) :]:
         axes.remove()
     page = f'<div class="multiples">{"".join(pieces)}</div>'
-    return page, standalone(finish(canvas))
-
-
-def axis_words(axis):
-    """What stands along an axis: label and unit."""
-    return f"{axis.label}{f' ({axis.unit})' if axis.unit else ''}"
+    return page, standalone(render(finish(canvas)))

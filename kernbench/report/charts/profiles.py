@@ -4,43 +4,29 @@ import numpy as np
 
 from kernbench.report import text
 from kernbench.report.charts import layout, scales
-from kernbench.report.labels import label_of, ordered
-from kernbench.report.pictures import Picture
+from kernbench.report.charts.looks import looks_of
+from kernbench.report.charts.picture import Picture
 from kernbench.report.statistics import finite
-from kernbench.report.tables import csv_text
+from kernbench.report.tables.table import csv_text
 
 WORST = 1e3  # factors beyond are not drawn
 
 
-def picture(display, experiment, group, looks):
-    """Draw :class:`~kernbench.experiments.declare.Profiles`; None where there are fewer than two methods.
-
-    Parameters
-    ----------
-    display : kernbench.experiments.declare.Profiles
-    experiment : kernbench.experiments.declare.Experiment
-    group : Group
-    looks : dict of str to Look
-        Of methods.
-
-    Returns
-    -------
-    Picture or None
-    """
-    factors = factors_of(display, experiment, group)
-    names = {method: label_of(experiment, method) for method in factors}
-    return drawn(
-        text.file_name(f"{group.experiment}-{group.scale}-{display.name}"),
+def picture(display, results):
+    """Draw :class:`~kernbench.experiments.declare.Profiles`; None where there are fewer than two methods."""
+    factors, looks = factors_of(display, results), looks_of(results)
+    return draw_profiles(
+        results.file_name(display.name),
         display.title,
-        f"{experiment.metric(display.metric).label}: factor over the best",
-        {names[method]: found for method, found in factors.items()},
-        {names[method]: looks[method] for method in factors},
+        f"{results.experiment.metric(display.metric).label}: factor over the best",
+        {results.label(method): found for method, found in factors.items()},
+        {results.label(method): looks[method] for method in factors},
         note=f"Repeats on data sets on which all of these methods were run. {display.note}".rstrip(),
         heading=display.heading,
     )
 
 
-def drawn(name, title, x_label, factors, looks, *, note="", heading=""):
+def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
     """Draw profiles; None where there are fewer than two methods, or no problem.
 
     Parameters
@@ -78,22 +64,15 @@ def drawn(name, title, x_label, factors, looks, *, note="", heading=""):
         layout.name_inside(axes, handles, list(factors), fonts)
 
     words = " ".join(_sentence(label, found) for label, found in factors.items())
-    page, file = layout.one(name, title, words, draw)
-    caption = [
-        text.sentence(title),
-        f"The share of {text.plural(n_problems, 'problem')} on which a method is within a factor of the best.",
-        *([note] if note else []),
-    ]
+    count = text.plural(n_problems, "problem")
+    caption = f"{text.sentence(title)} The share of {count} on which a method is within a factor of the best. {note}"
     rows = [("method", x_label, "share of problems")]
-    rows += [
-        (label, repr(float(x)), repr(float(y)))
-        for label, found in factors.items()
-        for x, y in zip(*_steps(found, None))
-    ]
-    return Picture(name, " ".join(caption), words, page, file, csv_text(rows), heading)
+    rows += [(label, *point) for label, found in factors.items() for point in zip(*_steps(found, None))]
+    drawn = layout.one(name, title, words, draw)
+    return Picture(name, caption.rstrip(), *drawn, csv_text(rows), heading)
 
 
-def factors_of(display, experiment, group):
+def factors_of(display, results):
     """Each method's factor over the best on each problem, infinite where it failed.
 
     Returns
@@ -101,19 +80,14 @@ def factors_of(display, experiment, group):
     dict of str to list of float
         Lists of one length, problem by problem.
     """
-    metric = experiment.metric(display.metric)
-    methods = [
-        name for name in ordered(experiment, group) if display.methods is None or name in display.methods
-    ]
+    metric, methods = results.experiment.metric(display.metric), results.chosen_methods(display)
     factors = {method: [] for method in methods}
-    for dataset in group.datasets:
-        cells = [group.cell(dataset, method) for method in methods]
-        if (display.datasets is not None and dataset not in display.datasets) or not all(
-            cell.ok or cell.failed for cell in cells
-        ):
+    for dataset in results.chosen_datasets(display):
+        cells = [results.cell(dataset, method) for method in methods]
+        if not all(cell.records for cell in cells):
             continue
         values = [{record["repeat"]: finite(metric.of(record)) for record in cell.ok} for cell in cells]
-        repeats = ({record["repeat"] for record in cell.ok + cell.failed} for cell in cells)
+        repeats = ({record["repeat"] for record in cell.records} for cell in cells)
         for repeat in sorted(set.intersection(*repeats)):
             costs = [found.get(repeat) or np.inf for found in values]
             if min(costs) < np.inf:

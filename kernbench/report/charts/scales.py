@@ -44,7 +44,7 @@ def decades(low, high):
 
 
 def round_ticks(low, high, n_steps=4, whole=False):
-    """Round numbers from `low` to `high`, at most `n_steps` apart from each other, perhaps whole ones."""
+    """Round numbers from `low` to `high`, at most `n_steps` steps, of integers if `whole`."""
     raw = (high - low) / n_steps
     if raw <= 0:
         return [low]

@@ -1,4 +1,4 @@
-"""``primitives``: what all solvers stand on, against bare matrix products and against scikit-learn.
+"""``primitives``: kernel blocks and feature maps against bare matrix products and against scikit-learn.
 
 Kernel blocks, feature maps, and how well the maps approximate their kernels. Ours, not a paper's; the kernels
 and their features are those of Dai et al. (NIPS 2014), Table 1.
@@ -8,14 +8,9 @@ and their features are those of Dai et al. (NIPS 2014), Table 1.
     catalogue.py       every kernel, once: its parameters, its rows, its features …
     peers.py           … and what scikit-learn or SciPy has instead
     inputs.py          rows, drawn from formulas
-    timing.py          routines called in turn, so that their ratios are honest
     blocks.py          a cell: values, precision and speed of a kernel's blocks
     approximation.py   a cell: error of random features, of their draws, of Nyström's landmarks
     rates.py           a cell: speed of feature maps; speed-up by threads
     declaration.py     the experiment: data, methods, metrics, claims
     displays.py        its tables and figures
 """
-
-from kernbench.experiments.ours.primitives.declaration import EXPERIMENT
-
-__all__ = ["EXPERIMENT"]

@@ -5,11 +5,11 @@ from statistics import fmean, median
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
+from kernbench._lazy import load
+from kernbench.experiments.measure.record import columns, exponent, result
 from kernbench.experiments.ours.primitives import catalogue
 
-# The matrices are small: a second thread would only wait.
+# The matrices are too small for a second thread to help.
 one_thread = threadpool_limits.wrap(limits=1)
 
 DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
@@ -26,11 +26,6 @@ def relative_error(K, features):
     """
     features = np.asarray(features, dtype=np.float64)
     return float(np.linalg.norm(K - features @ features.T) / np.linalg.norm(K))
-
-
-def slope(sizes, errors):
-    """The exponent of ``error = constant * size ** exponent``, by least squares of the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
 
 
 class Errors:
@@ -65,7 +60,7 @@ class Errors:
     def slope(self, kind):
         """The fitted exponent of one kind; None where there are not two sizes."""
         errors = self.of(kind)
-        return slope(list(errors), list(errors.values())) if len(errors) > 1 else None
+        return exponent(list(errors), list(errors.values())) if len(errors) > 1 else None
 
     def ratio(self, top, bottom):
         """Median over sizes of the errors of `top` over those of `bottom`."""
@@ -74,12 +69,11 @@ class Errors:
 
     def table(self, size_column):
         """The rows as columns of a trace."""
-        columns = zip(*self.rows)
-        return dict(zip((self.column, size_column, "seed", "error"), columns))
+        return columns((self.column, size_column, "seed", "error"), self.rows)
 
 
 def _prepared(cell):
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     kernel = catalogue.get(cell.params["kernel"]).kernel(data.X_train.shape[1])
     return data, kernel, kernel(data.X_train), [cell.seed + i for i in range(cell.params["n_seeds"])]
 

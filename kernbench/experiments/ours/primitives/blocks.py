@@ -4,12 +4,12 @@ import numpy as np
 from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
+from kernbench._lazy import load
+from kernbench.experiments.measure.alternation import alternate
+from kernbench.experiments.measure.record import columns, result
 from kernbench.experiments.ours.primitives import catalogue
 from kernbench.experiments.ours.primitives.inputs import rows
 from kernbench.experiments.ours.primitives.peers import PEERS
-from kernbench.experiments.ours.primitives.timing import alternate
 from kernbench.kernels.blocks import block
 
 OURS, PRODUCT = "kernbench", "matrix product"
@@ -51,11 +51,11 @@ def measure(cell):
         (``shape``, ``routine``, ``seconds``, ``gemm_times``: time over that of the bare product), one of the
         kernel in one dimension (``x``, ``z``, ``value``), and its values on a ``plane``.
     """
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     entry = catalogue.get(cell.params["kernel"])
     metrics = _precision(entry, data.X_train)
     trace = {**curve(entry), "plane": plane(entry)}
-    table = {name: [] for name in ("shape", "routine", "seconds", "gemm_times")}
+    table = []
     with threadpool_limits(1):
         for n_rows, n_columns in cell.params["shapes"]:
             for dtype in DTYPES:
@@ -63,12 +63,10 @@ def measure(cell):
                 found = metrics[f"{dtype}-{n_columns}"] = {"gemm_share": timings.ratio(PRODUCT, OURS)}
                 for name in timings.seconds:
                     ratio = None if name == PRODUCT else timings.ratio(name, PRODUCT)
-                    row = (f"{dtype}, {n_columns} columns", name, timings.of(name), ratio)
-                    for column, value in zip(table.values(), row):
-                        column.append(value)
+                    table.append((f"{dtype}, {n_columns} columns", name, timings.of(name), ratio))
                     if name not in (OURS, PRODUCT):
                         found["speed_up"] = timings.ratio(name, OURS)
-    return result(data, metrics, trace=trace | table)
+    return result(data, metrics, trace=trace | columns(("shape", "routine", "seconds", "gemm_times"), table))
 
 
 def _timings(entry, n_rows, n_columns, dtype, cell):

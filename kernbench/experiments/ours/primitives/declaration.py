@@ -1,7 +1,8 @@
 """The experiment ``primitives``: what is measured and how large, what is claimed of it, what the report
 shows."""
 
-from kernbench.experiments.declare import Bound, Experiment, Method, Metric, Scale, Setting
+from kernbench.experiments.declare import Bound, Experiment, Method, Scale, Setting
+from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.ours.primitives.catalogue import CATALOGUE
 from kernbench.experiments.ours.primitives.displays import FIGURES, TABLES
 
@@ -118,54 +119,36 @@ PAPER = Scale(
 )
 
 
+def _share(name, label, **rest):
+    return m.percent(name, label, 0.1, "higher", **rest)
+
+
 def _block_metrics():
     """The rates of a block by precision and number of columns."""
     for dtype in ("float32", "float64"):
         for columns in (64, 256):
-            place = ("metrics", f"{dtype}-{columns}")
-            name, words = f"{dtype}_{columns}", f"{dtype}" if columns == 64 else f"{dtype}, {columns} columns"
-            yield Metric(
-                f"gemm_share_{name}",
-                f"share of the product, {words}",
-                "higher",
-                (*place, "gemm_share"),
-                "%",
-                100.0,
-                0.1,
-            )
-            yield Metric(
-                f"speed_up_{name}", f"speed-up, {words}", "higher", (*place, "speed_up"), "×", 1.0, 0.1
-            )
+            place, name = ("metrics", f"{dtype}-{columns}"), f"{dtype}_{columns}"
+            words = dtype if columns == 64 else f"{dtype}, {columns} columns"
+            yield _share(f"gemm_share_{name}", f"share of the product, {words}", place=(*place, "gemm_share"))
+            yield m.ratio(f"speed_up_{name}", f"speed-up, {words}", place=(*place, "speed_up"))
+
+
+def _error(name, label, place):
+    return m.number(name, label, 1e-3, place=place, deterministic=True)
 
 
 def _ratios(place, labels):
     """Errors of some choices over that of the plain one."""
     for name, label in labels.items():
-        yield Metric(
-            f"{name}_{place}",
-            f"error ratio of {label}",
-            "lower",
-            ("metrics", place, name),
-            tolerance=1e-3,
-            deterministic=True,
-        )
+        yield _error(f"{name}_{place}", f"error ratio of {label}", ("metrics", place, name))
 
 
 METRICS = (
     *_block_metrics(),
-    Metric("float32_error", "error of float32", "lower", ("metrics", "float32_error"), tolerance=1.0),
-    Metric(
-        "peer_difference", "difference from the peer", "lower", ("metrics", "peer_difference"), tolerance=10.0
-    ),
-    Metric(
-        "error",
-        "error at the most features",
-        "lower",
-        ("metrics", "error"),
-        tolerance=1e-3,
-        deterministic=True,
-    ),
-    Metric("slope", "slope of the error", "lower", ("metrics", "slope"), tolerance=1e-3, deterministic=True),
+    m.number("float32_error", "error of float32", 1.0),
+    m.number("peer_difference", "difference from the peer", 10.0),
+    _error("error", "error at the most features", ("metrics", "error")),
+    _error("slope", "slope of the error", ("metrics", "slope")),
     *_ratios(
         "over_iid", {"orthogonal": "orthogonal draws", "qmc": "quasi-random draws", "fastfood": "Fastfood"}
     ),
@@ -173,41 +156,15 @@ METRICS = (
         "over_uniform",
         {"stratified": "stratified landmarks", "kmeans": "k-means landmarks", "leverage": "leverage scores"},
     ),
-    Metric(
-        "cosine_share", "share of product + cosine", "higher", ("metrics", "cosine_share"), "%", 100.0, 0.1
-    ),
-    Metric("map_speed_up", "speed-up over RBFSampler", "higher", ("metrics", "speed_up"), "×", 1.0, 0.1),
-    Metric(
-        "nystroem_speed_up",
-        "speed-up over scikit-learn's Nystroem",
-        "higher",
-        ("metrics", "nystroem_speed_up"),
-        "×",
-        1.0,
-        0.1,
-    ),
-    Metric(
-        "normals_share",
-        "drawing frequencies: share of NumPy's normals",
-        "higher",
-        ("metrics", "normals_share"),
-        "%",
-        100.0,
-        0.1,
-    ),
+    _share("cosine_share", "share of product + cosine"),
+    m.ratio("map_speed_up", "speed-up over RBFSampler", place=("metrics", "speed_up")),
+    m.ratio("nystroem_speed_up", "speed-up over scikit-learn's Nystroem"),
+    _share("normals_share", "drawing frequencies: share of NumPy's normals"),
     *(
-        Metric(
-            f"threads_{name}",
-            f"speed-up by threads, {what}",
-            "higher",
-            ("metrics", "threads", what),
-            "×",
-            1.0,
-            0.1,
-        )
+        m.ratio(f"threads_{name}", f"speed-up by threads, {what}", place=("metrics", "threads", what))
         for name, what in (("block", "K(X, X)"), ("product", "K(X, X) @ a"), ("features", "features of X"))
     ),
-    Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
+    m.PEAK_MEMORY,
 )
 
 CLAIMS = (

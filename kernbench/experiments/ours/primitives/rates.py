@@ -5,12 +5,12 @@ import os
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
+from kernbench._lazy import load
+from kernbench.experiments.measure.alternation import alternate
+from kernbench.experiments.measure.record import columns, result
 from kernbench.experiments.ours.primitives import catalogue
 from kernbench.experiments.ours.primitives.blocks import bare_product
 from kernbench.experiments.ours.primitives.inputs import rows
-from kernbench.experiments.ours.primitives.timing import alternate
 from kernbench.kernels.blocks import block, matmul
 
 # (what, whose)
@@ -43,7 +43,7 @@ def feature_maps(cell):
 
     from kernbench.features import Nystroem, RandomFeatures
 
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     X = data.X_train.astype(np.float32)
     n_columns = X.shape[1]
     kernel = catalogue.get(cell.params["kernel"]).kernel(n_columns)
@@ -104,7 +104,7 @@ def threads(cell):
     """
     from kernbench.features import RandomFeatures
 
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     X = data.X_train.astype(np.float32)
     few = X[: cell.params["n_block_rows"]]
     kernel, a = catalogue.get(cell.params["kernel"]).kernel(X.shape[1]), np.ones(len(few))
@@ -115,15 +115,12 @@ def threads(cell):
         "features of X": lambda: model.transform(X),
     }
     counts = range(1, threads_given() + 1)
-    trace = {column: [] for column in ("routine", "threads", "seconds", "speed_up")}
-    metrics = {}
+    trace, metrics = [], {}
     for name, routine in work.items():
         found = alternate({str(n): _with_threads(n, routine) for n in counts}, cell.params["seconds"])
-        for n in counts:
-            row = (name, n, found.of(str(n)), found.ratio("1", str(n)))
-            for column, value in zip(trace.values(), row):
-                column.append(value)
+        trace += [(name, n, found.of(str(n)), found.ratio("1", str(n))) for n in counts]
         metrics[name] = found.ratio("1", str(counts[-1]))
+    trace = columns(("routine", "threads", "seconds", "speed_up"), trace)
     return result(data, {"threads": metrics}, trace=trace)
 
 

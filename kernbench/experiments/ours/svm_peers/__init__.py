@@ -4,11 +4,6 @@
 
     declaration.py     data, methods, metrics, claims, tables and figures
     fits.py            a cell: fit on the clock, judge against a certified optimum
-    optimum.py         … which is this
     limit.py           a cell: the least time in which the rows of all support vectors can be computed
     approximations.py  linear SVMs on Nyström's features
 """
-
-from kernbench.experiments.ours.svm_peers.declaration import EXPERIMENT
-
-__all__ = ["EXPERIMENT"]

@@ -1,13 +1,13 @@
-"""A cell: what the number of drawn pairs does to the solution, the solver's own error being none."""
+"""A cell: the effect of the number of drawn pairs on the solution, each problem being solved to a certified gap."""
 
 from statistics import fmean, median
-from time import perf_counter
 
-import numpy as np
-
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
-from kernbench.experiments.papers.rocsvm.judging import judge
+from kernbench._lazy import load
+from kernbench.experiments.measure.building import build
+from kernbench.experiments.measure.clock import timed
+from kernbench.experiments.measure.race import Fit
+from kernbench.experiments.measure.ranking import ranker
+from kernbench.experiments.measure.record import columns, exponent, result
 
 AT_RANDOM, EVENLY, ALL = "drawn at random", "drawn evenly", "all pairs"
 COLUMNS = ("draws", "share", "seed", "gap", "excess", "seconds")
@@ -30,7 +30,7 @@ def measure(cell):
         it changes; ``pairs_cost``, the AUC that B = n loses to all pairs, median over seeds. ``trace``:
         ``draws``, ``share``, ``seed``, ``gap``, ``excess``, ``seconds``.
     """
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     params = dict(cell.params)
     shares, n_seeds = params.pop("shares"), params.pop("n_seeds")
     rows = []
@@ -47,16 +47,14 @@ def measure(cell):
                 gap, objective, seconds = _fitted(cell, data, {**seeded, **drawing})
                 rows.append((draws, share, seed, gap, objective / of_all[1] - 1, seconds))
         rows += [(ALL, share, seed, of_all[0], None, of_all[2]) for share in shares]
-    return result(data, summary(rows), trace=dict(zip(COLUMNS, zip(*rows))))
+    return result(data, summary(rows), trace=columns(COLUMNS, rows))
 
 
 def _fitted(cell, data, params):
     """The gap to the truth, the objective over all pairs, and the seconds of a fit."""
-    model = resolve(cell.estimator)(**params)
-    start = perf_counter()
-    model.fit(data.X_train, data.y_train)
-    seconds = perf_counter() - start
-    found = judge(model, data, model.decision_function(data.X_test))
+    model = build(cell.estimator, params, len(data.y_train))
+    _, seconds = timed(lambda: model.fit(data.X_train, data.y_train))
+    found = ranker(Fit(model, data, model.decision_function(data.X_test), params))
     return found["gap"], found["objective"], seconds
 
 
@@ -71,6 +69,6 @@ def summary(rows):
     seeds = range(len(excess[1.0]))
     return {
         "excess": means[1.0],
-        "excess_slope": float(np.polyfit(np.log(list(means)), np.log(list(means.values())), 1)[0]),
+        "excess_slope": exponent(list(means), list(means.values())),
         "pairs_cost": median(gaps[AT_RANDOM, 1.0, seed] - gaps[ALL, 1.0, seed] for seed in seeds),
     }

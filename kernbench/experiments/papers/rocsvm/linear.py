@@ -6,11 +6,11 @@ from kernbench.experiments.papers.rocsvm.parts import (
     ADAMAX,
     DRAWN_PAIRS,
     EXACT,
-    FIT,
-    HERE,
     INCOMPLETE,
     METRICS,
     PAPER,
+    RANK,
+    RANKER,
     ROC_SVC,
     ranked,
     timed,
@@ -23,7 +23,11 @@ SIZES = ("n-1000", "n-5000", "n-10000", "n-50000", "n-100000")
 
 METHODS = (
     Method("incomplete", "B = n pairs, Adamax (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
-    Method("full-naive", "all pairs, each looked at, Adamax", f"{HERE}.naive:NaiveROCSVC"),
+    Method(
+        "full-naive",
+        "all pairs, each looked at, Adamax",
+        "kernbench.experiments.papers.rocsvm.naive:NaiveROCSVC",
+    ),
     Method(
         "full-adamax",
         "all pairs, by sorting, Adamax",
@@ -132,7 +136,8 @@ EXPERIMENT = Experiment(
         Bound("Drawing B = n pairs costs at most 0.1 points of AUC.", "pairs", "pairs_cost", 0.001),
     ),
     paper_numbers=PAPER_NUMBERS,
-    measure=FIT,
+    measure=RANK,
+    evaluate=RANKER,
     tables=simulation_tables(COMPARED, "incomplete", SIZES),
     figures=simulation_figures(COMPARED),
     threads=1,

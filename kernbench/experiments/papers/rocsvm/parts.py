@@ -1,10 +1,12 @@
 """What the experiments on the ROC-SVM share: names, parameters, metrics."""
 
-from kernbench.experiments.declare import Metric, PaperNumber
+from kernbench.experiments.declare import PaperNumber
+from kernbench.experiments.declare import metrics as m
 
-HERE = "kernbench.experiments.papers.rocsvm"
-FIT, DRAWN_PAIRS = f"{HERE}.fits:measure", f"{HERE}.drawn_pairs:measure"
-ROC_SVC = "kernbench.estimators.ranking.roc_svc:ROCSVC"
+RANK = "kernbench.experiments.measure.race:rank"
+RANKER = "kernbench.experiments.measure.ranking:ranker"
+DRAWN_PAIRS = "kernbench.experiments.papers.rocsvm.drawn_pairs:measure"
+ROC_SVC = "kernbench.estimators:ROCSVC"
 PAPER = "Bae, Shin: Scaling Up ROC-Optimizing Support Vector Machines"
 
 # The paper's method: B = n pairs drawn once, Adamax. It names no stopping rule: 1,000 steps, or 20 without
@@ -15,29 +17,19 @@ INCOMPLETE = {"pairs": "n_samples", **ADAMAX}
 EXACT = {"pairs": "all", "solver": "bundle", "tol": 1e-4}
 
 METRICS = (
-    Metric("auc", "AUC", "higher", ("metrics", "auc"), "%", 100.0, 1e-3),
-    Metric("gap", "AUC below the truth's", "lower", ("metrics", "gap"), "points", 100.0, 0.05),
-    Metric(
-        "gap_population",
-        "AUC below the population's",
-        "lower",
-        ("metrics", "gap_population"),
-        "points",
-        100.0,
-        0.05,
-    ),
-    Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
-    Metric("search_seconds", "time to choose α", "lower", ("seconds", "search"), "s", tolerance=0.25),
-    Metric("predict_seconds", "scoring time", "lower", ("seconds", "predict"), "s", tolerance=0.25),
-    Metric("objective", "objective over all pairs", "lower", ("metrics", "objective"), tolerance=1e-3),
-    Metric("alpha", "α", "lower", ("metrics", "alpha")),
-    Metric("n_iter", "iterations", "lower", ("metrics", "n_iter"), tolerance=0.1),
-    Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
-    Metric("excess", "objective above the minimum, B = n", "lower", ("metrics", "excess"), "%", 100.0, 0.1),
-    Metric("excess_slope", "slope of that over B", "lower", ("metrics", "excess_slope"), tolerance=0.1),
-    Metric(
-        "pairs_cost", "AUC lost by B = n", "lower", ("metrics", "pairs_cost"), "points", 100.0, tolerance=0.1
-    ),
+    m.AUC,
+    m.points("gap", "AUC below the truth's"),
+    m.points("gap_population", "AUC below the population's"),
+    m.FIT_SECONDS,
+    m.seconds("search", "time to choose α"),
+    m.seconds("predict", "scoring time"),
+    m.number("objective", "objective over all pairs", 1e-3),
+    m.number("alpha", "α"),
+    m.N_ITER,
+    m.PEAK_MEMORY,
+    m.percent("excess", "objective above the minimum, B = n", 0.1),
+    m.number("excess_slope", "slope of that over B", 0.1),
+    m.points("pairs_cost", "AUC lost by B = n", 0.1),
 )
 
 

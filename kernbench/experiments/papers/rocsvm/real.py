@@ -14,10 +14,11 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.papers.rocsvm.parts import (
     EXACT,
-    FIT,
     INCOMPLETE,
     METRICS,
     PAPER,
+    RANK,
+    RANKER,
     ROC_SVC,
     ranked,
     timed,
@@ -54,7 +55,7 @@ def _stand_in(name, stands_for, generator, n_features, methods=None):
     return Setting(
         name,
         {"name": generator, "n_features": n_features, "n_train": 1500, "n_test": 5000},
-        {"search": {"alphas": ALPHAS[::4], "cv": 3, "max_rows": 600}},
+        {"search": {"alphas": ALPHAS[::4], "folds": 3, "max_rows": 600}},
         stands_for=stands_for,
         note=f"generated, with the columns of {stands_for} in number and nothing else of it",
         methods=methods,
@@ -72,7 +73,7 @@ QUICK = Scale(
     memory_limit=2 * 2**30,
 )
 
-SEARCH = {"search": {"alphas": ALPHAS, "cv": 5, "max_rows": 100_000, "max_kernel_rows": 10_000}}
+SEARCH = {"search": {"alphas": ALPHAS, "folds": 5, "max_rows": 100_000, "max_kernel_rows": 10_000}}
 
 PAPER_SCALE = Scale(
     settings=(
@@ -140,7 +141,8 @@ EXPERIMENT = Experiment(
         for (dataset, method), (seconds, percent) in TABLE.items()
         for entry in (timed(dataset, method, seconds), *ranked(dataset, method, percent))
     ),
-    measure=FIT,
+    measure=RANK,
+    evaluate=RANKER,
     tables=(
         CrossTable("auc", "AUC on the test rows", "auc"),
         CrossTable("time", "Time of a fit, α being chosen", "fit_seconds"),

@@ -1,4 +1,4 @@
-"""The stochastic batch perceptron, its rivals, and what each needs.
+"""The stochastic batch perceptron against other solvers, by kernel evaluations, inner products and time.
 
 Cotter, Shalev-Shwartz and Srebro, "The Kernelized Stochastic Batch Perceptron", ICML 2012.
 
@@ -15,9 +15,3 @@ Cotter, Shalev-Shwartz and Srebro, "The Kernelized Stochastic Batch Perceptron",
     fourier.py             a cell: linear SVMs on more and more Fourier features
     complexity.py          a cell: evaluations needed against accuracy, beside the bounds
 """
-
-from kernbench.experiments.papers.sbp import inner_products, kernel_evaluations, libsvm
-
-EXPERIMENTS = (libsvm.EXPERIMENT, kernel_evaluations.EXPERIMENT, inner_products.EXPERIMENT)
-
-__all__ = ["EXPERIMENTS"]

@@ -9,13 +9,15 @@ weight of the norm.
 
 import numpy as np
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
+from kernbench._lazy import load
+from kernbench.experiments.measure.objectives import gaussian, mean_hinge
+from kernbench.experiments.measure.record import columns, exponent, result
 from kernbench.experiments.papers.sbp import runs
+from kernbench.experiments.papers.sbp.parts import LABELS
 from kernbench.kernels.blocks import matmul
 
 N_EPS = 8
-LEAST = 1 / 30  # of the largest eps; below, the luck of the test rows is seen
+LEAST = 1 / 30  # of the largest eps; below, the sampling error of the test rows shows
 # Kernel evaluations up to constants and logarithms, for L = L(u), e = eps and s = |u|^2 (Table 1, r = 1).
 BOUNDS = {
     "sbp": lambda L, e, s: ((L + e) / e) ** 3 * s**2 / e,
@@ -25,13 +27,6 @@ BOUNDS = {
     "perceptron": lambda L, e, s: ((L + e) / e) ** 3 * s**2 / e,
 }
 OPTIONS = {"perceptron": {"output": "average"}}  # its bound is for the conversion, not for the last iterate
-LABELS = {
-    "sbp": "SBP",
-    "sdca": "SDCA",
-    "pegasos": "Pegasos",
-    "norm-ball-sgd": "SGD within a ball",
-    "perceptron": "Perceptron, one pass",
-}
 MEASURED, BOUND = "measured", "bound"
 
 
@@ -52,13 +47,13 @@ def measure(cell):
         measured and of the bound at the same eps; ``beyond``, measured less bound; ``reference_loss``,
         ``reference_norm``. ``trace``: ``solver``, ``kind``, ``accuracy`` (1/eps) and ``evaluations``.
     """
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     params, n = cell.params, len(data.y_train)
     problem = {"gamma": params["gamma"], "alpha": 1.0 / (params["C"] * n)}
     loss, squared_norm = _reference(data, problem, cell.seed)
     found = {name: _frontier(name, data, params, problem, cell.seed) for name in params["solvers"]}
     ladder = _ladder(loss, found)
-    trace = {column: [] for column in ("solver", "kind", "accuracy", "evaluations")}
+    trace = []
     slopes, bounds = {}, {}
     for name, frontier in found.items():
         needed = [least_cost(frontier, loss + eps) for eps in ladder]
@@ -68,12 +63,10 @@ def measure(cell):
         bound = [BOUNDS[name](loss, eps, squared_norm) for eps, _ in rows]
         scaled = [value * rows[0][1] / bound[0] for value in bound]
         for kind, values in ((MEASURED, [cost for _, cost in rows]), (BOUND, scaled)):
-            for (eps, _), value in zip(rows, values):
-                for column, entry in zip(trace.values(), (LABELS[name], kind, 1.0 / eps, value)):
-                    column.append(entry)
+            trace += [(LABELS[name], kind, 1.0 / eps, value) for (eps, _), value in zip(rows, values)]
         inverse = [1.0 / eps for eps, _ in rows]
-        slopes[name] = power(inverse, [cost for _, cost in rows])
-        bounds[name] = power(inverse, bound)
+        slopes[name] = exponent(inverse, [cost for _, cost in rows])
+        bounds[name] = exponent(inverse, bound)
     metrics = {
         "slope": slopes,
         "bound": bounds,
@@ -81,17 +74,7 @@ def measure(cell):
         "reference_loss": loss,
         "reference_norm": squared_norm**0.5,
     }
-    return result(data, metrics, trace=trace)
-
-
-def hinge(y, scores):
-    """The mean hinge loss of scores."""
-    return float(np.maximum(0.0, 1.0 - y * scores).mean())
-
-
-def power(x, y):
-    """The power of x with which y grows: least squares on the logarithms."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    return result(data, metrics, trace=columns(("solver", "kind", "accuracy", "evaluations"), trace))
 
 
 def least_cost(frontier, level):
@@ -111,8 +94,8 @@ def _reference(data, problem, seed):
     solver = runs.start("smo", data.X_train, data.y_train, seed=seed, **problem)
     *_, last = runs.walk("smo", solver, data.X_train, data.X_test, gamma=problem["gamma"], epochs=1000)
     solution = solver.solution()
-    train = matmul(runs.gaussian(problem["gamma"]), data.X_train, data.X_train, solution.coef)
-    return hinge(data.y_test, last.scores), float(solution.coef @ train)
+    train = matmul(gaussian(problem["gamma"]), data.X_train, data.X_train, solution.coef)
+    return mean_hinge(data.y_test, last.scores), float(solution.coef @ train)
 
 
 def _frontier(name, data, params, problem, seed):
@@ -123,12 +106,12 @@ def _frontier(name, data, params, problem, seed):
         X, y = data.X_train[:size], data.y_train[:size]
         solver = runs.start(name, X, y, seed=seed, options=OPTIONS.get(name), **problem)
         for point in runs.walk(name, solver, X, data.X_test, gamma=problem["gamma"], epochs=epochs):
-            models.append((point.cost, hinge(data.y_test, point.scores)))
+            models.append((point.cost, mean_hinge(data.y_test, point.scores)))
     return models
 
 
 def _ladder(loss, found):
-    """Values of eps: from a half of what f = 0 has too much, down to the least that the best solver reached."""
+    """Values of eps: from half the excess loss of f = 0 down to the least that the best solver reached."""
     top = (1.0 - loss) / 2
     reached = sorted(min(value for _, value in frontier) - loss for frontier in found.values())
     bottom = max(reached[0] * 1.05, LEAST * top)

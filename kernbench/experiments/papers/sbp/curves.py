@@ -1,12 +1,11 @@
 """A cell: the test error of one solver along its kernel evaluations."""
 
-from time import perf_counter
-
 import numpy as np
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
-from kernbench.experiments.measure.evaluation import error_rate
+from kernbench._lazy import load
+from kernbench.experiments.measure.clock import timed
+from kernbench.experiments.measure.judging import error_rate
+from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp import runs
 
 PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # n² evaluations; where all curves are compared
@@ -35,7 +34,7 @@ def measure(cell):
         ``passes``, ``evaluations`` (n² times those) and ``test_error``; of the models on the way
         ``model_evaluations``, ``model_computed``, ``model_error``.
     """
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     params, n = cell.params, len(data.y_train)
     problem = {"gamma": params["gamma"], "alpha": 1.0 / (params["C"] * n)}
     name = params["solver"]
@@ -44,9 +43,7 @@ def measure(cell):
         options["nu"] = params["nu"]
     solver = runs.start(name, data.X_train, data.y_train, seed=cell.seed, options=options, **problem)
     way = runs.walk(name, solver, data.X_train, data.X_test, gamma=params["gamma"], epochs=params["epochs"])
-    start = perf_counter()
-    points = list(way)
-    seconds = perf_counter() - start
+    points, seconds = timed(lambda: list(way))
     errors = [error_rate(data.y_test, np.where(point.scores > 0, 1, -1)) for point in points]
     grid = [passes * n * n for passes in PASSES]
     on_grid = runs.carried(points, errors, grid)
@@ -74,7 +71,7 @@ def measure(cell):
 
 def mean_error(on_grid, end=PASSES[-1]):
     """The mean over those of `PASSES` that are at most `end`; None where there are none."""
-    # Before the first model there is none, and a coin is as good.
+    # Before the first model the error is that of guessing.
     reached = [0.5 if error is None else error for passes, error in zip(PASSES, on_grid) if passes <= end]
     return sum(reached) / len(reached) if reached else None
 

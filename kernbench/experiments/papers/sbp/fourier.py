@@ -2,11 +2,11 @@
 
 from time import perf_counter
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import result
-from kernbench.experiments.measure.evaluation import error_rate
+from kernbench._lazy import load
+from kernbench.experiments.measure.judging import error_rate
+from kernbench.experiments.measure.objectives import gaussian
+from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp.curves import PASSES, mean_error, most_pairs
-from kernbench.experiments.papers.sbp.runs import gaussian
 
 
 def measure(cell):
@@ -29,7 +29,7 @@ def measure(cell):
     """
     from kernbench.features import RandomFeatures
 
-    data = resolve(cell.loader)(**cell.arguments)
+    data = load(cell.loader)(**cell.arguments)
     params, n = cell.params, len(data.y_train)
     counts, errors = [], []
     start = perf_counter()
@@ -37,7 +37,7 @@ def measure(cell):
     while k <= params["pairs"]:
         features = RandomFeatures(gaussian(params["gamma"]), 2 * k, form="pair", random_state=cell.seed)
         train = features.fit_transform(data.X_train)
-        model = resolve(cell.estimator)(
+        model = load(cell.estimator)(
             C=params["C"], loss="hinge", fit_intercept=False, tol=params["tol"], random_state=cell.seed
         )
         model.fit(train, data.y_train)

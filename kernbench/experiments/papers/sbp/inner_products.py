@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from kernbench.experiments.declare import Claim, Experiment, Method, Metric, Scale
+from kernbench.experiments.declare import Claim, Experiment, Method, Scale
+from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.sbp.displays import COUNTING, error_curves, run_tables
 from kernbench.experiments.papers.sbp.parts import (
     ERRORS,
@@ -17,7 +18,9 @@ from kernbench.experiments.papers.sbp.parts import (
     quick_settings,
 )
 
-FEATURES = Method("fourier", "Fourier features", "kernbench:LinearSVC", {"tol": 1e-3}, measure=FOURIER)
+FEATURES = Method(
+    "fourier", "Fourier features", "kernbench.estimators:LinearSVC", {"tol": 1e-3}, measure=FOURIER
+)
 SOLVERS = (SBP, PEGASOS, SDCA, PERCEPTRON, FEATURES)
 
 QUICK = Scale(
@@ -42,24 +45,8 @@ EXPERIMENT = Experiment(
     methods=SOLVERS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(
-        Metric(
-            "shared_error",
-            "mean test error over the shared range",
-            "lower",
-            ("metrics", "shared_error"),
-            "%",
-            100.0,
-            0.01,
-        ),
-        Metric(
-            "matched_error",
-            "test error at the cost of the most features",
-            "lower",
-            ("metrics", "matched_error"),
-            "%",
-            100.0,
-            0.01,
-        ),
+        m.percent("shared_error", "mean test error over the shared range"),
+        m.percent("matched_error", "test error at the cost of the most features"),
         *ERRORS,
     ),
     claims=(

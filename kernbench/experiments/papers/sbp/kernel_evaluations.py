@@ -9,12 +9,11 @@ from kernbench.experiments.declare import (
     Curves,
     Experiment,
     Method,
-    Metric,
     MetricTable,
     Scale,
     Setting,
 )
-from kernbench.experiments.papers.sbp.complexity import LABELS
+from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.sbp.displays import COUNTING, error_curves, run_tables
 from kernbench.experiments.papers.sbp.parts import (
     ADULTS,
@@ -23,6 +22,7 @@ from kernbench.experiments.papers.sbp.parts import (
     ERRORS,
     HOUR,
     KERNEL_SVC,
+    LABELS,
     PAPER,
     PAPER_SETTINGS,
     PEGASOS,
@@ -101,18 +101,13 @@ PAPER_SCALE = Scale(
 
 def _slopes():
     for name in BOUNDED:
-        label = LABELS[name]
-        yield Metric(f"slope_{name}", f"{label}: slope", "lower", ("metrics", "slope", name), tolerance=0.05)
-        yield Metric(
-            f"bound_{name}", f"{label}: the bound's", "lower", ("metrics", "bound", name), tolerance=0.05
-        )
-        yield Metric(
-            f"beyond_{name}",
-            f"{label}: slope less the bound's",
-            "lower",
-            ("metrics", "beyond", name),
-            tolerance=0.05,
-        )
+        for what, words in (
+            ("slope", "slope"),
+            ("bound", "the bound's"),
+            ("beyond", "slope less the bound's"),
+        ):
+            place = ("metrics", what, name)
+            yield m.number(f"{what}_{name}", f"{LABELS[name]}: {words}", 0.05, place=place)
 
 
 EXPERIMENT = Experiment(
@@ -123,9 +118,7 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(
         *ERRORS,
-        Metric(
-            "overfitting", "rise above the least error", "higher", ("metrics", "rise"), "points", 100.0, 0.05
-        ),
+        m.points("overfitting", "rise above the least error", 0.05, "higher", place=("metrics", "rise")),
         *_slopes(),
     ),
     claims=(

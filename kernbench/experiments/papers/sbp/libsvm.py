@@ -4,14 +4,29 @@ Cotter, Shalev-Shwartz and Srebro (ICML 2012), section 5, the paragraph on run t
 variance s² of the Gaussian kernel and λ; LIBSVM's parameters are γ = 1/(2 s²) and C = 1/(λ n).
 """
 
-from kernbench.experiments.declare import Claim, Experiment, Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.declare import (
+    Axis,
+    Claim,
+    Curves,
+    Experiment,
+    Method,
+    Metric,
+    MetricTable,
+    PaperNumber,
+    Quantity,
+    Recommendation,
+    Scale,
+    Setting,
+)
+from kernbench.experiments.declare import metrics as m
 
 QUARTER = 0.25
 # Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter. The
 # certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute or one.
 BUDGET = 0.22
+MARGIN = 0.002  # of the test error
 HOUR = 3600.0
-KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
+KERNEL_SVC = "kernbench.estimators:KernelSVC"
 SKLEARN_SVC = "sklearn.svm:SVC"
 
 
@@ -132,6 +147,97 @@ def _paper_row(dataset, libsvm_error, libsvm_seconds, sbp_error):
     )
 
 
+def _compared(form, **rest):
+    return Quantity("test_error", form, baseline="libsvm", **rest)
+
+
+TABLES = (
+    MetricTable(
+        "comparison",
+        "The paper's numbers, ours, and LIBSVM on the same machine",
+        (
+            Quantity("test_error", "paper"),
+            Quantity("test_error", label="here: test error (%)"),
+            _compared("difference", label="less LIBSVM's (points)"),
+            Quantity("fit_seconds", "paper", label="paper: time"),
+            Quantity("fit_seconds", "median", label="here: time"),
+            Quantity("fit_seconds", "speed", baseline="libsvm"),
+            Quantity("fit_seconds", "repeats"),
+        ),
+        notes=(
+            "Times: medians of the training time. Speed: LIBSVM's time divided by the method's, both from the same "
+            "repeat of the same run, median over repeats.",
+        ),
+    ),
+    MetricTable(
+        "optimality",
+        "How close each solver came to the optimum, and what it cost",
+        (
+            Quantity("objective", "median", digits=5),
+            Quantity("objective", "excess", label="above the best here"),
+            Quantity("gap", "largest", digits=2),
+            Quantity("converged", "all"),
+            Quantity("n_kernel_evaluations", "median"),
+            Quantity("n_support", "median", digits=6),
+            _compared("reached", margin=MARGIN),
+            Quantity("predict_seconds", "median", label="predict"),
+            Quantity("peak_memory", "largest"),
+        ),
+        notes=(
+            "Objective: α/2·‖f‖² + mean hinge loss, computed by the same code for every method. Duality gap: "
+            "a certified bound on the distance to the optimum; – where the method has none. Peak memory "
+            "includes Python and the data.",
+            "Time to LIBSVM's test error: from then on the test error stays within 0.2 points of LIBSVM's, or "
+            "below it.",
+        ),
+    ),
+    Recommendation(
+        "a kernel SVM",
+        "test_error",
+        "libsvm",
+        MARGIN,
+        objective="objective",
+        rough=0.01,
+        arguments=("C=1.0", 'gamma="scale"'),
+    ),
+)
+
+
+def _errors(name, title, x, **rest):
+    """Test error on the way; of the runs with a budget, which begin like the free ones, the end alone."""
+    return Curves(
+        name,
+        title,
+        x,
+        Axis("trace.test_error", "test error", "%", 100.0, log=True),
+        panel="dataset",
+        steps=True,
+        final_only=("sbp-quarter", "smo-quarter"),
+        baseline="libsvm",
+        y_span=2.0,
+        shared_x=False,
+        shared_y=False,
+        large=True,
+        **rest,
+    )
+
+
+FIGURES = (
+    _errors(
+        "seconds",
+        "Test error against time",
+        Axis("trace.seconds", "training time", "s", log=True),
+        budget=QUARTER,
+        note="Curves run on the solver's own clock, without reading data and measuring the error.",
+    ),
+    _errors(
+        "n-kernel-evaluations",
+        "Test error against kernel evaluations",
+        Axis("trace.n_kernel_evaluations", "kernel evaluations", log=True),
+        note="LIBSVM and scikit-learn-intelex do not count theirs.",
+    ),
+)
+
 EXPERIMENT = Experiment(
     name="sbp-libsvm",
     title="Stochastic batch perceptron against LIBSVM in a quarter of its time",
@@ -142,7 +248,7 @@ EXPERIMENT = Experiment(
             method="sbp-quarter",
             baseline="libsvm",
             metric="test_error",
-            margin=0.002,
+            margin=MARGIN,
             time_fraction=QUARTER,
             time_slack=0.15,
         ),
@@ -150,25 +256,26 @@ EXPERIMENT = Experiment(
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER},
     metrics=(
-        Metric("test_error", "test error", "lower", ("metrics", "test_error"), "%", 100.0, 0.01),
-        Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
-        Metric("predict_seconds", "predict time", "lower", ("seconds", "predict"), "s", tolerance=0.25),
-        Metric("objective", "primal objective", "lower", ("metrics", "objective"), tolerance=1e-3),
-        Metric("gap", "duality gap", "lower", ("metrics", "gap"), tolerance=0.1),
-        Metric(
-            "n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01
-        ),
-        Metric("n_support", "support vectors", "lower", ("metrics", "n_support"), tolerance=0.02),
-        Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
+        m.TEST_ERROR,
+        m.FIT_SECONDS,
+        m.PREDICT_SECONDS,
+        m.number("objective", "primal objective", 1e-3),
+        m.number("gap", "duality gap", 0.1),
+        m.N_KERNEL_EVALUATIONS,
+        m.N_SUPPORT,
+        Metric("converged", "converged", "higher", ("metrics", "converged")),
+        m.PEAK_MEMORY,
     ),
     paper_numbers=(
         *_paper_row("adult", 0.149, 195.0, 0.150),
         *_paper_row("mnist-8-vs-rest", 0.0044, 1980.0, 0.0046),
         *_paper_row("forest", 0.018, 35 * HOUR, 0.016),
     ),
+    tables=TABLES,
+    figures=FIGURES,
     threads=1,
     warm_up_rows=64,
-    note="One thread for everybody, since LIBSVM has no more. The paper's times are of an Intel E7500 (2009) "
+    note="One thread for all methods, since LIBSVM has no more. The paper's times are of an Intel E7500 (2009) "
     "and a LIBSVM of that time; only their fraction carries over. LIBSVM's time hangs on its stopping rule "
     "(tol = 1e-3 here): look at objectives and gaps beside the errors.",
 )

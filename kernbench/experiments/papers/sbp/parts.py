@@ -1,6 +1,7 @@
 """What the experiments on the batch perceptron share: Table 2, methods, metrics."""
 
-from kernbench.experiments.declare import Method, Metric, Setting
+from kernbench.experiments.declare import Method, Setting
+from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.sbp"
 CURVES, FOURIER, COMPLEXITY = (
@@ -8,9 +9,16 @@ CURVES, FOURIER, COMPLEXITY = (
     f"{HERE}.fourier:measure",
     f"{HERE}.complexity:measure",
 )
-KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
+KERNEL_SVC = "kernbench.estimators:KernelSVC"
 PAPER = "Cotter, Shalev-Shwartz, Srebro: The Kernelized Stochastic Batch Perceptron, ICML 2012"
 EPOCHS = 10
+LABELS = {
+    "sbp": "SBP",
+    "sdca": "SDCA",
+    "pegasos": "Pegasos",
+    "norm-ball-sgd": "SGD within a ball",
+    "perceptron": "Perceptron, one pass",
+}
 HOUR = 3600.0
 
 
@@ -98,18 +106,14 @@ ADULTS = ("adult", "adult-like")
 DIGITS = ("mnist-8-vs-rest", "checkerboard")
 
 ERRORS = (
-    Metric(
-        "curve_error", "mean test error over the curve", "lower", ("metrics", "curve_error"), "%", 100.0, 0.01
-    ),
-    Metric("test_error", "final test error", "lower", ("metrics", "test_error"), "%", 100.0, 0.01),
-    Metric("early_error", "test error at n²/8", "lower", ("metrics", "early_error"), "%", 100.0, 0.01),
-    Metric("epoch_error", "test error at n²", "lower", ("metrics", "epoch_error"), "%", 100.0, 0.01),
-    Metric("rise", "rise above the least error", "lower", ("metrics", "rise"), "points", 100.0, 0.05),
-    Metric(
-        "evaluations", "kernel evaluations, nothing kept", "lower", ("metrics", "evaluations"), tolerance=0.01
-    ),
-    Metric("computed", "share that was computed", "lower", ("metrics", "computed"), "%", 100.0, 0.01),
-    Metric("n_support", "support vectors", "lower", ("metrics", "n_support"), tolerance=0.02),
-    Metric("run_seconds", "time, judging included", "lower", ("seconds", "run"), "s", tolerance=0.25),
-    Metric("working_memory", "working memory", "lower", ("working_memory_bytes",), "MB", 2.0**-20, 0.1),
+    m.percent("curve_error", "mean test error over the curve"),
+    m.percent("test_error", "final test error"),
+    m.percent("early_error", "test error at n²/8"),
+    m.percent("epoch_error", "test error at n²"),
+    m.points("rise", "rise above the least error"),
+    m.number("evaluations", "kernel evaluations, nothing kept", 0.01),
+    m.percent("computed", "share that was computed"),
+    m.N_SUPPORT,
+    m.seconds("run", "time, judging included"),
+    m.WORKING_MEMORY,
 )

@@ -11,7 +11,7 @@ from math import ceil
 
 import numpy as np
 
-from kernbench.kernels import Gaussian
+from kernbench.experiments.measure.objectives import gaussian
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.threads import single_threaded_blas
@@ -46,11 +46,6 @@ class Point:
     computed: int
     n_support: int
     scores: np.ndarray
-
-
-def gaussian(gamma):
-    """The kernel exp(-gamma ||x - z||^2)."""
-    return Gaussian(sigma=(0.5 / gamma) ** 0.5)
 
 
 def start(name, X, y, *, gamma, alpha, seed, options=None):

@@ -1,21 +1,14 @@
-"""Stochastic conjugate subgradients: the paper's table and figures, and what it could not show.
+"""Stochastic conjugate subgradients: the paper's table and figures, with the certified optimum.
 
 Zhang and Sen, "The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines".
 
 ::
 
-    accuracy.py      ``scs-accuracy``: Table 1, ten data sets, five methods, at λ = 1 and at a validated λ
-    objective.py     ``scs-objective``: Figures 1 and 2, the first and last iterations, with the gap
+    accuracy.py         ``scs-accuracy``: Table 1, ten data sets, five methods, at λ = 1 and at a validated λ
+    objective.py        ``scs-objective``: Figures 1 and 2, the first and last iterations, with the gap
 
-    parts.py         data sets, methods and metrics they share
-    fits.py          a cell: choose λ, fit, predict, judge
+    parts.py            data sets, methods and metrics they share
+    evaluation.py       accuracy, objective, distance to the certified optimum
     first_and_last.py   a cell: the objective of the first and the last iterations
-    flatness.py      a cell: the time of a fit as the number of rows grows
-    optimum.py       the certified optimum, and the objective of any solution
+    flatness.py         a cell: the time of a fit as the number of rows grows
 """
-
-from kernbench.experiments.papers.scs import accuracy, objective
-
-EXPERIMENTS = (accuracy.EXPERIMENT, objective.EXPERIMENT)
-
-__all__ = ["EXPERIMENTS"]

@@ -17,7 +17,8 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.papers.scs.parts import (
-    FITS,
+    CLASSIFY,
+    EVALUATE,
     FLATNESS,
     KERNEL_SVC,
     METRICS,
@@ -51,8 +52,8 @@ SETS = (
 )  # not "growing"
 REAL = tuple(name for name in TABLE if not name.endswith("stand-in"))
 TRIED = [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
-ONE = {"lam": 1.0}
-VALIDATED = {"search": {"lams": TRIED, "max_rows": 4000}}
+ONE = {"alpha": 1.0}
+VALIDATED = {"search": {"alphas": TRIED, "max_rows": 4000}}
 SOLVERS = {
     "wolfe": ("Wolfe", {"solver": "wolfe", "max_iter": 300}),
     # The paper does not say how long Pegasos ran: five passes.
@@ -200,7 +201,8 @@ EXPERIMENT = Experiment(
     metrics=METRICS,
     claims=tuple(_claims()),
     paper_numbers=tuple(_paper_numbers()),
-    measure=FITS,
+    measure=CLASSIFY,
+    evaluate=EVALUATE,
     tables=(
         CrossTable("accuracy", "Accuracy on the test rows", "accuracy", methods=COMPARED, datasets=SETS),
         CrossTable("time", "Time of a fit, λ being chosen", "fit_seconds", methods=ITERATIVE, datasets=SETS),

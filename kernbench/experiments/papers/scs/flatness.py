@@ -5,12 +5,13 @@ import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import numpy as np
 
-from kernbench.experiments.declare import resolve
-from kernbench.experiments.measure.clock import peak_memory, result
+from kernbench._lazy import load
+from kernbench.experiments.measure.clock import timed
+from kernbench.experiments.measure.memory import peak_memory
+from kernbench.experiments.measure.record import columns, result
 
 REPEATS = 3
 COLUMNS = ("n_rows", "seconds", "accuracy")
@@ -35,14 +36,13 @@ def measure(cell):
 
     Notes
     -----
-    The peak memory of the process tells little about a fit: it has made the data before, and pages of a
-    mapped file count as its own once they are read, though the system takes them back when it likes. So one
-    more fit, off the clock, is followed by ``tracemalloc``, which sees every array that is allocated and no
-    page of the file.
+    The peak memory of the process includes the making of the data, and pages of the mapped file once they are
+    read, which the system may reclaim. So the memory is that of one more fit, off the clock, under
+    ``tracemalloc``, which counts every allocated array and no page of the file.
     """
     params = dict(cell.params)
     sizes = params.pop("sizes")
-    data = resolve(cell.loader)(**{**cell.arguments, "n_train": max(sizes)})
+    data = load(cell.loader)(**{**cell.arguments, "n_train": max(sizes)})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
         np.save(path, data.X_train)
@@ -50,16 +50,14 @@ def measure(cell):
         data = replace(data, X_train=mapped)
 
         def fitted(size):
-            # A list of one chunk: known as a whole, and read where rows are drawn.
-            return resolve(cell.estimator)(**params).fit_chunks([(mapped[:size], data.y_train[:size])])
+            # A list of one chunk, of which only the drawn rows are read.
+            return load(cell.estimator)(**params).fit_chunks([(mapped[:size], data.y_train[:size])])
 
-        fitted(sizes[0])  # a first fit loads libraries, too
+        fitted(sizes[0])  # off the clock: the first fit of a process also loads libraries
         rows = []
-        for _ in range(REPEATS):  # sizes alternate, so that a busy moment is nobody's alone
+        for _ in range(REPEATS):  # sizes alternate, so that other work on the machine affects them alike
             for size in sizes:
-                start = perf_counter()
-                model = fitted(size)
-                seconds = perf_counter() - start
+                model, seconds = timed(lambda size=size: fitted(size))
                 rows.append((size, seconds, float(np.mean(model.predict(data.X_test) == data.y_test))))
         memory = peak_memory()
         tracemalloc.start()
@@ -78,6 +76,6 @@ def measure(cell):
             data,
             metrics,
             seconds={"fit": times[sizes[-1]]},
-            trace=dict(zip(COLUMNS, zip(*rows))),
+            trace=columns(COLUMNS, rows),
             memory=memory,
         )

@@ -31,7 +31,7 @@ def _methods():
                 name + suffix,
                 f"{label}, λ {lam:g}",  # short: names of lines in small panels
                 "kernbench.solvers.registry:get",
-                {"solver": solver, "lam": lam, **params},
+                {"solver": solver, "alpha": lam, **params},
                 seed_param=None if solver == "wolfe" else "random_state",
             )
 

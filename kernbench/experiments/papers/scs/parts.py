@@ -1,14 +1,12 @@
 """What the two experiments share: data sets, methods, metrics."""
 
-from kernbench.experiments.declare import Method, Metric, Setting
+from kernbench.experiments.declare import Method, Setting
+from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.scs"
-FITS, FIRST_AND_LAST, FLATNESS = (
-    f"{HERE}.fits:measure",
-    f"{HERE}.first_and_last:measure",
-    f"{HERE}.flatness:measure",
-)
-KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
+CLASSIFY, EVALUATE = "kernbench.experiments.measure.race:classify", f"{HERE}.evaluation:evaluate"
+FIRST_AND_LAST, FLATNESS = f"{HERE}.first_and_last:measure", f"{HERE}.flatness:measure"
+KERNEL_SVC = "kernbench.estimators:KernelSVC"
 PAPER = "Zhang, Sen: The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines"
 
 # The paper's problem has no intercept. Its width is not given: here exp(-|x - z|²/p), p columns,
@@ -16,25 +14,19 @@ PAPER = "Zhang, Sen: The Stochastic Conjugate Subgradient Algorithm for Kernel S
 PROBLEM = {"kernel": "rbf", "gamma": "auto", "fit_intercept": False}
 
 METRICS = (
-    Metric("accuracy", "accuracy", "higher", ("metrics", "accuracy"), "%", 100.0, 1e-3),
-    Metric("excess", "objective above the optimum", "lower", ("metrics", "excess"), tolerance=0.1),
-    Metric("objective", "objective", "lower", ("metrics", "objective"), tolerance=1e-3),
-    Metric("fit_seconds", "fit time", "lower", ("seconds", "fit"), "s", tolerance=0.25),
-    Metric("search_seconds", "time to choose λ", "lower", ("seconds", "search"), "s", tolerance=0.25),
-    Metric("predict_seconds", "predict time", "lower", ("seconds", "predict"), "s", tolerance=0.25),
-    Metric("lam", "λ", "lower", ("metrics", "lam")),
-    Metric("n_iter", "iterations", "lower", ("metrics", "n_iter"), tolerance=0.1),
-    Metric("n_support", "support vectors", "lower", ("metrics", "n_support"), tolerance=0.02),
-    Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), tolerance=0.01),
-    Metric("peak_memory", "peak memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20, 0.1),
-    Metric("fit_memory", "memory a fit allocates", "lower", ("metrics", "fit_memory"), "MB", 2.0**-20, 0.1),
-    Metric(
-        "growth",
-        "time at the most rows over time at the fewest",
-        "lower",
-        ("metrics", "growth"),
-        tolerance=0.2,
-    ),
+    m.percent("accuracy", "accuracy", 1e-3, "higher"),
+    m.number("excess", "objective above the optimum", 0.1),
+    m.OBJECTIVE,
+    m.FIT_SECONDS,
+    m.seconds("search", "time to choose λ"),
+    m.PREDICT_SECONDS,
+    m.number("lam", "λ"),
+    m.N_ITER,
+    m.N_SUPPORT,
+    m.N_KERNEL_EVALUATIONS,
+    m.PEAK_MEMORY,
+    m.megabytes("fit_memory", "memory a fit allocates", ("metrics", "fit_memory")),
+    m.number("growth", "time at the most rows over time at the fewest", 0.2),
 )
 
 

@@ -1,0 +1,215 @@
+"""Figures, declared: which numbers of the records go where. The report draws them.
+
+Places in a record are written as dotted names: ``"dataset"``, ``"method"``, ``"metrics.slope"``,
+``"data.n_train"``, ``"params.C"``, ``"trace.n_features"``. A ``trace`` is a table, one list for each column:
+a display that names a column of it gets a point for each row, one that names none gets a point for each
+record.
+
+Every figure shows the median over everything that falls on one place: repeats, and rows of a trace that share
+their categories.
+"""
+
+from dataclasses import dataclass
+
+from kernbench.experiments.declare.tables import Selection
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A number along an axis, or as a colour.
+
+    Attributes
+    ----------
+    path : str
+        Its place in a record.
+    label, unit : str
+    factor : float
+        Multiply by this to print in `unit`.
+    log : bool
+    """
+
+    path: str
+    label: str
+    unit: str = ""
+    factor: float = 1.0
+    log: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(Selection):
+    """What all figures share.
+
+    Attributes
+    ----------
+    where : tuple of (str, str)
+        Places and texts: use only the records, or the rows of a trace, that hold these texts there.
+    heading : str
+        Heading under which the figure stands in its section, with its neighbours of the same heading.
+    note : str
+        Added to the caption.
+    """
+
+    where: tuple = ()
+    heading: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curves(Figure):
+    """A line chart: `y` against `x`, a line for each value of `line`, a panel for each value of `panel`.
+
+    Attributes
+    ----------
+    name : str
+        Of its files, after experiment and scale.
+    title : str
+        What it shows, best as a sentence.
+    x, y : Axis
+    line : str
+        Category (a place in a record) that tells the lines apart.
+    panel : str or None
+        Category of the small multiples; None makes one picture.
+    steps : bool
+        Each record's trace is a step curve: its solver keeps a model until the next point and its last model to
+        the end. Repeats are combined on a common grid of `x`, and a mark shows the final model.
+    final_only : tuple of str
+        With `steps`: lines of which only the final model is shown, by a hollow mark.
+    baseline : str or None
+        Method whose final `y` is drawn as a horizontal dashed line.
+    budget : float or None
+        With a baseline: a vertical dotted line at this share of the baseline's final `x`.
+    slope : float or None
+        On two logarithmic axes, a dashed line of this slope: y ~ x ** slope.
+    slope_label : str
+    slope_through : tuple of float or None
+        A point (x, y) of that line; None puts it just below all points of a panel.
+    y_range : tuple of float or None
+        Ends of the vertical axis; lines are cut off there. None shows all of them.
+    y_span : float or None
+        Instead: the vertical axis ends at this many times the lowest value, so that one line far above the
+        others does not hide how these differ.
+    shared_x, shared_y : bool
+        The panels share the scale of `x`, of `y`.
+    band : bool
+        Shade the range over repeats.
+    marks : bool
+        A mark at every point; False for curves that are dense.
+    ordered : bool
+        The lines are steps of one quantity, and get shades of one colour.
+    large : bool
+        Larger panels, three beside each other: for many lines that cross.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    line: str = "method"
+    panel: str | None = None
+    steps: bool = False
+    final_only: tuple = ()
+    baseline: str | None = None
+    budget: float | None = None
+    slope: float | None = None
+    slope_label: str = ""
+    slope_through: tuple | None = None
+    y_range: tuple | None = None
+    y_span: float | None = None
+    shared_x: bool = True
+    shared_y: bool = True
+    band: bool = True
+    marks: bool = True
+    ordered: bool = False
+    large: bool = False
+
+    def __post_init__(self):
+        if self.slope is not None and not (self.x.log and self.y.log):
+            raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
+        if self.y_range is not None and self.y_span is not None:
+            raise ValueError(f"figure {self.name!r}: give y_range or y_span, not both")
+        if self.budget is not None and self.baseline is None:
+            raise ValueError(f"figure {self.name!r}: a budget is a share of a baseline's: give baseline=")
+
+
+@dataclass(frozen=True)
+class Marks(Figure):
+    """A dot chart: a row for each value of `row`, a mark in it for each value of `mark`, along `value`.
+
+    Attributes
+    ----------
+    name, title : str
+    value : Axis
+    row, mark : str
+        Categories.
+    reference : float or None
+        A line across all rows, in the units of `value`.
+    reference_label : str
+    """
+
+    name: str
+    title: str
+    value: Axis
+    row: str = "dataset"
+    mark: str = "method"
+    reference: float | None = None
+    reference_label: str = ""
+
+
+@dataclass(frozen=True)
+class HeatMap(Figure):
+    """Coloured cells with their numbers printed in them: `row` by `column`.
+
+    Attributes
+    ----------
+    name, title : str
+    value : Axis
+        More is darker.
+    row, column : str
+        Categories.
+    """
+
+    name: str
+    title: str
+    value: Axis
+    row: str = "dataset"
+    column: str = "method"
+
+
+@dataclass(frozen=True)
+class Contours(Figure):
+    """Filled contours of a function on a grid, a panel for each data set.
+
+    Attributes
+    ----------
+    name, title : str
+    grid : str
+        Place of the grid in a record: an object with ``"x"`` and ``"y"`` (the lines of the grid),
+        ``"values"`` (a list for each y) and perhaps ``"point"``, a pair that is marked.
+    label : str
+        What the colour means; all panels run from 0 to 1 in steps of a tenth.
+    """
+
+    name: str
+    title: str
+    grid: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Profiles(Figure):
+    """Performance profiles: the share of problems on which a method is within a factor of the best one,
+    against the factor (Dolan and Moré, Mathematical Programming 91, 2002, eq. 2.1).
+
+    A problem is a repeat on a data set. One that a method failed on counts as never solved. Data sets on
+    which one of the methods has no record are left out, and so are problems that no method solved.
+
+    Attributes
+    ----------
+    name, title : str
+    metric : str
+        Positive, and less is better: seconds, kernel evaluations.
+    """
+
+    name: str
+    title: str
+    metric: str

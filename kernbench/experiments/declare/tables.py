@@ -1,0 +1,142 @@
+"""Tables, declared: which metrics of which methods stand in them. The report makes them.
+
+Entries are the mean over repeats with its standard error, unless a :class:`Quantity` says otherwise.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Which records a display is about.
+
+    Attributes
+    ----------
+    methods, datasets : tuple of str or None
+        None takes all.
+    """
+
+    methods: tuple | None = None
+    datasets: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a column of a :class:`MetricTable` shows of a metric.
+
+    Attributes
+    ----------
+    metric : str
+    form : str
+        Over the repeats: ``"mean"`` with its standard error, ``"median"``, ``"largest"``, ``"all"`` (yes, no, or
+        how many of the repeats, for a metric that is true or false), ``"repeats"`` (how many succeeded).
+        ``"paper"``: the number the paper prints. ``"excess"``: the median relative to the least median on the
+        same data. With a `baseline`: ``"difference"`` (mean less the baseline's), ``"speed"`` (the baseline's
+        value over the method's, both from the same repeat on the same set-up; median) and ``"reached"`` (time
+        after which the trace of the metric is never again worse than the baseline's final value by more than
+        `margin`; median).
+    label : str
+        Heading of the column; the metric's own by default.
+    baseline : str or None
+    margin : float
+    digits : int
+        Significant digits of a median.
+    """
+
+    metric: str
+    form: str = "mean"
+    label: str = ""
+    baseline: str | None = None
+    margin: float = 0.0
+    digits: int = 3
+
+    def __post_init__(self):
+        forms = ("mean", "median", "largest", "all", "repeats", "paper", "excess")
+        related = ("difference", "speed", "reached")
+        if self.form not in forms + related:
+            raise ValueError(f"unknown form {self.form!r}; choose one of {', '.join(forms + related)}")
+        if (self.form in related) != (self.baseline is not None):
+            raise ValueError(f"baseline= goes with the forms {', '.join(related)}; got {self.form!r}")
+
+
+@dataclass(frozen=True)
+class MetricTable(Selection):
+    """A column for each metric, a row for each method on each data set.
+
+    Attributes
+    ----------
+    name, caption : str
+    metrics : tuple of str or Quantity
+        A name stands for the mean of that metric.
+    notes : tuple of str
+    """
+
+    name: str
+    caption: str
+    metrics: tuple
+    notes: tuple = ()
+
+
+@dataclass(frozen=True)
+class CrossTable(Selection):
+    """A row for each data set, a column for each method, one metric; the paper's number beside ours where it
+    has one.
+
+    Attributes
+    ----------
+    name, caption : str
+    metric : str
+    baseline : str or None
+        A method all others are compared with: instead of values, their ratio to the baseline's, or their
+        difference from it, both from the same repeat on the same set-up. The paper's numbers are treated
+        alike.
+    difference : bool
+        With a baseline: method minus baseline; False means method over baseline.
+    notes : tuple of str
+    """
+
+    name: str
+    caption: str
+    metric: str
+    baseline: str | None = None
+    difference: bool = False
+    notes: tuple = ()
+
+
+@dataclass(frozen=True)
+class Recommendation(Selection):
+    """Which method to use: on each data set the fastest that is no worse than a baseline.
+
+    "No worse" means: the mean of `metric` is worse than the baseline's by at most `margin`, or by two standard
+    errors. Methods with a time budget are left out. The recommendations of all experiments with one `task` make
+    one headline of the page.
+
+    Attributes
+    ----------
+    task : str
+        What the methods are for, as it follows the word "for": ``"a kernel SVM"``.
+    metric : str
+    baseline : str
+    margin : float
+        In the units of records.
+    time : str
+        Metric that decides among those that are no worse.
+    objective : str or None
+        Metric of the optimality, which shows a method that wins by stopping early.
+    rough : float or None
+        A second, larger margin: the report names the method whose trace comes this close first.
+    arguments : tuple of str
+        Arguments that a user adds in most cases, for the code to copy: ``("C=1.0",)``.
+    name, caption : str
+    """
+
+    task: str
+    metric: str
+    baseline: str
+    margin: float
+    time: str = "fit_seconds"
+    objective: str | None = None
+    rough: float | None = None
+    arguments: tuple = ()
+    name: str = "recommended"
+    caption: str = "Which method, by data set"

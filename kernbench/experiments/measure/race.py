@@ -1,0 +1,159 @@
+"""The race: load, choose alpha, fit and predict on the clock, judge off the clock.
+
+Two functions measure a cell this way, `classify` and `rank`; they differ in what a fitted model is asked for.
+The experiment's ``evaluate`` turns the :class:`Fit` into metrics. The steps are functions of their own, for
+measurements that need some of them only.
+
+A cell's `params` are those of the estimator, and perhaps
+
+* ``alpha`` for an estimator with ``C`` instead: C = 1 / (alpha n);
+* ``passes``: ``max_iter`` is so many times the number of training rows;
+* ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernbench._lazy import load
+from kernbench.experiments.measure.building import build
+from kernbench.experiments.measure.clock import Tracer, fit_seconds, own_clock, timed
+from kernbench.experiments.measure.judging import error_rate
+from kernbench.experiments.measure.memory import peak_memory
+from kernbench.experiments.measure.record import result
+from kernbench.experiments.measure.search import best_alpha
+
+TRACE = ("seconds", "n_iter", "n_kernel_evaluations", "objective", "test_error")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model, for ``evaluate``.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    data : Dataset
+        As the model was given it.
+    predictions : ndarray of shape (n_test,)
+        Labels or scores of the test rows.
+    params : dict
+        Those of the cell, with the chosen alpha.
+    """
+
+    model: Any
+    data: Any
+    predictions: np.ndarray
+    params: dict
+
+
+def classify(cell):
+    """Measure a method that predicts; see :func:`measure`."""
+    return measure(cell, "predict")
+
+
+def rank(cell):
+    """Measure a method by its scores of the test rows; see :func:`measure`."""
+    return measure(cell, "decision_function")
+
+
+def measure(cell, output):
+    """Measure one cell of a race, here and now.
+
+    Parameters
+    ----------
+    cell : Cell
+        With its budget, if any, already among its params.
+    output : {"predict", "decision_function"}
+        What the fitted model is asked for. Alpha is chosen by the accuracy of the former, by the AUC of the
+        latter.
+
+    Returns
+    -------
+    dict
+        As :func:`~kernbench.experiments.measure.record.result` makes it. ``seconds``: ``fit``, wall time
+        without the tracing (see `fit_seconds`); ``predict``; with a search, ``search``, all its fits;
+        ``solver``, where the solver's own clock ends and with it the trace (None without one).
+    """
+    data = in_precision(cell, laid_out(cell, load(cell.loader)(**cell.arguments)))
+    params, seconds = dict(cell.params), {}
+    search = params.pop("search", None)
+    if search is not None:
+        start = perf_counter()
+        params["alpha"] = best_alpha(cell.estimator, params, data, output, **search, seed=cell.seed)
+        seconds["search"] = perf_counter() - start
+    warm_up(cell, params, data)
+    tracer = Tracer(lambda model: {"test_error": error_rate(data.y_test, model.predict(data.X_test))})
+    model, seconds["fit"] = timed_fit(cell, params, data, tracer if cell.traced else None)
+    predictions, seconds["predict"] = timed(lambda: getattr(model, output)(data.X_test))
+    seconds["solver"] = own_clock(model)
+    memory = peak_memory()
+
+    metrics = load(cell.evaluate)(Fit(model, data, predictions, params))
+    return result(
+        data,
+        metrics,
+        seconds=seconds,
+        trace=_trace(model, metrics, seconds["fit"]),
+        n_kernel_evaluations=getattr(model, "n_kernel_evaluations_", None),
+        memory=memory,
+    )
+
+
+# --- the data -----------------------------------------------------------------------------------------------
+
+
+def laid_out(cell, data):
+    """The data in the layout the cell's method takes: sparse rows become dense if it asks for that."""
+    if not cell.dense_input or not sparse.issparse(data.X_train):
+        return data
+    return replace(data, X_train=data.X_train.toarray(), X_test=data.X_test.toarray())
+
+
+def in_precision(cell, data):
+    """The data in the precision the cell's method asks for, if it does."""
+    if cell.input_dtype is None:
+        return data
+    X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
+    return replace(data, X_train=X_train, X_test=X_test)
+
+
+# --- the fit ------------------------------------------------------------------------------------------------
+
+
+def warm_up(cell, params, data):
+    """Fit a few rows of each class off the clock, since the first fit of a process also loads libraries."""
+    if cell.warm_up_rows == 0:
+        return
+    labels = np.unique(data.y_train)
+    each = -(-cell.warm_up_rows // len(labels))
+    rows = np.concatenate([np.flatnonzero(data.y_train == label)[:each] for label in labels])
+    with suppress(Exception):  # the fit on the clock will raise it again
+        build(cell.estimator, params, len(data.y_train)).fit(data.X_train[rows], data.y_train[rows])
+
+
+def timed_fit(cell, params, data, tracer=None):
+    """Build the cell's estimator and fit it; return the model and the seconds without the tracing."""
+    options = {} if tracer is None else {"callback": tracer}
+    model = build(cell.estimator, {**params, **options}, len(data.y_train))
+    start = perf_counter()
+    model.fit(data.X_train, data.y_train)
+    return model, fit_seconds(start, perf_counter(), tracer, own_clock(model))
+
+
+def _trace(model, metrics, seconds):
+    """The solver's trace, or the final point of a solver that kept none."""
+    kept = getattr(model, "trace_", None)
+    if kept:
+        return {column: list(kept[column]) for column in TRACE if column in kept}
+    return {
+        "seconds": [seconds],
+        "n_iter": [metrics.get("n_iter")],
+        "n_kernel_evaluations": [getattr(model, "n_kernel_evaluations_", None)],
+        "objective": [metrics.get("objective")],
+        "test_error": [metrics.get("test_error")],
+    }

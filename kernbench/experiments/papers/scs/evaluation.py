@@ -1,0 +1,44 @@
+"""How the classifiers of Table 1 are judged: by their accuracy, and against the certified optimum without intercept."""
+
+import numpy as np
+
+from kernbench.experiments.measure.judging import iterations
+from kernbench.experiments.measure.objectives import certified_optimum, expansion_objective
+
+LARGEST = 20_000  # training rows up to which the objective and its optimum are computed
+
+
+def optimum(data, gamma, alpha):
+    """A certified lower bound on the smallest objective."""
+    C = 1.0 / (alpha * len(data.y_train))
+    tight = {"tol": 1e-5, "dtype": "float64", "cache_size": 2000}
+    return certified_optimum(data, gamma=gamma, C=C, fit_intercept=False, **tight).lower
+
+
+def evaluate(fit):
+    """Metrics of a classifier without intercept.
+
+    Parameters
+    ----------
+    fit : kernbench.experiments.measure.race.Fit
+
+    Returns
+    -------
+    dict
+        ``accuracy`` on the test rows, ``lam``, ``n_support``, ``n_iter``; for at most 20,000 rows
+        ``objective`` over all training rows and ``excess``, its distance to a certified lower bound.
+    """
+    model, data, alpha = fit.model, fit.data, fit.params.get("alpha")
+    metrics = {
+        "accuracy": float(np.mean(fit.predictions == data.y_test)),
+        "lam": alpha,
+        "n_support": len(model.support_) if hasattr(model, "support_") else None,
+        "n_iter": iterations(model),
+    }
+    if alpha is not None and len(data.y_train) <= LARGEST:
+        X, y, gamma = data.X_train, data.y_train, 1.0 / data.X_train.shape[1]
+        metrics["objective"] = expansion_objective(
+            X, y, gamma, alpha, model.support_, model.dual_coef_[0], model.intercept_[0]
+        )
+        metrics["excess"] = max(0.0, metrics["objective"] - optimum(data, gamma, alpha))
+    return metrics

@@ -1,0 +1,33 @@
+"""What the fork server imports, once: whatever most cells need. Nothing else may import this module."""
+
+import gc
+import os
+import signal
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
+
+from kernbench.experiments.run.launching import THREAD_VARIABLES
+
+MODULES = (
+    "scipy.linalg",
+    "sklearn.svm",
+    "kernbench.datasets",
+    "kernbench.estimators",
+    "kernbench.experiments.measure.race",
+    "kernbench.features",
+    "kernbench.kernels",
+)
+
+# A BLAS starts its threads when it is loaded, and threads do not survive a fork. Cells raise the limit again.
+os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+gc.disable()  # until everything is loaded: nothing of it is garbage
+with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+    for name in MODULES:
+        with suppress(Exception):  # a cell that needs the module will raise it again
+            import_module(name)
+gc.freeze()  # a collection in a fork would copy every page it visits
+gc.enable()
+# The server was started with SIGINT blocked, and ignores it from now on; programs it is shared with do not.
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,41 @@
+"""One number for each pair of categories: what dot charts and heat maps show."""
+
+from kernbench.report import text
+
+
+class Grid:
+    """The medians of a display's value by row and column, with the names of both.
+
+    Parameters
+    ----------
+    display : kernbench.experiments.declare.Marks or HeatMap
+    results : Results
+    row, column : str
+        Categories.
+    """
+
+    def __init__(self, display, results, row, column):
+        self.display, self.categories = display, (row, column)
+        self.values = results.medians(display, self.categories)
+        self.rows, self.columns = (
+            {names[side]: results.category_label(place, names[side]) for names in self.values}
+            for side, place in enumerate(self.categories)
+        )
+
+    def words(self, digits):
+        """The grid in words, for those who cannot see it."""
+        parts = [f"{self.display.value.label}."]
+        for row, row_name in self.rows.items():
+            values = [
+                f"{name} {text.significant(self.values[row, column], digits)}"
+                for column, name in self.columns.items()
+                if (row, column) in self.values
+            ]
+            parts.append(f"{row_name}: {text.listed(values)}.")
+        return " ".join(parts)
+
+    def csv_rows(self):
+        """What is drawn, a heading first."""
+        yield (*self.categories, text.heading(self.display.value))
+        for names, value in self.values.items():
+            yield (*names, value)

@@ -1,0 +1,88 @@
+"""The lines of a chart: points of the records, with medians and the range of the repeats."""
+
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from kernbench.report.records.rows import rows_of
+from kernbench.report.records.steps import on_one_grid, positive_steps
+from kernbench.report.statistics import median_or_none
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of one line by ascending x: medians, and the range of the repeats."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def scatters(self):
+        """Whether repeats differ."""
+        return bool((self.low < self.high).any())
+
+
+def lines_of(display, results):
+    """The lines of a chart: a dict of panel to list of Line, both in order of appearance.
+
+    Parameters
+    ----------
+    display : kernbench.experiments.declare.Curves
+    results : Results
+    """
+    found = {}
+    for record in results.chosen_records(display):
+        runs = {}
+        places = [display.panel, display.line], [display.x.path, display.y.path]
+        for names, (x, y) in rows_of([record], *places, display.where):
+            x, y = x * display.x.factor, y * display.y.factor
+            if (x > 0 or not (display.x.log or display.steps)) and (y > 0 or not display.y.log):
+                runs.setdefault(names, []).append((x, y))
+        for (panel, name), points in runs.items():
+            found.setdefault(panel, {}).setdefault(name, []).append(points)
+    return {panel: [_made(display, *item) for item in lines.items()] for panel, lines in found.items()}
+
+
+def _made(display, name, runs):
+    if name in display.final_only:
+        (x, y), ends = zip(*(points[-1] for points in runs)), np.ones(1)
+        return Line(name, median(x) * ends, median(y) * ends, min(y) * ends, max(y) * ends)
+    return (_step_line if display.steps else _line)(name, runs)
+
+
+def _line(name, runs):
+    """Medians over all points that share their x."""
+    values = {}
+    for x, y in (point for points in runs for point in points):
+        values.setdefault(x, []).append(y)
+    x = sorted(values)
+    parts = ([function(values[each]) for each in x] for function in (median, min, max))
+    return Line(name, np.array(x), *(np.array(part) for part in parts))
+
+
+def _step_line(name, runs):
+    """Medians over the step curves of the repeats."""
+    x, y = on_one_grid([positive_steps(*zip(*points)) for points in runs])
+    return Line(name, x, np.median(y, axis=0), y.min(axis=0), y.max(axis=0))
+
+
+def finals_of(display, results):
+    """Where the baseline ends in each panel: a dict of panel to (x or None, y), medians over repeats."""
+    ends = {}
+    if display.baseline is None:
+        return ends
+    for record in results.chosen_records(display):
+        if record["method"] == display.baseline:
+            for axis in (display.x, display.y):
+                rows = list(rows_of([record], [display.panel], [axis.path], display.where))
+                for (panel,), (value,) in rows[-1:]:
+                    ends.setdefault(panel, {}).setdefault(axis.path, []).append(axis.factor * value)
+    return {
+        panel: tuple(median_or_none(values.get(axis.path, [])) for axis in (display.x, display.y))
+        for panel, values in ends.items()
+        if display.y.path in values
+    }

@@ -1,0 +1,69 @@
+"""A figure for the page and as files."""
+
+from dataclasses import dataclass
+
+from kernbench.report import text
+from kernbench.report.tables.table import csv_text
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page, and its files.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending.
+    caption : str
+    svg_inline, svg_file : str
+        For the page (safe to place in HTML as it is; small multiples are several elements) and to stand
+        alone.
+    csv : str
+        What is drawn.
+    heading : str
+        Heading in the section under which it is shown, with its neighbours of the same heading.
+    shape : {"", "panels", "panels large"}
+        How it is laid out: beside others, or as small multiples over the whole width.
+    lead : str
+        Over small multiples: what their axes are.
+    """
+
+    name: str
+    caption: str
+    svg_inline: str
+    svg_file: str
+    csv: str
+    heading: str = ""
+    shape: str = ""
+    lead: str = ""
+
+
+def picture_of(display, results, drawn, rows, remarks=(), **layout):
+    """The picture of a display.
+
+    Parameters
+    ----------
+    display : one of kernbench.experiments.declare.figures
+    results : Results
+    drawn : (str, str)
+        As SVG, for the page and for its file.
+    rows : iterable of tuple
+        What is drawn, a heading first.
+    remarks : iterable of str
+        Sentences of the caption after the title.
+    **layout
+        `shape` and `lead` of the picture.
+    """
+    caption = [text.sentence(display.title), *remarks, *([display.note] if display.note else [])]
+    name = results.file_name(display.name)
+    return Picture(name, " ".join(caption), *drawn, csv_text(rows), display.heading, **layout)
+
+
+def by_heading(pictures):
+    """Neighbours of one heading together: a list of (heading, list of Picture)."""
+    groups = []
+    for picture in pictures:
+        if not groups or groups[-1][0] != picture.heading:
+            groups.append((picture.heading, []))
+        groups[-1][1].append(picture)
+    return groups

@@ -1,0 +1,85 @@
+"""Judge a :class:`~kernbench.experiments.declare.Bound`: a number, or a ratio of two, within its bound."""
+
+from kernbench.report import text
+from kernbench.report.claims.judgement import (
+    FAILS,
+    HOLDS,
+    ROUNDING,
+    CannotBeJudged,
+    Judgement,
+    pairs_of,
+    require_results,
+)
+from kernbench.report.statistics import MIN_REPEATS, median_interval, median_or_none
+
+EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
+
+
+def judge_bound(results, dataset, claim):
+    """Judge a bound on one data set.
+
+    Returns
+    -------
+    Judgement
+
+    Raises
+    ------
+    CannotBeJudged
+    """
+    metric, values = results.experiment.metric(claim.metric), _values(results, dataset, claim)
+    found, sign = median_or_none(values), 1 if metric.direction == "lower" else -1
+    slack = ROUNDING * max(1.0, abs(claim.bound))
+    verdict = HOLDS if sign * (found - claim.bound) <= slack else FAILS
+    what = metric.label
+    if claim.baseline is not None:
+        own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
+        what = f"{what} of {own} over {text.possessive(base)}"
+    limit = f"at {'most' if sign > 0 else 'least'} {_shown(metric, claim, claim.bound)}"
+    why = f"{text.capitalised(what)}: {_shown(metric, claim, found)}, to be {limit}."
+    if min(values) < claim.bound < max(values):
+        why += " Close: the repeats lie on both sides."
+    return Judgement(dataset, verdict, why, _interval(metric, claim, values), found)
+
+
+def _values(results, dataset, claim):
+    """What a bound is about, repeat by repeat; at least one value."""
+    metric = results.experiment.metric(claim.metric)
+    if claim.baseline is not None:
+        pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
+        values = [top / bottom for top, bottom in pairs if bottom]
+    else:
+        cell = results.cell(dataset, claim.method)
+        require_results(results, [cell])
+        values = cell.values(metric)
+    if not values:
+        raise CannotBeJudged(f"No repeat has a measured {metric.label}.")
+    return values
+
+
+def _interval(metric, claim, values):
+    """How far repeats lie apart: a bootstrap interval of their median, or their range where they are few."""
+    if len(values) == 1:
+        return "1 repeat: no interval."
+    is_few = len(values) < MIN_REPEATS
+    ends = (min(values), max(values)) if is_few else median_interval(values)
+    low, high = (_shown(metric, claim, value) for value in ends)
+    if is_few:
+        return f"{text.plural(len(values), 'repeat')}: {low} to {high}."
+    return f"Median of {len(values)} repeats; 95 % bootstrap interval {low} to {high}."
+
+
+def summed_up(results, claim, judgements):
+    """The judgements to list: where they are many, those that hold become one."""
+    holding = [judgement for judgement in judgements if judgement.verdict == HOLDS]
+    if len(judgements) <= EACH_UP_TO or len(holding) < 2:
+        return judgements
+    metric = results.experiment.metric(claim.metric)
+    first, last = sorted(holding, key=lambda judgement: judgement.value)[:: len(holding) - 1]
+    low, high = (f"{_shown(metric, claim, end.value)} ({end.dataset})" for end in (first, last))
+    where = f"{len(holding)} of {len(judgements)} data sets"
+    together = Judgement(where, HOLDS, f"{text.capitalised(metric.label)} from {low} to {high}.")
+    return [judgement for judgement in judgements if judgement.verdict != HOLDS] + [together]
+
+
+def _shown(metric, claim, value):
+    return text.with_unit(metric, value) if claim.baseline is None else text.times(value)

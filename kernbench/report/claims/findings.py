@@ -1,0 +1,135 @@
+"""The claims of an experiment, each with its verdict on every data set it is about."""
+
+from dataclasses import dataclass
+
+from kernbench.experiments.declare import Claim
+from kernbench.report import text
+from kernbench.report.claims.bounds import judge_bound, summed_up
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, CannotBeJudged, Judgement
+from kernbench.report.claims.races import judge_race
+
+PARTLY = "holds in part"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, and on how many of its data sets it holds.
+
+    Attributes
+    ----------
+    text : str
+        The claim.
+    judgements : list of Judgement
+        To be listed; where many data sets agree, they share one.
+    n_holding, n_failing, n_datasets : int
+        Of all data sets that the claim is about at this scale, recorded or not.
+    absent : list of str
+        Those without any record.
+    generated : bool
+        All data it was judged on are generated, where a reader might expect real ones.
+    """
+
+    text: str
+    judgements: list
+    n_holding: int
+    n_failing: int
+    n_datasets: int
+    absent: list
+    generated: bool = False
+
+    @property
+    def verdict(self):
+        """``"holds"`` only if it does on every data set."""
+        if self.n_holding == self.n_datasets:
+            return HOLDS
+        if self.n_failing:
+            return FAILS
+        return PARTLY if self.n_holding else OPEN
+
+    @property
+    def words(self):
+        """The verdict with its count: ``"holds on 4 of 6 data sets"``."""
+        kind = "generated " if self.generated else ""
+        if self.verdict == OPEN:
+            return OPEN
+        if self.n_datasets == 1:
+            return f"{self.verdict}{' on generated data' if self.generated else ''}"
+        if not self.n_holding:
+            return f"{FAILS} on {self.n_failing} of {self.n_datasets} {kind}data sets"
+        count = (
+            f"all {self.n_datasets}" if self.verdict == HOLDS else f"{self.n_holding} of {self.n_datasets}"
+        )
+        return f"{HOLDS} on {count} {kind}data sets"
+
+
+def findings(results):
+    """All claims in the order of their declaration, without those that concern none of the recorded data sets.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    list of Finding
+    """
+    found = []
+    for claim in results.experiment.claims:
+        datasets = _datasets(results, claim)
+        recorded = [dataset for dataset in results.datasets if dataset in datasets]
+        if recorded:
+            found.append(
+                _finding(results, claim, recorded, sorted(set(datasets) - set(recorded), key=datasets.index))
+            )
+    return found
+
+
+def _datasets(results, claim):
+    """The data sets a claim is about at this scale: the declared ones, and any others with records."""
+    settings = {setting.name: setting for setting in results.experiment.scale(results.scale).settings}
+    names = [claim.method] + ([] if claim.baseline is None else [claim.baseline])
+    return [
+        name
+        for name in dict.fromkeys([*settings, *results.datasets])
+        if (claim.datasets is None or name in claim.datasets)
+        and (name not in settings or all(settings[name].takes(method) for method in names))
+    ]
+
+
+def _finding(results, claim, recorded, absent):
+    judgements = [judge(results, dataset, claim) for dataset in recorded]
+    verdicts = [judgement.verdict for judgement in judgements]
+    is_race = isinstance(claim, Claim)
+    return Finding(
+        text=claim.text,
+        judgements=judgements if is_race else summed_up(results, claim, judgements),
+        n_holding=verdicts.count(HOLDS),
+        n_failing=verdicts.count(FAILS),
+        n_datasets=len(recorded) + len(absent),
+        absent=absent,
+        generated=not results.experiment.own_data
+        and all(results.kind(dataset) == "generated" for dataset in recorded),
+    )
+
+
+def judge(results, dataset, claim):
+    """The judgement of a claim, of either kind, on one data set."""
+    try:
+        return (judge_race if isinstance(claim, Claim) else judge_bound)(results, dataset, claim)
+    except CannotBeJudged as reason:
+        return Judgement(dataset, OPEN, str(reason))
+
+
+def standing(found):
+    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold, 1 on some data sets only"``."""
+    if not found:
+        return ""
+    if len(found) == 1:
+        return f"the claim {found[0].words}"
+    n_whole = sum(finding.verdict == HOLDS for finding in found)
+    n_partly = sum(0 < finding.n_holding < finding.n_datasets for finding in found)
+    n_open = sum(finding.verdict == OPEN for finding in found)
+    parts = [f"{n_whole} of {text.plural(len(found), 'claim')} hold"]
+    parts += [f"{n_partly} on some data sets only"] if n_partly else []
+    parts += [f"{n_open} cannot be judged"] if n_open else []
+    return ", ".join(parts)

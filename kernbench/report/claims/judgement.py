@@ -1,0 +1,70 @@
+"""What is said of a claim on one data set, and what judging needs of cells."""
+
+from dataclasses import dataclass
+
+from kernbench.report import text
+from kernbench.report.records.cells import paired_values
+from kernbench.report.statistics import MIN_REPEATS
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
+ROUNDING = 1e-12  # 0.150 - 0.149 must not fail a margin of 0.001
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on a claim for one data set.
+
+    Attributes
+    ----------
+    dataset : str
+    verdict : {"holds", "does not hold", "cannot be judged"}
+    why : str
+        Sentences with the numbers behind it.
+    interval : str
+        A sentence on the scatter over repeats.
+    value : float or None
+        The number that decided, where there is one.
+    """
+
+    dataset: str
+    verdict: str
+    why: str
+    interval: str = ""
+    value: float | None = None
+
+
+class CannotBeJudged(Exception):
+    """Why a claim cannot be judged on a data set, as a sentence."""
+
+
+def pairs_of(results, metric, dataset, method, baseline):
+    """The values of method and baseline in the repeats that can be compared, at least one.
+
+    Raises
+    ------
+    CannotBeJudged
+    """
+    cells = [results.cell(dataset, name) for name in (method, baseline)]
+    require_results(results, cells)
+    pairs = paired_values(metric, *cells)
+    if not pairs:
+        raise CannotBeJudged(f"No repeat has both methods on the same set-up with a measured {metric.label}.")
+    return pairs
+
+
+def require_results(results, cells):
+    """Raise CannotBeJudged if one of the cells has no successful run."""
+    why = [
+        f"{results.label(cell.method)} failed here ({text.listed(cell.statuses)})."
+        if cell.failed
+        else f"{results.label(cell.method)} has not been run on these data."
+        for cell in cells
+        if not cell.ok
+    ]
+    if why:
+        raise CannotBeJudged(" ".join(why))
+
+
+def too_few(n_repeats):
+    """That there are too few repeats for an interval."""
+    return f"{text.plural(n_repeats, 'repeat')}: no interval (that takes at least {MIN_REPEATS})."

@@ -1,0 +1,72 @@
+"""Where the numbers come from, and the command that makes them again."""
+
+import shlex
+
+from kernbench.report import text
+from kernbench.report.records.cells import part
+
+LABELS = {
+    "kernbench": "kernbench",
+    "git_commit": "commit",
+    "processor": "processor",
+    "n_cores": "cores",
+    "n_threads": "threads per fit",
+    "blas": "BLAS",
+    "platform": "system",
+    "python": "Python",
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "scikit-learn": "scikit-learn",
+}
+
+
+def environments(records):
+    """The different environments of some records, each with the number of its records, most records first."""
+    found = {}
+    for record in records:
+        environment = part(record, "environment")
+        key = tuple(sorted((name, str(value)) for name, value in environment.items()))
+        first, number = found.get(key, (environment, 0))
+        found[key] = (first, number + 1)
+    return sorted(found.values(), key=lambda entry: -entry[1])
+
+
+def described(environment):
+    """An environment as (label, value) pairs for people."""
+    pairs = []
+    for key, label in LABELS.items():
+        value = environment.get(key)
+        if key == "git_commit":
+            value = value or "not a checkout"
+            value = f"{value}, with uncommitted changes" if environment.get("git_dirty") else value
+        pairs.append((label, text.DASH if value is None else str(value)))
+    return pairs
+
+
+def dates(records):
+    """The first and the last day on which the records were begun, as text."""
+    days = sorted({str(record.get("started") or "")[:10] for record in records} - {""})
+    if not days:
+        return text.DASH
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def command(results):
+    """The shell command that makes the records of an experiment again."""
+    experiment, scale = results.experiment, results.experiment.scale(results.scale)
+    words = ["kernbench", "run", experiment.name, "--scale", results.scale]
+    repeats = 1 + max(record["repeat"] for record in results.records)
+    if repeats != scale.repeats:
+        words += ["--repeats", str(repeats)]
+    threads = {part(record, "environment").get("n_threads") for record in results.records} - {None}
+    if len(threads) == 1 and threads != {experiment.threads}:
+        words += ["--threads", str(threads.pop())]
+    usual = [setting.name for setting in scale.settings if not setting.optional]
+    if set(usual) != set(results.datasets):
+        for dataset in results.datasets:
+            words += ["--dataset", dataset]
+    usual = {method.name for method in experiment.methods if method.requires is None}
+    if usual - set(results.methods()):
+        for method in results.methods():
+            words += ["--method", method]
+    return shlex.join(words)

@@ -1,0 +1,111 @@
+"""Records of the repeats of one method on one data set."""
+
+from dataclasses import dataclass, field
+
+from kernbench.report.statistics import finite, finite_values, median_or_none
+
+# Two times may be divided by each other only when all of these agree.
+SETUP = ("processor", "n_cores", "n_threads", "blas", "git_commit")
+
+
+def part(record, name):
+    """The sub-object `name` of a record, or an empty one: a record of an older version may lack it."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def setup_of(record):
+    """What a record's times depend on besides the cell itself."""
+    environment = part(record, "environment")
+    return tuple(str(environment.get(key)) for key in SETUP)
+
+
+@dataclass
+class Cell:
+    """One method on one data set: all its repeats.
+
+    Attributes
+    ----------
+    dataset, method : str
+    ok, failed : list of dict
+        Records by their status; of a repeat that was run twice, the later one.
+    """
+
+    dataset: str
+    method: str
+    ok: list = field(default_factory=list)
+    failed: list = field(default_factory=list)
+
+    @property
+    def records(self):
+        return self.ok + self.failed
+
+    @property
+    def statuses(self):
+        """How the failed repeats ended, each way once."""
+        return list(dict.fromkeys(str(record["status"]) for record in self.failed))
+
+    def values(self, metric):
+        """The finite values of a metric over the successful repeats."""
+        return finite_values(metric.of(record) for record in self.ok)
+
+    def median(self, metric):
+        """Their median, or None."""
+        return median_or_none(self.values(metric))
+
+    def traces(self, *columns):
+        """Yield these columns of the trace of every successful repeat that has all of them, in one length."""
+        for record in self.ok:
+            found = [part(record, "trace").get(column) for column in columns]
+            if all(isinstance(column, list) for column in found) and len({*map(len, found)}) == 1:
+                yield [[finite(value) for value in column] for column in found]
+
+    def data(self):
+        """What is known of the data set: name, kind, sizes, checksum, description."""
+        return next((part(record, "data") for record in self.records if part(record, "data")), {})
+
+
+def paired(cell, baseline):
+    """Pairs of records of the same repeat on the same set-up: times of different set-ups cannot be compared."""
+    base = {(record["repeat"], setup_of(record)): record for record in baseline.ok}
+    keyed = (((record["repeat"], setup_of(record)), record) for record in cell.ok)
+    return [(record, base[key]) for key, record in keyed if key in base]
+
+
+def paired_values(metric, cell, baseline):
+    """The finite values of a metric in :func:`paired` records: a list of (own, baseline's)."""
+    pairs = ([finite(metric.of(record)) for record in pair] for pair in paired(cell, baseline))
+    return [tuple(pair) for pair in pairs if None not in pair]
+
+
+def speed(metric, cell, baseline):
+    """Median over repeats of the baseline's value over the cell's, above 1 where the cell is faster; or None."""
+    pairs = paired_values(metric, cell, baseline)
+    return median_or_none(base / own for own, base in pairs if own > 0 and base > 0)
+
+
+def cells_of(records):
+    """Sort records into cells by experiment and scale.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        In the order they were written: the later record of a cell's repeat replaces the earlier.
+
+    Returns
+    -------
+    dict of (experiment, scale) to dict of (dataset, method) to Cell
+        Scale ``"paper"`` before ``"quick"``, then by experiment.
+    """
+    latest = {}
+    for record in records:
+        latest[tuple(record[key] for key in ("experiment", "scale", "dataset", "method", "repeat"))] = record
+    found = {}
+    for (experiment, scale, dataset, method, _), record in latest.items():
+        cells = found.setdefault((experiment, scale), {})
+        cell = cells.setdefault((dataset, method), Cell(dataset, method))
+        (cell.ok if record["status"] == "ok" else cell.failed).append(record)
+    for cells in found.values():
+        for cell in cells.values():
+            cell.ok.sort(key=lambda record: record["repeat"])
+    return dict(sorted(found.items(), key=lambda item: (item[0][1] != "paper", item[0][0])))

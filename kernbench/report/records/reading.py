@@ -1,0 +1,64 @@
+"""Read a results folder for the report, and note what could not be read."""
+
+import warnings
+from pathlib import Path
+
+from kernbench.experiments import registry
+from kernbench.experiments.run.store import Store
+from kernbench.report import text
+from kernbench.report.records.cells import cells_of
+from kernbench.report.records.results import Results
+
+
+def read_results(folder):
+    """Read all records of a results folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+
+    Returns
+    -------
+    results : list of Results
+        One for each experiment and scale that has records.
+    notes : list of str
+        What was left out and why; the report prints them.
+
+    Raises
+    ------
+    ValueError
+        If the folder is absent, cannot be read or holds no record; the message says which command makes some.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        raise ValueError(f"there is no results folder {str(folder)!r}; {_advice(folder)}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        records = list(Store(folder).latest().values())
+    notes = list(dict.fromkeys(str(warning.message) for warning in caught))
+    found, undeclared = results_of(records)
+    notes += undeclared
+    if not found:
+        because = f" ({'; '.join(notes)})" if notes else ""
+        raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")
+    return found, notes
+
+
+def results_of(records):
+    """Records as a list of Results, and notes on those of experiments and scales that are not declared."""
+    found, notes = [], []
+    for (name, scale), cells in cells_of(records).items():
+        try:
+            experiment = registry.get(name)
+            experiment.scale(scale)
+        except ValueError as unknown:
+            n_records = sum(len(cell.records) for cell in cells.values())
+            notes.append(f"{text.plural(n_records, 'record')} left out: {unknown}")
+        else:
+            found.append(Results(experiment, scale, cells))
+    return found, notes
+
+
+def _advice(folder):
+    elsewhere = "" if str(folder) == "results" else f" --results {folder}"
+    return f"make some with: kernbench run --scale quick{elsewhere}"

@@ -1,0 +1,172 @@
+"""The results of an experiment at one scale: its declaration and its records, in one object.
+
+Tables, claims, charts and the verdict are given this object and a display or a claim; nothing below it knows
+of them.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernbench.experiments.declare import Experiment
+from kernbench.report import text
+from kernbench.report.records.cells import Cell
+from kernbench.report.records.rows import rows_of
+from kernbench.report.statistics import median_or_none
+
+KINDS = {
+    "full": "the full data",
+    "subset": "a subset of the data",
+    "generated": "generated data",
+    "bundled": "data that come with scikit-learn",
+}
+
+
+@dataclass
+class Results:
+    """An experiment at one scale, with its records.
+
+    Attributes
+    ----------
+    experiment : kernbench.experiments.declare.Experiment
+    scale : str
+    cells : dict of (dataset, method) to Cell
+    """
+
+    experiment: Experiment
+    scale: str
+    cells: dict
+
+    @property
+    def name(self):
+        return f"{self.experiment.name}-{self.scale}"
+
+    def file_name(self, *parts):
+        """The name of a table's or figure's files, without the ending."""
+        return text.file_name("-".join((self.name, *parts)))
+
+    @property
+    def records(self):
+        return [record for cell in self.cells.values() for record in cell.records]
+
+    @cached_property
+    def datasets(self):
+        """Data sets with records, in the order they were first recorded."""
+        return list(dict.fromkeys(dataset for dataset, _ in self.cells))
+
+    def methods(self, dataset=None):
+        """Methods with records (on a data set): the declared ones in their order, then any others."""
+        recorded = dict.fromkeys(method for data, method in self.cells if dataset in (None, data))
+        declared = [method.name for method in self.experiment.methods if method.name in recorded]
+        return list(dict.fromkeys([*declared, *recorded]))
+
+    def cell(self, dataset, method):
+        """The cell, empty when nothing was recorded for it."""
+        return self.cells.get((dataset, method)) or Cell(dataset, method)
+
+    def chosen_datasets(self, display):
+        """The recorded data sets that a display is about."""
+        return [name for name in self.datasets if display.datasets is None or name in display.datasets]
+
+    def chosen_methods(self, display, dataset=None):
+        """The recorded methods that a display is about."""
+        return [name for name in self.methods(dataset) if display.methods is None or name in display.methods]
+
+    def chosen_records(self, display):
+        """The successful records of the methods and data sets that a display is about."""
+        datasets, methods = self.chosen_datasets(display), self.chosen_methods(display)
+        chosen = (cell for key, cell in self.cells.items() if key[0] in datasets and key[1] in methods)
+        return [record for cell in chosen for record in cell.ok]
+
+    def medians(self, display, categories):
+        """The median of a display's value, in its unit, for each combination of categories.
+
+        On a logarithmic axis without numbers that cannot be shown there.
+        """
+        axis, found = display.value, {}
+        rows = rows_of(self.chosen_records(display), categories, [axis.path], display.where)
+        for names, (value,) in rows:
+            if value > 0 or not axis.log:
+                found.setdefault(names, []).append(axis.factor * value)
+        return {names: median_or_none(values) for names, values in found.items()}
+
+    def method(self, name):
+        """The declared method, or None for a record whose declaration has gone."""
+        return next((method for method in self.experiment.methods if method.name == name), None)
+
+    def setting(self, dataset):
+        """The declared setting of a data set, or None for a record whose declaration has gone."""
+        settings = self.experiment.scale(self.scale).settings
+        return next((setting for setting in settings if setting.name == dataset), None)
+
+    def has_budget(self, name):
+        """Whether a method stops when its time is used up, not by its own rule."""
+        method = self.method(name)
+        return method is not None and method.depends_on is not None
+
+    def data(self, dataset):
+        """What the records say of a data set: name, kind, sizes, checksum, description."""
+        cells = (cell for (data, _), cell in self.cells.items() if data == dataset)
+        return next((data for cell in cells if (data := cell.data())), {})
+
+    def kind(self, dataset):
+        """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"`` or ``"unknown"``."""
+        return str(self.data(dataset).get("kind") or "unknown")
+
+    def label(self, name):
+        """What figures and tables call a method."""
+        method = self.method(name)
+        return name if method is None else method.label
+
+    def short_label(self, name):
+        """A method's label, short enough for a column's heading or a sentence: ``LIBSVM``."""
+        return self.label(name).partition(" (")[0]
+
+    def category_label(self, place, word):
+        """The label of a data set or a method, and any other word as it is.
+
+        Parameters
+        ----------
+        place : str
+            Of the category in a record: ``"dataset"``, ``"method"``, or another.
+        word : str
+        """
+        if place == "method":
+            return self.label(word)
+        setting = self.setting(word) if place == "dataset" else None
+        return (setting.label if setting else "") or word
+
+    def code(self, name, *more):
+        """How a user writes a method, ``KernelSVC(solver="smo")``, and the module to import it from.
+
+        A method that is a class of the experiment itself has its label and no module.
+        """
+        method = self.method(name)
+        if method is None or method.estimator.startswith("kernbench.experiments."):
+            return self.label(name), ""
+        module, _, estimator = method.estimator.partition(":")
+        arguments = [f"{key}={json.dumps(value)}" for key, value in method.params.items()]
+        package = "kernbench" if module.startswith("kernbench.") else module
+        return f"{estimator}({', '.join([*arguments, *more])})", package
+
+    def spelled(self, name):
+        """A method in a sentence: like its code, with the package of a class that is not ours."""
+        code, package = self.code(name)
+        return code if package in ("", "kernbench") else f"{package}.{code}"
+
+    def paper(self, dataset, method, metric):
+        """What the paper prints, and the name of the data it belongs to when these are others.
+
+        Returns
+        -------
+        entry : kernbench.experiments.declare.PaperNumber or None
+        elsewhere : str or None
+        """
+        entry = self.experiment.paper_entry(dataset, method, metric)
+        if entry is not None:
+            return entry, f"all of {dataset}" if self.kind(dataset) == "subset" else None
+        setting = self.setting(dataset)
+        if setting is None or setting.stands_for is None:
+            return None, None
+        entry = self.experiment.paper_entry(setting.stands_for, method, metric)
+        return entry, None if entry is None else setting.stands_for

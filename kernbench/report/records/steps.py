@@ -1,0 +1,56 @@
+"""Step curves: between two points of its trace a solver still has the model of the earlier point."""
+
+import numpy as np
+
+N_GRID = 200  # points of the common grid: a panel is no more than some 400 pixels wide
+
+
+def positive_steps(x, y):
+    """Drop points without a positive finite `x` and a finite `y`; return both as arrays, `x` increasing.
+
+    Parameters
+    ----------
+    x, y : sequences of float or None
+    """
+    pairs = np.array([(a, b) for a, b in zip(x, y) if a is not None and b is not None], dtype=np.float64)
+    if pairs.size == 0:
+        return np.empty(0), np.empty(0)
+    pairs = pairs[np.isfinite(pairs).all(axis=1) & (pairs[:, 0] > 0)]
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    return pairs[:, 0], pairs[:, 1]
+
+
+def on_one_grid(curves):
+    """Put the step curves of repeats on a common logarithmic grid.
+
+    Curves are carried forward to the end, never interpolated towards a value that no model had yet.
+
+    Parameters
+    ----------
+    curves : list of (x, y)
+        As `positive_steps` returns them, none empty.
+
+    Returns
+    -------
+    x : ndarray of shape (n_points,)
+        Begins where every repeat has begun and ends where the last one ends.
+    y : ndarray of shape (n_repeats, n_points)
+    """
+    if len(curves) == 1:
+        return curves[0][0], curves[0][1][np.newaxis]
+    start, end = max(x[0] for x, _ in curves), max(x[-1] for x, _ in curves)
+    if start == end:
+        return np.array([end]), np.array([[y[-1]] for _, y in curves])
+    grid = np.geomspace(start, end, N_GRID)
+    grid[0], grid[-1] = start, end  # geomspace rounds its ends
+    return grid, np.array([y[np.searchsorted(x, grid, side="right") - 1] for x, y in curves])
+
+
+def settled_at(x, y, level):
+    """First `x` from which `y` stays at or below `level` to the end, or None.
+
+    The first crossing would favour a curve that goes up and down.
+    """
+    above = np.flatnonzero(np.asarray(y) > level)
+    first = above[-1] + 1 if above.size else 0
+    return float(x[first]) if first < len(x) else None

@@ -1,0 +1,10 @@
+"""Tables of the report.
+
+::
+
+    table.py          Table, Column, Entry: numbers and how they are printed; as CSV and Markdown
+    metric_table.py   MetricTable: a row for each method, a column for each quantity
+    quantities.py     … its entries
+    cross_table.py    CrossTable: a row for each data set, a column for each method
+    facts.py          the data of an experiment and the runs that failed
+"""

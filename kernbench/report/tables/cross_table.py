@@ -1,0 +1,89 @@
+"""Cross tables: a row for each data set, a column for each method, one metric."""
+
+from kernbench.report import text
+from kernbench.report.records.cells import paired_values
+from kernbench.report.statistics import mean_and_error
+from kernbench.report.tables.metric_table import plus_minus, stand_in
+from kernbench.report.tables.quantities import mean_entry
+from kernbench.report.tables.table import Column, Table, words
+
+
+def cross_table(display, results):
+    """A :class:`~kernbench.experiments.declare.CrossTable`; None without records."""
+    metric, datasets = results.experiment.metric(display.metric), results.chosen_datasets(display)
+    names = [
+        name
+        for name in results.chosen_methods(display)
+        if name != display.baseline and any(results.cell(dataset, name).ok for dataset in datasets)
+    ]
+    if not names:
+        return None
+    notes = [*display.notes]
+    if display.baseline is not None:
+        relation = "minus" if display.difference else "over"
+        peer = text.possessive(results.short_label(display.baseline))
+        notes.append(
+            f"Each entry is the method's value {relation} {peer}, both from the same repeat of the same run."
+        )
+    rows, has_paper = [], False
+    for dataset in datasets:
+        row = [words(results.category_label("dataset", dataset))]
+        for name in names:
+            paper, elsewhere = _paper(display, results, metric, dataset, name)
+            row.append(_entry(display, results, metric, dataset, name, paper))
+            has_paper = has_paper or bool(paper)
+            notes += [stand_in(dataset, elsewhere)] if paper and elsewhere else []
+        rows.append(tuple(row))
+    if has_paper:
+        notes.append("In brackets: the paper's number.")
+    suffix = f"_{relation}_{display.baseline}" if display.baseline else ""
+    is_ratio = display.baseline is not None and not display.difference
+    first = Column(metric.label if is_ratio else text.heading(metric), "data", numeric=False)
+    columns = [Column(results.label(name), f"{name}{suffix}_{metric.name}") for name in names]
+    blocks = [("", rows)]
+    return Table(
+        results.file_name(display.name),
+        display.caption,
+        (first, *columns),
+        blocks,
+        notes=[*dict.fromkeys(notes), *plus_minus(blocks)],
+    )
+
+
+def _entry(display, results, metric, dataset, name, paper):
+    cell, show = results.cell(dataset, name), _shown(display, metric)
+    values = cell.values(metric)
+    if display.baseline is not None:
+        pairs = paired_values(metric, cell, results.cell(dataset, display.baseline))
+        values = [_related(display, *pair) for pair in pairs]
+    return mean_entry(cell, *mean_and_error(values), show, paper)
+
+
+def _shown(display, metric):
+    """How a value and its standard error are printed."""
+    if display.baseline is None:
+        return lambda *found: text.scaled(metric, *found)
+    return (lambda *found: text.signed(metric, *found)) if display.difference else text.times
+
+
+def _related(display, value, base):
+    """A value beside the baseline's; None where there is nothing to divide by."""
+    if display.difference:
+        return value - base
+    return value / base if base else None
+
+
+def _paper(display, results, metric, dataset, name):
+    """The paper's number as it is printed, related to the baseline's like ours, and where it is from."""
+    entry, elsewhere = results.paper(dataset, name, metric.name)
+    if entry is None:
+        return "", None
+    if display.baseline is not None:
+        base, _ = results.paper(dataset, display.baseline, metric.name)
+        value = None if base is None else _related(display, entry.value, base.value)
+        shown = "" if value is None else _shown(display, metric)(value)
+    elif entry.error is None:
+        shown = text.printed(metric, entry.value)
+    else:
+        shown = text.scaled(metric, entry.value, entry.error)
+    return f"{shown}{'†' if shown and elsewhere else ''}", elsewhere

@@ -1,0 +1,130 @@
+"""The entries of a metric table: what a :class:`~kernbench.experiments.declare.Quantity` is on a data set."""
+
+from kernbench.report import text
+from kernbench.report.records.cells import speed
+from kernbench.report.records.steps import positive_steps, settled_at
+from kernbench.report.statistics import mean_and_error, median_or_none
+from kernbench.report.tables.table import NOTHING, Column, Entry, words
+
+# The form of a quantity -> its heading and its heading in the CSV, where they are not the metric's own.
+HEADINGS = {
+    "paper": ("paper: {own}", "paper_{metric}"),
+    "difference": ("difference", "{metric}_minus_{baseline}"),
+    "speed": ("speed ({peer} = 1)", "speed_relative_to_{baseline}"),
+    "reached": ("time to {peer}'s {label}", "seconds_to_{metric}_of_{baseline}"),
+    "excess": ("{label} above the best here", "relative_excess_{metric}"),
+    "repeats": ("repeats", "repeats"),
+}
+
+
+def column_of(results, quantity):
+    """The heading of a quantity's column."""
+    metric = results.experiment.metric(quantity.metric)
+    own = metric.label if quantity.form in ("median", "largest", "all") else text.heading(metric)
+    peer = "" if quantity.baseline is None else results.short_label(quantity.baseline)
+    label, csv_label = HEADINGS.get(quantity.form, ("{own}", "{metric}"))
+    names = {
+        "metric": metric.name,
+        "baseline": quantity.baseline,
+        "label": metric.label,
+        "own": own,
+        "peer": peer,
+    }
+    return Column(
+        quantity.label or label.format(**names), csv_label.format(**names), numeric=quantity.form != "all"
+    )
+
+
+def entry_of(results, quantity, dataset, method):
+    """The entry of a method on a data set."""
+    metric, cell = results.experiment.metric(quantity.metric), results.cell(dataset, method)
+    base = None if quantity.baseline is None else results.cell(dataset, quantity.baseline)
+    values = cell.values(metric)
+    match quantity.form:
+        case "mean":
+            return mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found))
+        case "median":
+            return _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))
+        case "largest":
+            return _one(max(values, default=None), lambda value: text.fitting(metric, value, quantity.digits))
+        case "all":
+            return _all(values)
+        case "repeats":
+            n_ok, total = len(cell.ok), len(cell.records)
+            return Entry(f"{n_ok} of {total}" if cell.failed else str(n_ok), n_ok)
+        case "paper":
+            return _paper(results, metric, dataset, method)
+        case "difference":
+            mean, base_mean = (mean_and_error(found)[0] for found in (values, base.values(metric)))
+            if method == quantity.baseline or mean is None or base_mean is None:
+                return NOTHING
+            return _one(mean - base_mean, lambda value: text.signed(metric, value))
+        case "speed":
+            ratio = None if method == quantity.baseline else speed(metric, cell, base)
+            return _one(ratio, lambda value: f"{text.significant(value, 2)} ×")
+        case "reached":
+            found = None if method == quantity.baseline else seconds_to(metric, cell, base, quantity.margin)
+            return _one(found, text.seconds)
+        case "excess":
+            return _excess(results, metric, dataset, cell)
+
+
+def _one(value, show):
+    return NOTHING if value is None else Entry(show(value), value)
+
+
+def mean_entry(cell, mean, error, show, paper=""):
+    """Our mean, or why there is none, and the paper's number in brackets."""
+    paper = f" ({paper})" if paper else ""
+    if mean is not None:
+        return Entry(f"{show(mean, error)}{paper}", mean, error)
+    if cell.failed:
+        return words(f"{text.listed(cell.statuses)}{paper}", mark="bad")
+    return Entry(f"{text.DASH}{paper}") if paper else NOTHING
+
+
+def _all(values):
+    if not values:
+        return NOTHING
+    if all(values):
+        return words("yes", mark="good")
+    return words(f"{sum(map(bool, values))} of {len(values)}" if any(values) else "no")
+
+
+def _paper(results, metric, dataset, method):
+    number, elsewhere = results.paper(dataset, method, metric.name)
+    if number is None:
+        return NOTHING
+    shown = text.seconds(number.value) if metric.unit == "s" else text.printed(metric, number.value)
+    return Entry(f"{shown}{'†' if elsewhere else ''}", number.value)
+
+
+def _excess(results, metric, dataset, cell):
+    """The median of a method relative to the least of all methods."""
+    found = cell.median(metric)
+    medians = (results.cell(dataset, name).median(metric) for name in results.methods(dataset))
+    best = min((value for value in medians if value is not None), default=None)
+    if found is None or not best:
+        return NOTHING
+    excess = (found - best) / abs(best)
+    return Entry("best" if excess == 0 else f"{text.significant(100 * excess, 2)} %", excess)
+
+
+def seconds_to(metric, cell, baseline, margin):
+    """Seconds after which the trace of a metric stays within `margin` of the baseline's mean, or is better.
+
+    Returns
+    -------
+    float or None
+        Median over repeats. None when a repeat did not get there, or has no trace.
+    """
+    level, _ = mean_and_error(baseline.values(metric))
+    if level is None:
+        return None
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    found = []
+    for seconds, values in cell.traces("seconds", metric.name):
+        if len(seconds) > 1:
+            x, y = positive_steps(seconds, values)
+            found.append(settled_at(x, sign * y, sign * level + margin))
+    return None if None in found else median_or_none(found)

@@ -1,0 +1,148 @@
+"""A table: entries that hold a number and the way it is printed, and its three forms."""
+
+import csv
+import io
+from dataclasses import dataclass, field
+
+from kernbench.report.text import DASH
+
+FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+)  # text that a spreadsheet would take for a formula begins with one of these
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a table.
+
+    Attributes
+    ----------
+    text : str
+        What people read.
+    value : object
+        What the CSV holds: a number, a word, or None.
+    error : float or None
+        Standard error of `value`, a column of its own in the CSV.
+    mark : str
+        ``"good"``, ``"bad"``, ``"code"`` or ``""``: how the page sets it off. The text must say it too, since
+        not everybody sees colours.
+    """
+
+    text: str
+    value: object = None
+    error: float | None = None
+    mark: str = ""
+
+
+NOTHING = Entry(DASH)
+
+
+def words(value, mark=""):
+    """An entry that is text."""
+    return Entry(str(value), str(value), mark=mark)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading, its heading in the CSV with the unit of the values there, and its alignment."""
+
+    label: str
+    csv_label: str
+    numeric: bool = True
+
+
+@dataclass
+class Table:
+    """Rows in blocks under a heading each.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending.
+    caption : str
+    columns : tuple of Column
+        The first names the row.
+    blocks : list of (str, list of tuple of Entry)
+        Heading (a data set; empty for none) and rows.
+    notes : list of str
+    """
+
+    name: str
+    caption: str
+    columns: tuple
+    blocks: list
+    notes: list = field(default_factory=list)
+
+    def to_csv(self):
+        """The table as CSV text: full precision, and a column more for each standard error."""
+        headed, rows = self._flat()
+        with_error = [any(row[i].error is not None for _, row in rows) for i in range(len(self.columns))]
+        header = ["data"] if headed else []
+        for column, doubled in zip(self.columns, with_error):
+            header += [column.csv_label] + ([f"{column.csv_label}_standard_error"] if doubled else [])
+        lines = [header]
+        for heading, row in rows:
+            fields = [heading] if headed else []
+            for entry, doubled in zip(row, with_error):
+                fields += [entry.value] + ([entry.error] if doubled else [])
+            lines.append(fields)
+        return csv_text(lines)
+
+    def to_markdown(self):
+        """The table in Markdown; blocks become a first column."""
+        headed, rows = self._flat()
+        labels = (["data"] if headed else []) + [column.label for column in self.columns]
+        rules = (["---"] if headed else []) + ["---:" if column.numeric else "---" for column in self.columns]
+        lines = [_markdown_row(labels), _markdown_row(rules)]
+        for heading, row in rows:
+            lines.append(_markdown_row(([heading] if headed else []) + [entry.text for entry in row]))
+        return "\n".join(lines)
+
+    def _flat(self):
+        """Whether blocks have headings, and a list of (heading, row)."""
+        headed = any(heading for heading, _ in self.blocks)
+        return headed, [(heading, row) for heading, rows in self.blocks for row in rows]
+
+
+def _field(value):
+    """A field of a CSV: numbers as they are, and text that a spreadsheet does not take for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(float(value))  # NumPy's own numbers print their type
+    text = str(value)
+    return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def markdown_text(text):
+    """Text that Markdown prints as it is, on one line."""
+    text = " ".join(str(text).split())
+    for character in "\\`*_[]<>|":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def _markdown_row(fields):
+    return (
+        "| " + " | ".join(text if set(text) <= set("-:") else markdown_text(text) for text in fields) + " |"
+    )
+
+
+def csv_text(rows):
+    """Rows of numbers and text as CSV."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([_field(value) for value in row] for row in rows)
+    return buffer.getvalue()

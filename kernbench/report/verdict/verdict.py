@@ -1,0 +1,208 @@
+"""The boxes at the top of the page: which method to use for a task, and why, computed from the records."""
+
+from dataclasses import dataclass, field
+
+from kernbench.experiments.declare import Recommendation
+from kernbench.report import text
+from kernbench.report.claims.judgement import HOLDS
+from kernbench.report.records.results import KINDS
+from kernbench.report.statistics import finite
+from kernbench.report.tables.table import Column, Entry, Table, words
+from kernbench.report.verdict.advice import advise
+from kernbench.report.verdict.reasons import reasons
+
+
+@dataclass
+class Verdict:
+    """A box at the top of the page.
+
+    Attributes
+    ----------
+    headline : str
+    basis : str
+        Which data it rests on.
+    stand_in : bool
+        None of them is real.
+    sentences : list of str
+    code : str
+        How to use it.
+    table : Table or None
+        A row for each data set.
+    caveats : list of str
+    """
+
+    headline: str
+    basis: str = ""
+    stand_in: bool = False
+    sentences: list = field(default_factory=list)
+    code: str = ""
+    table: Table | None = None
+    caveats: list = field(default_factory=list)
+
+
+def verdicts(results):
+    """A verdict for each task for which an experiment recommends a method, that with most data sets first.
+
+    The paper's own data count where there are any; where there are none yet, the small ones do.
+
+    Parameters
+    ----------
+    results : list of Results
+        Scale ``"paper"`` before ``"quick"``.
+
+    Returns
+    -------
+    list of Verdict
+    """
+    tasks = {}
+    for found in results:
+        for display in found.experiment.tables:
+            if isinstance(display, Recommendation):
+                tasks.setdefault(display.task, {}).setdefault(found.scale, []).append((found, display))
+    made = []
+    for task, scales in tasks.items():
+        advices = {scale: _advices(pairs) for scale, pairs in scales.items()}
+        scale = next((scale for scale in scales if advices[scale]), next(iter(scales)))
+        made.append(_verdict(task, scale, [found for found, _ in scales[scale]], advices[scale]))
+    return sorted(made, key=lambda verdict: -len(verdict.table.blocks[0][1]) if verdict.table else 0)
+
+
+def _advices(pairs):
+    asked = ((found, display, name) for found, display in pairs for name in found.chosen_datasets(display))
+    return [advice for args in asked if (advice := advise(*args)) is not None]
+
+
+def _verdict(task, scale, results, advices):
+    basis, caveats = _basis(scale, results), _caveats(scale, results)
+    if not advices:
+        return Verdict(
+            f"No method can be recommended yet for {task}: no run succeeded.", *basis, caveats=caveats
+        )
+    by_label = {}
+    for advice in advices:
+        by_label.setdefault(advice.label, []).append(advice)
+    # The choice on most data sets; among equals the one that had the larger problems.
+    chosen = max(by_label, key=lambda name: (len(by_label[name]), sum(a.seconds for a in by_label[name])))
+    first = min(by_label[chosen], key=lambda advice: len(advice.results.spelled(advice.method)))
+    return Verdict(
+        f"For {task}, use {first.results.spelled(first.method)}.",
+        *basis,
+        reasons(advices, chosen),
+        _code(first),
+        _table(text.file_name(f"recommended-{task}-{scale}"), f"Which method for {task}", advices),
+        caveats,
+    )
+
+
+def _code(advice):
+    """Two lines to copy."""
+    code, package = advice.results.code(advice.method, *advice.display.arguments)
+    estimator = code.partition("(")[0]
+    return f"from {package} import {estimator}\nmodel = {code}.fit(X, y)" if package else ""
+
+
+def _basis(scale, results):
+    """On which data and how often, as a sentence; and whether all of them are stand-ins."""
+    kinds = {}
+    for found in results:
+        for dataset in found.datasets:
+            kinds.setdefault(found.kind(dataset), {})[dataset] = None
+    data = [
+        f"{KINDS.get(kind, 'data of unknown kind')} ({text.listed(names)})" for kind, names in kinds.items()
+    ]
+    stand_in = set(kinds) == {"generated"}
+    only = " only, no real data" if stand_in else ""
+    repeats = max((len(cell.records) for found in results for cell in found.cells.values()), default=0)
+    return (
+        f"Measured on {text.listed(data)}{only}, at {scale} scale, {text.plural(repeats, 'repeat')}.",
+        stand_in,
+    )
+
+
+def _caveats(scale, results):
+    cells = [cell for found in results for cell in found.cells.values()]
+    caveats = []
+    if max((len(cell.ok) for cell in cells), default=0) < 2:
+        caveats.append("One repeat only: nothing is known of the scatter.")
+    if scale == "quick":
+        caveats.append(
+            "Quick scale: small problems and times of fractions of a second. For a judgement on the paper's "
+            "own data: kernbench run --scale paper"
+        )
+    n_failed = sum(len(cell.failed) for cell in cells)
+    if n_failed:
+        caveats.append(f"{text.plural(n_failed, 'fit')} failed; see the lists below.")
+    return caveats
+
+
+def recommendation(display, results):
+    """The table of a :class:`~kernbench.experiments.declare.Recommendation` alone; None without records."""
+    advices = _advices([(results, display)])
+    return _table(results.file_name(display.name), display.caption, advices) if advices else None
+
+
+def _table(name, caption, advices):
+    """A row for each data set: which method to use, what it reaches, what another choice may cost."""
+    first = advices[0]
+    columns = (
+        Column("your data look like", "data", numeric=False),
+        Column("use", "method", numeric=False),
+        Column("training time", first.display.time),
+        Column(f"speed ({first.peer} = 1)", f"speed_relative_to_{first.display.baseline}"),
+        Column("the slowest method takes", "slowest_over_fastest"),
+        Column(text.heading(first.metric), first.metric.name),
+        Column("examples × features", "n_train"),
+        Column("experiment", "experiment", numeric=False),
+        Column("records", "n_records"),
+    )
+    rows = []
+    for advice in advices:
+        data = advice.results.data(advice.dataset)
+        n_train, n_features = finite(data.get("n_train")), finite(data.get("n_features"))
+        cells = (advice.cell(name) for name in advice.results.methods(advice.dataset))
+        n_records = sum(len(cell.records) for cell in cells)
+        value, slowest = advice.value(advice.method), max(advice.times.values()) / advice.seconds
+        ratio = text.DASH if advice.ratio is None else f"{text.significant(advice.ratio, 2)} ×"
+        rows.append(
+            (
+                words(f"{advice.dataset} ({advice.results.kind(advice.dataset)})"),
+                words(advice.label),
+                Entry(text.seconds(advice.seconds), advice.seconds),
+                Entry(ratio, advice.ratio),
+                Entry(f"{text.significant(slowest, 2)} × as long", slowest),
+                Entry(text.scaled(advice.metric, value), value),
+                Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
+                words(advice.results.experiment.name),
+                Entry(str(n_records), n_records),
+            )
+        )
+    return Table(name, caption, columns, [("", rows)])
+
+
+def without_recommendation(sections):
+    """The box when no experiment recommends a method: how many claims hold.
+
+    Parameters
+    ----------
+    sections : list of Section
+
+    Returns
+    -------
+    Verdict
+    """
+    found = [finding for section in sections for finding in section.findings]
+    n_holding = sum(finding.verdict == HOLDS for finding in found)
+    if len(found) == 1:
+        headline = f"The claim {found[0].words}."
+    elif found:
+        headline = f"{n_holding} of {len(found)} claims hold."
+    else:
+        headline = f"{text.plural(sum(section.n_records for section in sections), 'measurement')}, no claims."
+    return Verdict(
+        headline,
+        "These experiments recommend no method; one that does is run by: kernbench run sbp-libsvm",
+        sentences=[
+            f"{section.title}, {section.scale} scale: {section.standing or 'no claims'}."
+            for section in sections
+        ],
+    )

@@ -1,0 +1,89 @@
+"""The race: what is on the clock, what an estimator is built with, and how alpha is chosen."""
+
+import numpy as np
+import pytest
+
+from kernbench.datasets import load
+from kernbench.experiments.measure import search
+from kernbench.experiments.measure.building import build
+from kernbench.experiments.measure.clock import Tracer, fit_seconds
+from kernbench.experiments.measure.record import columns, exponent, plain
+
+
+def test_fit_time_leaves_out_the_tracing_and_nothing_else():
+    tracer = Tracer(judge=None)
+    assert fit_seconds(10.0, 15.0, tracer, own_clock=3.0) == 5.0  # never called: nothing to leave out
+    tracer.first, tracer.last = 10.5, 99.75
+    assert fit_seconds(10.0, 100.0, tracer, own_clock=3.0) == 0.5 + 3.0 + 0.25
+    assert fit_seconds(10.0, 100.0, tracer, own_clock=None) == 90.0
+
+
+def test_plain_gives_json_values():
+    found = plain(
+        {"a": np.float32(0.5), "b": np.array([1, 2]), "c": (np.inf, float("nan")), 3: np.bool_(True)}
+    )
+    assert found == {"a": 0.5, "b": [1, 2], "c": [None, None], "3": True}
+    assert [type(value) for value in found["b"]] == [int, int]
+
+
+def test_columns_and_exponents_on_known_values():
+    assert columns(("a", "b"), [(1, "x"), (2, "y")]) == {"a": [1, 2], "b": ["x", "y"]}
+    assert columns(("a",), []) == {"a": []}
+    assert exponent([1, 4, 16], [1.0, 0.5, 0.25]) == pytest.approx(-0.5)
+
+
+def test_alpha_becomes_the_c_of_estimators_that_have_no_alpha():
+    model = build("sklearn.svm:LinearSVC", {"alpha": 0.01, "tol": 1e-3}, 300)
+    assert model.C == pytest.approx(1 / (0.01 * 300)) and model.tol == 1e-3
+    assert build("kernbench.estimators:ROCSVC", {"alpha": 0.01}, 300).alpha == 0.01
+    assert build("kernbench.estimators:KernelSVC", {"passes": 5}, 300).max_iter == 1500
+
+
+class RanksWith:
+    """Ranks by the truth with one alpha, and backwards with all others."""
+
+    def __init__(self, alpha):
+        self.sign = 1 if alpha == 0.1 else -1
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return self.sign * X.sum(axis=1)
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Return a function that gives a class an address."""
+
+    def name(kind):
+        monkeypatch.setattr(search, kind.__name__, kind, raising=False)
+        return f"{search.__name__}:{kind.__name__}"
+
+    return name
+
+
+@pytest.mark.parametrize("folds", [None, 3])
+def test_search_finds_the_alpha_that_ranks_best(named, folds):
+    data = load("roc-linear", 300, 10, seed=3)
+    grid = {"alphas": [0.01, 0.1, 1.0], "folds": folds, "max_rows": 200, "seed": 0}
+    assert search.best_alpha(named(RanksWith), {}, data, "decision_function", **grid) == 0.1
+
+
+def test_search_finds_the_alpha_that_predicts_best():
+    data = load("checkerboard", 400, 10, seed=1)
+    params = {"kernel": "rbf", "gamma": 5.0, "fit_intercept": False, "solver": "smo"}
+    grid = {"alphas": [100.0, 1e-3], "max_rows": 300, "seed": 0}
+    # At 100 all coefficients are equal: a vote of all rows, however far away.
+    assert search.best_alpha("kernbench.estimators:KernelSVC", params, data, "predict", **grid) == 1e-3
+
+
+def test_search_ignores_the_budget_of_the_fit_and_prefers_the_larger_of_equal_alphas(named):
+    class Indifferent(RanksWith):
+        def __init__(self, alpha):
+            self.sign = 1
+
+    data = load("roc-linear", 100, 10, seed=3)
+    grid = {"alphas": [0.01, 1.0, 0.1], "max_rows": 80, "seed": 0}
+    found = search.best_alpha(named(Indifferent), {"max_seconds": 1.0}, data, "decision_function", **grid)
+    assert found == 1.0

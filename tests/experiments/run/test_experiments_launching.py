@@ -1,0 +1,90 @@
+"""Cells are forked from a server that has its libraries, or started afresh: the record is the same."""
+
+import os
+import signal
+from multiprocessing import forkserver
+
+import pytest
+
+from kernbench.experiments.run import Store, launching, run
+
+needs_fork = pytest.mark.skipif(
+    launching.START_METHOD != "forkserver", reason="no fork server on this system"
+)
+
+
+@pytest.fixture
+def children():
+    """Process ids that the fakes told, by what they wrote."""
+    return lambda log: [int(line.split()[0]) for line in log.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("method", ["spawn", pytest.param("forkserver", marks=needs_fork)])
+def test_record_does_not_depend_on_how_its_process_began(
+    tmp_path, make_experiment, fake, monkeypatch, method
+):
+    monkeypatch.setattr(launching, "START_METHOD", method)
+    methods = (fake("good"), fake("raises", "Raises"), fake("killsitself", "KillsItself"))
+    run(make_experiment(*methods), results=tmp_path)
+    good, raised, killed = Store(tmp_path).records("fake")
+    assert good["status"] == "ok" and good["metrics"]["test_error"] == 0.0 and good["metrics"]["threads"] == 1
+    assert good["peak_memory_bytes"] > good["working_memory_bytes"] >= 0
+    assert "the step is too high" in raised["error"]
+    assert killed["error"] == "killed by signal SIGKILL; its last words: about to go"
+
+
+@needs_fork
+def test_every_cell_is_a_process_and_a_group_of_its_own(tmp_path, make_experiment, fake, children):
+    log = tmp_path / "log"
+    run(make_experiment(fake("good", params={"log": str(log)})), results=tmp_path / "results", repeats=3)
+    pids = children(log)
+    assert len(set(pids)) == 3 and os.getpid() not in pids
+
+
+@needs_fork
+def test_threads_are_pinned_for_each_number_of_them(tmp_path, make_experiment, fake, monkeypatch):
+    monkeypatch.setattr("kernbench.experiments.run.environment.n_cores", lambda: 2)
+    for threads in (1, 2):
+        run(make_experiment(fake("good"), threads=None), results=tmp_path, threads=threads)
+    found = [record["metrics"] for record in Store(tmp_path).records("fake")]
+    assert [metrics["threads"] for metrics in found] == [1, 2]
+    assert [metrics["openmp_threads"] for metrics in found] == [1, 2]
+
+
+@needs_fork
+def test_death_of_the_fork_server_is_survived(tmp_path, make_experiment, fake, monkeypatch):
+    servers = []
+    start = launching.start
+
+    def start_without_a_server(*args):
+        launching.prepare()
+        servers.append(forkserver._forkserver._forkserver_pid)
+        os.kill(servers[-1], signal.SIGKILL)
+        os.waitid(os.P_PID, servers[-1], os.WEXITED | os.WNOWAIT)
+        return start(*args)
+
+    monkeypatch.setattr(launching, "start", start_without_a_server)
+    summary = run(make_experiment(fake("good")), results=tmp_path, repeats=2)
+    assert [record["status"] for record in summary.records] == ["ok"] * 2
+    assert len(set(servers)) == 2
+
+
+@needs_fork
+def test_memory_of_a_fork_is_its_own(tmp_path, make_experiment, fake):
+    methods = (fake("good"), fake("grows", "Grows"))
+    run(make_experiment(*methods), results=tmp_path)
+    small, large = Store(tmp_path).records("fake")
+    grown = large["working_memory_bytes"] - small["working_memory_bytes"]
+    assert 160 * 2**20 <= grown <= 200 * 2**20
+    assert small["working_memory_bytes"] < 64 * 2**20
+
+
+@needs_fork
+def test_variables_set_after_the_server_was_started_reach_the_cell(
+    tmp_path, make_experiment, fake, monkeypatch
+):
+    for word in ("one", "two"):
+        monkeypatch.setenv("A_VARIABLE", word)
+        run(make_experiment(fake("good")), results=tmp_path / word)
+        (record,) = Store(tmp_path / word).records("fake")
+        assert record["metrics"]["variable"] == word

@@ -1,0 +1,321 @@
+"""The runner: every way a cell can end is a record, and what was done is not done again."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernbench.experiments import Setting
+from kernbench.experiments.run import Store, environment, run
+
+
+def fits(log):
+    """How often a fake wrote into its log."""
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def wait_until(condition, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_good_cell_becomes_a_complete_record(tmp_path, make_experiment, fake, monkeypatch):
+    events = []
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    experiment = make_experiment(fake("good", params={"seconds": 0.2}, seed_param="seed"))
+    summary = run(experiment, results=tmp_path, on_event=events.append)
+
+    (record,) = Store(tmp_path).records("fake")
+    assert summary.records == [record] and summary.failed == [] and summary.n_skipped == 0
+    assert (record["status"], record["error"]) == ("ok", None)
+    assert (record["dataset"], record["method"], record["repeat"]) == ("step", "good", 0)
+    assert record["metrics"]["test_error"] == 0.0
+    assert record["metrics"]["threads"] == record["environment"]["n_threads"] == 1
+    assert 0.2 <= record["seconds"]["fit"] < record["seconds"]["total"]
+    assert record["seconds"]["predict"] >= 0
+    assert record["peak_memory_bytes"] > 2**20
+    assert record["params"] == {"seconds": 0.2, "seed": record["seed"]}
+    assert record["data"] == {
+        "name": "step",
+        "kind": "generated",
+        "n_train": 20,
+        "n_test": 20,
+        "n_features": 1,
+        "checksum": "step-20",
+        "description": "a line with a step",
+    }
+    assert record["trace"]["test_error"] == [0.0]
+    assert record["trace"]["seconds"] == [record["seconds"]["fit"]]
+    assert [event.kind for event in events] == ["planned", "loading", "started", "finished"]
+    assert (events[-1].done, events[-1].total, events[-1].record, events[-1].remaining) == (1, 1, record, 0.0)
+
+
+def test_every_bad_end_is_a_record_and_the_run_goes_on(tmp_path, make_experiment, fake):
+    kinds = ("Raises", "LacksMemory", "KillsItself", "Leaves", "Diverges", "Nonexistent")
+    experiment = make_experiment(*(fake(kind.lower(), kind) for kind in kinds))
+    summary = run(experiment, results=tmp_path)
+
+    records = {record["method"]: record for record in Store(tmp_path).records("fake")}
+    assert [record["method"] for record in summary.failed] == [k.lower() for k in kinds if k != "Diverges"]
+    statuses = {name: record["status"] for name, record in records.items()}
+    assert statuses == {
+        "raises": "error",
+        "lacksmemory": "memory",
+        "killsitself": "error",
+        "leaves": "error",
+        "diverges": "ok",
+        "nonexistent": "error",
+    }
+    assert "ArithmeticError: the step is too high (experiment_fakes.py:" in records["raises"]["error"]
+    assert "killed by signal SIGKILL; its last words: about to go" in records["killsitself"]["error"]
+    assert "exit code 7" in records["leaves"]["error"]
+    assert "Nonexistent" in records["nonexistent"]["error"]
+    assert records["diverges"]["metrics"]["worst"] is None  # JSON knows no infinity
+
+
+def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):
+    log = tmp_path / "log"
+    experiment = make_experiment(fake("hangs", "Hangs", {"log": str(log)}), time_limit=60.0)
+    summary = run(experiment, results=tmp_path / "results", time_limit=3)
+    (record,) = summary.failed
+    assert (record["status"], record["error"]) == ("timeout", "took longer than its limit of 3 s")
+    assert record["seconds"]["total"] >= 3
+    assert not is_alive(int(log.read_text().split()[0]))
+
+
+def test_memory_limit_ends_a_cell_while_it_grows(tmp_path, make_experiment, fake):
+    experiment = make_experiment(fake("hogs", "Hogs"), memory_limit=600 * 2**20)
+    (record,) = run(experiment, results=tmp_path).failed
+    assert (record["status"], record["error"]) == ("memory", "used more memory than its limit of 600 MB")
+
+
+def test_memory_limit_counts_a_peak_between_two_polls(tmp_path, make_experiment, fake, monkeypatch):
+    monkeypatch.setattr("kernbench.experiments.run.process.resident_memory", lambda pid: None)
+    (record,) = run(make_experiment(fake("good")), results=tmp_path, memory_limit=2**20).failed
+    assert record["status"] == "memory"
+    assert "over its limit of 1 MB" in record["error"]
+
+
+def test_second_run_does_only_what_is_missing(tmp_path, make_experiment, fake):
+    logs = {name: tmp_path / name for name in ("good", "bad")}
+    methods = [
+        fake("good", "Sign", {"log": str(logs["good"])}),
+        fake("bad", "Raises", {"log": str(logs["bad"])}),
+    ]
+    results = tmp_path / "results"
+    run(make_experiment(*methods), results=results)
+    assert (fits(logs["good"]), fits(logs["bad"])) == (1, 1)
+
+    events = []
+    summary = run(make_experiment(*methods), results=results, on_event=events.append)
+    assert (fits(logs["good"]), fits(logs["bad"])) == (1, 2)  # a failure is tried again
+    assert summary.n_skipped == 1
+    kinds = ["loading", "planned", "skipped", "started", "finished"]
+    assert [event.kind for event in events] == kinds
+    assert events[2].cell.method == "good" and events[2].record["method"] == "good"
+
+    listing = run(make_experiment(*methods), results=results, dry_run=True)
+    assert [planned.stored for planned in listing.planned] == [True, False]
+
+    run(make_experiment(*methods), results=results, repeats=2, methods=["good"])
+    assert fits(logs["good"]) == 2  # repeat 0 was there
+
+
+def test_warm_up_is_a_small_fit_before_the_clock(tmp_path, make_experiment, fake):
+    log = tmp_path / "log"
+    run(make_experiment(fake("good", params={"log": str(log)}), warm_up_rows=6), results=tmp_path / "results")
+    assert [line.split(maxsplit=1)[1] for line in log.read_text().splitlines()] == ["6 [-1, 1]", "20 [-1, 1]"]
+
+
+def test_budget_is_a_fraction_of_the_other_methods_time(tmp_path, make_experiment, fake):
+    quarter = fake("quarter", depends_on="slow", budget_fraction=0.25)
+    experiment = make_experiment(quarter, fake("slow", params={"seconds": 0.2}))
+    run(experiment, results=tmp_path, methods=["quarter"])
+    slow, budgeted = Store(tmp_path).records("fake")
+    assert slow["method"] == "slow"  # brought along, and first
+    assert budgeted["params"]["max_seconds"] == budgeted["metrics"]["budget"] == 0.25 * slow["seconds"]["fit"]
+    assert run(experiment, results=tmp_path).n_skipped == 2
+
+
+def test_budget_without_a_time_is_an_error_that_says_so(tmp_path, make_experiment, fake):
+    quarter = fake("quarter", depends_on="slow", budget_fraction=0.25)
+    run(make_experiment(fake("slow", "Raises"), quarter), results=tmp_path)
+    _, budgeted = Store(tmp_path).records("fake")
+    assert budgeted["status"] == "error"
+    assert budgeted["error"].startswith(
+        "its budget is a part of the fit time of 'slow', which did not end well"
+    )
+
+
+def test_absent_data_is_an_error_of_each_cell_and_starts_no_process(tmp_path, make_experiment, fake):
+    settings = (Setting("absent", {}, loader="experiment_fakes:load_nothing"),)
+    log = tmp_path / "log"
+    experiment = make_experiment(fake("a", params={"log": str(log)}), fake("b"), settings=settings)
+    summary = run(experiment, results=tmp_path / "results")
+    assert [record["error"] for record in summary.failed] == [
+        "OSError: step.csv is not there; place it in the data folder"
+    ] * 2
+    assert not log.exists()
+
+
+def test_dry_run_runs_nothing_and_writes_nothing(tmp_path, make_experiment, fake):
+    log = tmp_path / "log"
+    settings = (Setting("absent", {}, loader="experiment_fakes:load_nothing"),)
+    experiment = make_experiment(fake("good", params={"log": str(log)}), settings=settings, repeats=3)
+    summary = run(experiment, results=tmp_path / "results", dry_run=True)
+    assert [planned.cell.repeat for planned in summary.planned] == [0, 1, 2]
+    assert summary.expected_seconds is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_jobs_overlap_and_keep_the_order_of_budgets(tmp_path, make_experiment, fake, monkeypatch):
+    monkeypatch.setattr(environment, "n_cores", lambda: 2)
+    slow = fake("slow", params={"seconds": 1.0})
+    quarter = fake("quarter", depends_on="slow", budget_fraction=0.25)
+    events = []
+    run(make_experiment(slow, quarter, fake("free")), results=tmp_path, jobs=2, on_event=events.append)
+    order = [(event.kind, event.cell.method) for event in events if event.cell is not None]
+    assert order[:2] == [("started", "slow"), ("started", "free")]
+    assert order.index(("finished", "slow")) < order.index(("started", "quarter"))
+    assert all(record["status"] == "ok" for record in Store(tmp_path).records("fake"))
+
+
+def test_more_threads_than_cores_are_refused(tmp_path, make_experiment, fake, monkeypatch):
+    monkeypatch.setattr(environment, "n_cores", lambda: 4)
+    experiment = make_experiment(fake("good"), threads=None)
+    with pytest.raises(ValueError, match="3 jobs × 2 threads need more than the 4 cores.*at most 2 jobs"):
+        run(experiment, results=tmp_path, jobs=3, threads=2, dry_run=True)
+    with pytest.raises(ValueError, match="5 jobs × 1 threads"):
+        run(experiment, results=tmp_path, jobs=5, dry_run=True)
+    run(experiment, results=tmp_path, jobs=2, threads=2, dry_run=True)
+    run(experiment, results=tmp_path, jobs=3, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": "sbp-libsmv"}, "unknown experiment 'sbp-libsmv'; did you mean 'sbp-libsvm'"),
+        ({"scale": "quik"}, "unknown scale 'quik'; did you mean 'quick'"),
+        ({"datasets": ["stap"]}, "unknown data set 'stap'; did you mean 'step'"),
+        ({"methods": ["god"]}, "unknown method 'god'; did you mean 'good'"),
+        ({"names": []}, "name at least one experiment"),
+        ({"repeats": 0}, "repeats must be a positive integer"),
+        ({"jobs": 1.5}, "jobs must be a positive integer"),
+        ({"threads": -1}, "threads must be a positive integer"),
+        ({"time_limit": 0.0}, "time_limit must be a positive number of seconds"),
+        ({"memory_limit": float("nan")}, "memory_limit must be a positive integer"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path, make_experiment, fake, changes, message):
+    arguments = {"names": make_experiment(fake("good")), **changes}
+    with pytest.raises(ValueError, match=message):
+        run(arguments.pop("names"), results=tmp_path / "results", **arguments)
+    assert not (tmp_path / "results").exists()
+
+
+def test_missing_package_is_a_named_gap(tmp_path, make_experiment, fake):
+    events = []
+    peer = fake("peer", requires="no_such_module", package="no-such-package")
+    summary = run(make_experiment(peer), results=tmp_path, on_event=events.append)
+    assert [(gap.method, gap.reason) for gap in summary.gaps] == [
+        ("peer", "no-such-package is not installed")
+    ]
+    assert events[0].kind == "gap" and "no-such-package" in events[0].message
+    assert summary.records == []
+
+
+def test_faults_of_stored_records_are_events_and_no_raw_warnings(tmp_path, make_experiment, fake, recwarn):
+    run(make_experiment(fake("good")), results=tmp_path)
+    with open(Store(tmp_path).path("fake"), "a") as file:
+        file.write('{"key": "torn')
+    for dry_run in (True, False):
+        events = []
+        run(make_experiment(fake("good")), results=tmp_path, on_event=events.append, dry_run=dry_run)
+        assert events[0].kind == "note" and "line 2 is ignored: it ends in the middle" in events[0].message
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="line 2 is ignored"):
+        run(make_experiment(fake("good")), results=tmp_path)
+
+
+def test_a_data_set_is_read_once_and_before_its_first_cell_only(tmp_path, make_experiment, fake):
+    settings = (Setting("one", {"n": 20}, loader="experiment_fakes:load"),)
+    settings += (Setting("two", {"n": 30}, loader="experiment_fakes:load"),)
+    events = []
+    experiment = make_experiment(fake("a"), fake("b"), settings=settings)
+    run(experiment, results=tmp_path, on_event=events.append)
+    told = [event.message or event.cell.dataset for event in events if event.kind in ("loading", "started")]
+    assert told == ["one", "one", "one", "two", "two", "two"]
+
+
+def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(
+    tmp_path, make_experiment, fake, monkeypatch
+):
+    monkeypatch.setattr(environment, "n_cores", lambda: 2)
+    settings = tuple(
+        Setting(name, {"n": n}, loader="experiment_fakes:load") for name, n in (("one", 20), ("two", 30))
+    )
+    events = []
+    run(make_experiment(fake("a"), settings=settings), results=tmp_path, jobs=2, on_event=events.append)
+    assert [event.kind for event in events][:3] == ["loading", "loading", "planned"]
+
+
+# The interrupted run: a script without a __main__ guard, as people write them.
+SCRIPT = """
+import sys
+sys.path[:] = {path!r}
+from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting
+from kernbench.experiments.run import run
+methods = (Method("good", "good", "experiment_fakes:Sign", {{"log": {good!r}}}),
+           Method("late", "late", "experiment_fakes:{late}", {{"log": {hanging!r}}}))
+experiment = Experiment(
+    name="fake", title="", paper="", claims=(Claim("", "good", "good", "test_error", 0.0),), methods=methods,
+    scales={{"quick": Scale((Setting("step", {{}}, loader="experiment_fakes:load"),), 1, 60.0)}},
+    metrics=(Metric("test_error", "", "lower", ("metrics", "test_error")),),
+    evaluate="experiment_fakes:evaluate",
+)
+run(experiment, results={results!r})
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
+def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, monkeypatch, how):
+    if not Path("/proc/self").exists():
+        pytest.skip("looks for processes in /proc")
+    good, hanging, results = tmp_path / "good", tmp_path / "hanging", tmp_path / "results"
+    path = [str(Path(__file__).parents[1]), *sys.path]
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+
+    def start(late):
+        script = SCRIPT.format(
+            path=path, good=str(good), hanging=str(hanging), results=str(results), late=late
+        )
+        return subprocess.Popen([sys.executable, "-P", "-c", script], stderr=subprocess.PIPE, text=True)
+
+    first = start("Hangs")
+    wait_until(lambda: fits(hanging) == 1)
+    first.send_signal(how)
+    _, words = first.communicate(timeout=120)
+    wait_until(lambda: not is_alive(int(hanging.read_text().split()[0])))
+    wait_until(lambda: list(temporary.iterdir()) == [])
+    assert "Warning" not in words
+    assert [record["method"] for record in Store(results).records("fake")] == ["good"]
+    if how == signal.SIGINT:
+        assert "interrupted after 1 of 2 cells" in words and "the same command again does the rest" in words
+
+    assert start("Sign").wait(timeout=120) == 0
+    assert [record["method"] for record in Store(results).records("fake")] == ["good", "late"]
+    assert (fits(good), fits(hanging)) == (1, 2)

@@ -1,0 +1,112 @@
+"""The registry: complete, light to import, and its experiments independent of each other."""
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernbench.experiments
+from kernbench.experiments.registry import EXPERIMENTS
+
+ROOT = Path(kernbench.experiments.__file__).parent
+SHARED = ("declare", "measure")  # what an experiment may import of this package, beside its own folder
+
+
+def modules_named_in(text):
+    """Dotted names of the package's modules that a source imports or names, in strings too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value.startswith("kernbench."):
+                yield node.value.replace(":", ".")
+
+
+def siblings_of(home, text):
+    """What a module in the folder `home` (``"papers/sbp"``) takes from other experiments, the runner, the report."""
+    allowed = tuple(f"kernbench.experiments.{name}." for name in (*SHARED, home.replace("/", ".")))
+    return [
+        name
+        for name in modules_named_in(text)
+        if (name.startswith("kernbench.experiments.") and not f"{name}.".startswith(allowed))
+        or name.startswith("kernbench.report")
+    ]
+
+
+HOMES = sorted({path.parent for folder in ("papers", "ours") for path in (ROOT / folder).glob("*/*.py")})
+
+
+@pytest.mark.parametrize("home", HOMES, ids=lambda home: home.name)
+def test_no_experiment_imports_another_one(home):
+    name = home.relative_to(ROOT).as_posix()
+    for path in home.glob("*.py"):
+        assert not siblings_of(name, path.read_text(encoding="utf-8")), path
+
+
+def test_an_import_of_a_sibling_would_be_noticed():
+    texts = {
+        "from kernbench.experiments.ours.primitives import blocks": 1,
+        "from kernbench.experiments.papers.sbp.runs import walk": 0,
+        "from kernbench.experiments.measure.record import result": 0,
+        "from kernbench.experiments.run import run": 1,
+        "X = 'kernbench.experiments.papers.scs.evaluation:evaluate'": 1,
+        "X = 'kernbench.report.comparison:table'": 1,
+    }
+    assert {text: len(siblings_of("papers/sbp", text)) for text in texts} == texts
+
+
+def test_every_declaration_is_registered():
+    declared = {
+        path
+        for home in HOMES
+        for path in home.glob("*.py")
+        if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
+    }
+    assert len(declared) == len(EXPERIMENTS) == len({experiment.name for experiment in EXPERIMENTS})
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_what_an_experiment_names_exists(experiment):
+    addresses = {experiment.measure, experiment.evaluate}
+    addresses |= {method.measure for method in experiment.methods if method.measure}
+    addresses |= {method.estimator for method in experiment.methods if method.requires is None}
+    addresses |= {setting.loader for scale in experiment.scales.values() for setting in scale.settings}
+    for address in addresses:
+        module, _, name = address.partition(":")
+        assert importlib.util.find_spec(module) and name, address
+
+
+IMPORTED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+
+
+def imported_by(script):
+    """Packages that are loaded after a script."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}\n{IMPORTED}"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_declarations_import_nothing_that_computes():
+    loaded = imported_by("import kernbench.experiments.run, kernbench.experiments.registry")
+    assert {"numpy", "scipy", "sklearn", "matplotlib", "joblib"}.isdisjoint(loaded)
+
+
+def test_a_run_plans_and_reads_generated_data_without_scikit_learn():
+    """It takes a second to import, which the fork server spends at the same time."""
+    script = (
+        "from kernbench.experiments.registry import get\n"
+        "from kernbench.experiments.run.cells import plan\n"
+        "from kernbench.experiments.run.environment import collect\n"
+        "from kernbench.experiments.run.runner import _description\n"
+        "collect()\n"
+        "print(_description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
+    )
+    loaded = imported_by(script)
+    assert "numpy" in loaded and "sklearn" not in loaded

@@ -1,0 +1,245 @@
+"""Declared figures: what they take from records, and that all of them can be drawn."""
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from kernbench.experiments.declare import (
+    Axis,
+    Contours,
+    Curves,
+    HeatMap,
+    Marks,
+    Profiles,
+)
+from kernbench.report.charts.curves import picture
+from kernbench.report.charts.layout import apart, tick
+from kernbench.report.charts.lines import finals_of, lines_of
+from kernbench.report.charts.looks import category_looks, looks
+from kernbench.report.charts.profiles import factors_of
+from kernbench.report.charts.scales import ticks
+from kernbench.report.page.displays import pictures_of
+
+ERROR = Axis("trace.test_error", "test error", "%", 100.0, log=True)
+SECONDS = Axis("trace.seconds", "time", "s")
+GRID = {
+    "x": [0.0, 1.0],
+    "y": [0.0, 0.5, 1.0],
+    "values": [[0.1, 0.2], [0.4, None], [0.6, 0.9]],
+    "point": [0, 0],
+}
+
+FIGURES = (
+    Curves("lines", "Lines", SECONDS, ERROR, heading="Some"),
+    Curves(
+        "panels",
+        "Panels",
+        replace(SECONDS, log=True),
+        ERROR,
+        panel="method",
+        line="dataset",
+        slope=-0.5,
+        slope_label="slope −½",
+    ),
+    Marks(
+        "marks",
+        "Marks",
+        Axis("seconds.fit", "time", "s", log=True),
+        reference=1.0,
+        reference_label="a second",
+    ),
+    HeatMap("heat", "Heat", Axis("seconds.fit", "time", "s")),
+    Contours("grid", "Grid", "metrics.grid", "value"),
+    Profiles("profiles", "Profiles", "fit_seconds", methods=("libsvm", "sbp", "smo")),
+)
+
+
+@pytest.fixture
+def drawn(toy, records):
+    """Draw figures from some records."""
+
+    def drawn(rows, *displays):
+        return pictures_of(records.results(replace(toy, figures=displays), rows))
+
+    return drawn
+
+
+@pytest.fixture
+def rows(records):
+    rows = records.race()
+    for row in rows:
+        row["metrics"]["grid"] = GRID
+    return rows
+
+
+@pytest.mark.parametrize("display", FIGURES, ids=lambda display: display.name)
+def test_every_kind_of_figure_is_drawn_with_its_numbers(drawn, rows, display):
+    (picture,) = drawn(rows, display)
+    assert picture.name == f"toy-paper-{display.name}"
+    ElementTree.fromstring(picture.svg_file)
+    ElementTree.fromstring(f"<div>{picture.svg_inline}</div>")
+    assert picture.csv.count("\n") > 2 and display.title in picture.caption
+
+
+@pytest.mark.parametrize("display", FIGURES, ids=lambda display: display.name)
+def test_without_numbers_there_is_no_figure(drawn, records, display):
+    assert drawn([records.failure("smo")], display) == []
+
+
+def test_lines_are_medians_with_the_range_of_repeats(toy, records):
+    rows = [
+        records.one(repeat=k, trace={"x": [1, 2], "y": [y, 10 * y], "kind": ["a", "b"]})
+        for k, y in enumerate((1.0, 3.0, 2.0))
+    ]
+    display = Curves("c", "c", Axis("trace.x", "x"), Axis("trace.y", "y"), line="trace.kind")
+    first, second = lines_of(display, records.results(toy, rows))[""]
+    assert (first.name, first.x, first.y, first.low, first.high) == ("a", [1], [2], [1], [3])
+    assert (second.name, second.y) == ("b", [20])
+    (only,) = lines_of(replace(display, where=(("trace.kind", "b"),)), records.results(toy, rows))[""]
+    assert only.name == "b"
+
+
+def test_a_span_ends_the_axis_and_the_caption_says_so(drawn, records):
+    rows = [records.one(trace={"x": [1, 2, 3], "y": [400.0, 2.0, 1.0]})]
+    whole = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y", log=True), panel="dataset")
+    part = replace(whole, name="d", y_span=3.0, large=True)
+    pictures = drawn(rows, whole, part)
+    assert [">100</text>" in picture.svg_file for picture in pictures] == [True, False]
+    assert [picture.shape for picture in pictures] == ["panels", "panels large"]
+    remark = "Lines are cut off above 3 × the lowest value."
+    assert [remark in picture.caption for picture in pictures] == [False, True]
+    assert all("400.0" in picture.csv for picture in pictures)
+
+
+def test_with_a_span_an_axis_begins_where_the_first_line_comes_into_view(drawn, records):
+    x = Axis("trace.x", "x", log=True)
+    rows = [records.one(trace={"x": [0.01, 10.0, 1000.0], "y": [400.0, 2.0, 1.0]})]
+    far = Curves("c", "C", x, Axis("trace.y", "y"), panel="dataset", y_span=3.0, shared_x=False)
+    (picture,) = drawn(rows, far)
+    assert ">10</text>" in picture.svg_file and ">0.01</text>" not in picture.svg_file
+
+
+def test_a_span_and_a_range_contradict_each_other():
+    with pytest.raises(ValueError, match="y_range or y_span"):
+        Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))
+
+
+def test_profiles_count_a_failure_as_never_solved(toy, records):
+    rows = records.race(repeats=2) + [records.failure("sbp", repeat=2), records.one("smo", repeat=2)]
+    display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))
+    assert factors_of(display, records.results(toy, rows)) == {
+        "sbp": [10.0, 10.0, np.inf],
+        "smo": [1.0, 1.0, 1.0],
+    }
+
+
+def test_names_at_the_ends_of_lines_keep_apart():
+    levels = apart([0.5, 0.51, 0.52, 0.9], 0.1)
+    assert (np.diff(levels) >= 0.1 - 1e-12).all() and levels[-1] == pytest.approx(0.9)
+    assert apart([0.97, 0.98, 0.99], 0.1)[-1] <= 1.0
+
+
+def test_a_short_logarithmic_axis_has_even_ticks():
+    assert ticks(0.45, 1.25, True) == pytest.approx([0.6, 0.8, 1.0, 1.2])
+    assert ticks(0.4, 2.5, True) == pytest.approx([0.5, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("ends", [(0.013, 0.9), (0.9, 1.1), (30.0, 40.0), (0.0, 1e4)])
+@pytest.mark.parametrize("log", [False, True])
+def test_ticks_lie_within_their_axis(ends, log):
+    found = ticks(*(end + 1e-3 * log for end in ends), log)
+    assert found and all(ends[0] <= tick <= ends[1] + 1e-3 for tick in found)
+
+
+def test_more_methods_than_colours_still_look_different():
+    found = looks([f"method-{letter}" for letter in "abcdefghijkl"])
+    assert len(set(found.values())) == 12
+
+
+def test_categories_seen_together_differ_and_keep_their_look():
+    found = category_looks([["a", "b"], ["c", "b"], ["a", "d"]])
+    assert found["a"].colour == found["c"].colour != found["b"].colour == found["d"].colour
+
+
+def test_many_powers_of_ten_are_thinned_evenly():
+    found = ticks(1e-1, 1e15, log=True)
+    assert len(found) <= 7 and len({b / a for a, b in zip(found, found[1:])}) <= 2
+    assert ticks(1.0, 1e5, log=True) == [10.0**k for k in range(6)]
+
+
+def test_panels_may_have_a_scale_of_their_own(toy, records):
+    rows = [
+        records.one(dataset=name, trace={"x": [1.0, 10.0], "y": [scale, 2 * scale]})
+        for name, scale in (("a", 1.0), ("b", 1000.0))
+    ]
+    results = records.results(toy, rows)
+    display = Curves("c", "C", Axis("trace.x", "x", log=True), Axis("trace.y", "y"), panel="dataset")
+    drawn = {shared: picture(replace(display, shared_y=shared), results).svg_file for shared in (True, False)}
+    assert len(lines_of(display, results)) == 2
+    # A tick at 1 is seen only where the small panel has its own scale.
+    assert ">1.0<" not in drawn[True] and drawn[True] != drawn[False]
+
+
+STEPS = Curves(
+    "steps",
+    "Steps",
+    Axis("trace.seconds", "time", "s", log=True),
+    ERROR,
+    panel="dataset",
+    steps=True,
+    final_only=("sbp-quarter",),
+    baseline="libsvm",
+    budget=0.25,
+)
+
+
+def test_step_curves_of_repeats_are_combined_and_never_mixed(toy, records):
+    traces = [
+        {"seconds": [1.0, 10.0], "test_error": [0.4, 0.1]},
+        {"seconds": [2.0, 100.0], "test_error": [0.2, 0.1]},
+    ]
+    rows = [records.one(repeat=k, trace=trace) for k, trace in enumerate(traces)]
+    ((line,),) = lines_of(STEPS, records.results(toy, rows)).values()
+    assert (line.x[0], line.x[-1]) == (2.0, 100.0)
+    assert set(np.round(line.y, 9)) == {30.0, 15.0, 10.0}  # medians of (40, 20), (10, 20), (10, 10)
+    assert (line.high >= line.y).all() and line.high[0] == 40.0 and line.low[0] == 20.0
+
+
+def test_the_end_of_the_baseline_is_a_level_and_a_budget(toy, records, drawn):
+    rows = records.race()
+    results = records.results(toy, rows)
+    assert finals_of(STEPS, results) == {"adult": (9.0, pytest.approx(14.9))}
+    lines = {line.name: line.x.size for line in lines_of(STEPS, results)["adult"]}
+    assert lines["sbp-quarter"] == lines["libsvm"] == 1 and lines["smo"] > 1
+    (picture,) = drawn(rows, STEPS)
+    for words in ("Dashed: LIBSVM's final test error.", "Dotted: ¼ of LIBSVM's time.", "Hollow marks"):
+        assert words in picture.caption
+    assert "SMO: from 32.5 % at 0.4 to 14.9 % at 2." in picture.svg_inline
+
+
+def test_a_baseline_without_a_trace_of_x_still_gives_the_level(toy, records):
+    evaluations = replace(STEPS, x=Axis("trace.n_kernel_evaluations", "kernel evaluations", log=True))
+    results = records.results(toy, records.race(1))
+    assert finals_of(evaluations, results) == {"adult": (None, pytest.approx(14.9))}
+    assert "libsvm" not in [line.name for line in lines_of(evaluations, results)["adult"]]
+
+
+def test_a_budget_needs_a_baseline():
+    with pytest.raises(ValueError, match="give baseline="):
+        replace(STEPS, baseline=None)
+
+
+def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
+    rows = [records.one("libsvm", error=0.0, seconds=8.0), records.one("smo", error=0.0, seconds=1.0)]
+    (picture,) = drawn(rows, replace(STEPS, y=replace(ERROR, log=False)))
+    ElementTree.fromstring(picture.svg_file)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")],
+)
+def test_ticks_say_the_number_itself(value, words):
+    assert tick(value) == words

@@ -1,0 +1,148 @@
+"""Bounds are judged by the median over repeats, in the direction of their metric; a page needs no race."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernbench.experiments import registry
+from kernbench.experiments.declare import Bound, Claim, Metric, MetricTable, Scale, Setting
+from kernbench.report import build
+from kernbench.report.claims.findings import PARTLY, findings, standing
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+
+RATE = Metric("rate", "rate", "higher", ("metrics", "rate"), "%", 100.0)
+
+
+@pytest.fixture
+def measured(toy):
+    """The toy with claims of bounds and nothing of a race."""
+    return replace(
+        toy,
+        metrics=(*toy.metrics, RATE),
+        tables=(MetricTable("all", "All", ("test_error",)),),
+        figures=(),
+        scales={"paper": Scale((), repeats=1, time_limit=60)},
+        paper_numbers=(),
+        claims=(Bound("It errs little.", "smo", "test_error", 0.2),),
+    )
+
+
+@pytest.fixture
+def found(records):
+    """The findings on some claims."""
+
+    def found(experiment, rows, *claims):
+        return findings(records.results(replace(experiment, claims=claims), rows))
+
+    return found
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(0.14, FAILS), (0.15, HOLDS), (0.16, HOLDS)])
+def test_less_is_better_up_to_the_bound(measured, records, found, bound, verdict):
+    (finding,) = found(measured, [records.one(error=0.15)], Bound("", "smo", "test_error", bound))
+    assert finding.verdict == verdict
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [(0.8, HOLDS), (0.9, FAILS)])
+def test_more_is_better_from_the_bound(measured, records, found, bound, verdict):
+    (finding,) = found(measured, [records.one(metrics={"rate": 0.85})], Bound("", "smo", "rate", bound))
+    assert finding.verdict == verdict
+    assert f"85.00 %, to be at least {100 * bound:.2f} %" in finding.judgements[0].why
+
+
+def test_the_median_decides_and_repeats_on_both_sides_are_said(measured, records, found):
+    rows = [records.one(repeat=k, error=error) for k, error in enumerate((0.1, 0.12, 0.3))]
+    (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.2))
+    (judgement,) = finding.judgements
+    assert finding.verdict == HOLDS and "Close" in judgement.why
+    assert judgement.interval == "3 repeats: 10.00 % to 30.00 %."
+
+
+def test_a_ratio_is_of_one_repeat_on_one_set_up(measured, records, found):
+    claim = Bound("", "smo", "fit_seconds", 0.3, baseline="libsvm")
+    rows = [records.one("libsvm", seconds=8.0), records.one("smo", seconds=2.0)]
+    (finding,) = found(measured, rows, claim)
+    assert finding.verdict == HOLDS and finding.judgements[0].value == 0.25
+    rows[0]["environment"]["processor"] = "Another CPU"
+    assert found(measured, rows, claim)[0].verdict == OPEN
+
+
+def test_nothing_measured_is_open(measured, records, found):
+    claim = Bound("", "smo", "test_error", 0.2)
+    assert found(measured, [records.failure("smo")], claim)[0].verdict == OPEN
+    assert found(measured, [records.one(metrics={})], claim)[0].verdict == OPEN
+
+
+def test_many_data_sets_that_agree_share_a_line(measured, records, found):
+    rows = [records.one(dataset=f"d{k}", error=0.1 + 0.03 * k) for k in range(5)]
+    (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.2))
+    shown = [judgement.dataset for judgement in finding.judgements]
+    assert finding.verdict == FAILS and shown == ["d4", "4 of 5 data sets"]
+    assert "10.00 % (d0) to 19.00 % (d3)" in finding.judgements[1].why
+
+
+@pytest.fixture
+def on_six(measured):
+    """The same on six declared data sets, of which the first four are recorded."""
+    settings = tuple(Setting(f"d{k}", {}, methods=None if k < 6 else ("sbp",)) for k in range(7))
+    return replace(measured, scales={"paper": Scale(settings, repeats=1, time_limit=60)})
+
+
+def test_a_claim_holds_on_all_its_data_sets_or_it_says_on_how_many(on_six, records, found):
+    claim = Bound("", "smo", "test_error", 0.2)
+    rows = [records.one(dataset=f"d{k}") for k in range(4)]
+    (finding,) = found(on_six, rows, claim)
+    assert finding.verdict == PARTLY and finding.words == "holds on 4 of 6 data sets"
+    assert finding.absent == ["d4", "d5"]  # d6 is not for this method
+    (finding,) = found(on_six, rows + [records.failure("smo", dataset=f"d{k}") for k in (4, 5)], claim)
+    assert finding.verdict == PARTLY and finding.words == "holds on 4 of 6 data sets"
+    (finding,) = found(on_six, rows + [records.one(dataset="d4", error=0.3)], claim)
+    assert finding.verdict == FAILS and finding.words == "holds on 4 of 6 data sets"
+    (finding,) = found(on_six, rows + [records.one(dataset=f"d{k}") for k in (4, 5)], claim)
+    assert finding.verdict == HOLDS and finding.words == "holds on all 6 data sets"
+
+
+def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, records, found):
+    rows = [records.one(dataset=f"d{k}") for k in range(2)]
+    (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.1))
+    assert finding.words == "does not hold on 2 of 6 data sets"
+    (finding,) = found(on_six, rows, Claim("", "smo", "libsvm", "test_error", 0.1))
+    assert finding.verdict == OPEN and finding.words == "cannot be judged"
+
+
+def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
+    claim = Bound("", "smo", "test_error", 0.2)
+    assert (
+        standing(found(on_six, [records.one(dataset="d0")], claim)) == "the claim holds on 1 of 6 data sets"
+    )
+    both = found(on_six, [records.one(dataset="d0")], claim, replace(claim, datasets=("d0",)))
+    assert standing(both) == "1 of 2 claims hold, 1 on some data sets only"
+
+
+def test_standing_counts_verdicts(measured, records, found):
+    claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
+    assert (
+        standing(found(measured, [records.one(error=0.15)], *claims))
+        == "1 of 3 claims hold, 1 cannot be judged"
+    )
+
+
+def test_a_page_of_measurements_alone_recommends_nothing(
+    measured, records, found, write, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(registry, "EXPERIMENTS", (measured,))
+    out = tmp_path / "page"
+    build(write([records.one(repeat=k) for k in range(2)]), out)
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "The claim holds." in page and "Which method" not in page and "It errs little." in page
+    assert "the claim holds" in page
+    assert (out / "tables" / "toy-paper-all.csv").exists()
+
+
+def test_times_are_compared_at_equal_precision(records):
+    peers = registry.get("peers-svm")
+    (claim,) = (claim for claim in peers.claims if "intelex in float64" in claim.text)
+    times = {"smo": 1.0, "smo-f64": 4.0, "intelex-f64": 5.0}
+    rows = [records.one(name, seconds=s, experiment="peers-svm", key=name) for name, s in times.items()]
+    (finding,) = findings(records.results(replace(peers, claims=(claim,)), rows))
+    assert finding.judgements[0].verdict == FAILS and finding.judgements[0].value == 0.8

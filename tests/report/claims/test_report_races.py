@@ -1,0 +1,127 @@
+"""A claim against a baseline follows from the records, and says so when it cannot be judged."""
+
+import pytest
+
+from kernbench.experiments.declare import Claim
+from kernbench.report.claims.findings import findings, judge
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+
+
+@pytest.fixture
+def judged(toy, records):
+    """Judge a claim, the toy's by default, on adult."""
+
+    def judged(toy, rows, claim=None):
+        return judge(records.results(toy, rows), "adult", claim or toy.claims[0])
+
+    return judged
+
+
+def test_claim_holds_within_margin_and_time(toy, records, judged):
+    found = judged(toy, records.race())
+    assert found.verdict == HOLDS
+    assert "0.10 points worse, within the margin of 0.20 points" in found.why
+
+
+def test_claim_fails_on_error(toy, records, judged):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("sbp-quarter", error=0.16, seconds=2.0),
+    ]
+    found = judged(toy, rows)
+    assert found.verdict == FAILS and "beyond the margin" in found.why
+
+
+def test_claim_fails_on_time(toy, records, judged):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("sbp-quarter", error=0.149, seconds=3.0),
+    ]
+    found = judged(toy, rows)
+    assert found.verdict == FAILS and "over the 2 s allowed" in found.why
+
+
+def test_claim_at_its_margin_exactly_holds(toy, records, judged):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("sbp-quarter", error=0.151, seconds=2.0),
+    ]
+    assert judged(toy, rows).verdict == HOLDS
+
+
+def test_claim_is_open_when_a_method_was_not_run_or_failed(toy, records, judged):
+    assert "has not been run" in judged(toy, [records.one("libsvm")]).why
+    found = judged(toy, [records.failure("libsvm"), records.one("sbp-quarter")])
+    assert found.verdict == OPEN and "failed here (timeout)" in found.why
+
+
+def test_claim_is_open_across_setups(toy, records, judged):
+    elsewhere = records.one("sbp-quarter", seconds=1.0)
+    elsewhere["environment"]["processor"] = "Another CPU"
+    found = judged(toy, [records.one("libsvm", seconds=8.0), elsewhere])
+    assert found.verdict == OPEN and "same set-up" in found.why
+
+
+def test_noise_that_could_decide_is_named(toy, records, judged):
+    rows = [records.one("libsvm", repeat=k, error=e, seconds=8.0) for k, e in enumerate((0.14, 0.15, 0.16))]
+    rows += [
+        records.one("sbp-quarter", repeat=k, error=e, seconds=2.0) for k, e in enumerate((0.16, 0.14, 0.15))
+    ]
+    assert "Close" in judged(toy, rows).why
+    assert "Close" not in judged(toy, records.race()).why
+
+
+def test_interval_needs_five_repeats(toy, records, judged):
+    few, many = (judged(toy, records.race(n)).interval for n in (4, 5))
+    assert few == "4 repeats: no interval (that takes at least 5)."
+    assert "Mann–Whitney p" in many
+
+
+@pytest.mark.parametrize(
+    ("own", "verdict", "words"),
+    [
+        (3.9e-3, HOLDS, "within the 4 ms allowed"),
+        (30e-3, OPEN, "the run is too short to judge"),
+        (60e-3, FAILS, "over the 4 ms allowed"),
+    ],
+)
+def test_a_small_overrun_of_a_short_budget_cannot_be_judged(toy, records, judged, own, verdict, words):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=1.0, time_slack=0.05)
+    found = judged(toy, [records.one("libsvm", seconds=4e-3), records.one("smo", seconds=own)], claim)
+    assert found.verdict == verdict and words in found.why
+
+
+def test_an_overrun_that_is_small_beside_the_budget_is_allowed(toy, records, judged):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=1.0, time_slack=0.05)
+    rows = [records.one("libsvm", seconds=4.0), records.one("smo", seconds=4.04)]
+    assert judged(toy, rows, claim).verdict == HOLDS
+
+
+def test_a_worse_result_fails_whatever_the_time(toy, records, judged):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=1.0, time_slack=0.05)
+    rows = [records.one("libsvm", seconds=4e-3), records.one("smo", error=0.3, seconds=30e-3)]
+    assert judged(toy, rows, claim).verdict == FAILS
+
+
+def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
+    rows = records.race() + [
+        records.one("libsvm", dataset="mnist", error=0.1, seconds=8.0),
+        records.one("sbp-quarter", dataset="mnist", error=0.3, seconds=2.0),
+    ]
+    (found,) = findings(records.results(toy, rows))
+    assert found.verdict == FAILS and found.words == "holds on 1 of 2 data sets"
+
+
+@pytest.mark.parametrize(
+    ("margin", "words"),
+    [
+        (0.0, "1.00 points better."),
+        (-0.005, "better, to be better by 0.50 points at least."),
+        (0.01, "within the margin"),
+    ],
+)
+def test_a_margin_is_told_where_there_is_one(toy, records, judged, margin, words):
+    claim = Claim("", "sbp", "libsvm", "test_error", margin)
+    assert (
+        words in judged(toy, [records.one("libsvm", error=0.15), records.one("sbp", error=0.14)], claim).why
+    )

@@ -1,0 +1,103 @@
+"""Numbers behind the tables: means, pairs, steps, and silence where there is too little."""
+
+import numpy as np
+import pytest
+
+from kernbench.report.records.cells import cells_of, speed
+from kernbench.report.records.steps import on_one_grid, positive_steps, settled_at
+from kernbench.report.statistics import compare, mean_and_error, median_interval, median_or_none
+
+
+def test_standard_error_is_sample_deviation_over_root_n():
+    values = [0.1, 0.2, 0.4, 0.3]
+    mean, error = mean_and_error(values)
+    assert mean == pytest.approx(np.mean(values))
+    assert error == pytest.approx(np.std(values, ddof=1) / 2)
+
+
+def test_one_value_has_no_error_and_none_has_no_mean():
+    assert mean_and_error([0.3]) == (0.3, None)
+    assert mean_and_error([None, float("nan"), "text", True]) == (None, None)
+    assert median_or_none([]) is None
+
+
+def test_no_interval_below_five_repeats():
+    assert compare([1.0] * 4, [2.0] * 9) is None
+    assert compare([1.0, 2.0, 1.5, 1.2, 1.1], [2.0] * 5) is not None
+
+
+def test_interval_holds_the_difference_and_superiority_its_direction():
+    low, high = [1.0, 1.1, 0.9, 1.05, 0.95], [2.0, 2.1, 1.9, 2.05, 1.95]
+    found = compare(low, high)
+    assert found.low <= found.difference <= found.high < 0
+    assert found.superiority == 1.0 and found.p_value < 0.05
+    assert compare(high, low).superiority == 0.0
+    assert compare(low, high) == found  # the same records, the same report
+
+
+def test_ties_count_half():
+    assert compare([1.0] * 5, [1.0] * 5).superiority == 0.5
+
+
+def test_the_interval_of_a_median_is_the_same_each_time():
+    values = [3.0, 1.0, 2.0, 5.0, 4.0, 2.5]
+    low, high = median_interval(values)
+    assert 1.0 <= low < np.median(values) < high <= 5.0 and median_interval(values) == (low, high)
+    assert median_interval([2.0] * 5) == (2.0, 2.0)
+
+
+def test_curves_are_carried_forward_never_interpolated():
+    slow = (np.array([1.0, 100.0]), np.array([0.5, 0.1]))
+    fast = (np.array([1.0, 10.0]), np.array([0.5, 0.1]))
+    x, y = on_one_grid([slow, fast])
+    assert x[0] == 1.0 and x[-1] == 100.0
+    np.testing.assert_allclose(y[:, x < 10], 0.5)
+    np.testing.assert_allclose(y[0, (x >= 10) & (x < 100)], 0.5)  # one has not arrived yet …
+    np.testing.assert_allclose(y[1, x >= 10], 0.1)  # … the other has
+    assert y[0, -1] == 0.1
+
+
+def test_a_common_grid_begins_where_every_repeat_has_begun():
+    x, _ = on_one_grid([(np.array([1.0, 9.0]), np.zeros(2)), (np.array([4.0, 9.0]), np.zeros(2))])
+    assert x[0] == 4.0
+    x, y = on_one_grid([(np.array([3.0]), np.array([0.1])), (np.array([3.0]), np.array([0.3]))])
+    assert x.tolist() == [3.0] and y.ravel().tolist() == [0.1, 0.3]
+
+
+def test_log_axes_get_positive_finite_points_only():
+    x, y = positive_steps([0.0, 1.0, None, 2.0, 3.0], [0.9, 0.5, 0.4, float("nan"), 0.2])
+    assert x.tolist() == [1.0, 3.0] and y.tolist() == [0.5, 0.2]
+    assert positive_steps([], [])[0].size == 0
+
+
+def test_settled_is_for_good_not_the_first_touch():
+    assert settled_at([1.0, 2.0, 3.0, 4.0], [0.1, 0.5, 0.1, 0.1], 0.2) == 3.0
+    assert settled_at([1.0, 2.0], [0.1, 0.5], 0.2) is None
+
+
+def test_the_later_record_of_a_repeat_counts(toy, records):
+    rows = [records.failure("smo"), records.one("smo", error=0.2), records.one("smo", error=0.3)]
+    cell = records.results(toy, rows).cell("adult", "smo")
+    assert cell.values(toy.metric("test_error")) == [0.3] and not cell.failed
+
+
+def test_paper_scale_comes_first(records):
+    found = cells_of([records.one(scale="quick"), records.one(scale="paper")])
+    assert [scale for _, scale in found] == ["paper", "quick"]
+
+
+def speed_of_smo(toy, records, rows):
+    results = records.results(toy, rows)
+    return speed(toy.metric("fit_seconds"), results.cell("adult", "smo"), results.cell("adult", "libsvm"))
+
+
+def test_speed_is_the_median_of_ratios_within_repeats(toy, records):
+    rows = [records.one("libsvm", repeat=k, seconds=s) for k, s in enumerate((10.0, 20.0, 90.0))]
+    rows += [records.one("smo", repeat=k, seconds=s) for k, s in enumerate((5.0, 5.0, 45.0))]
+    assert speed_of_smo(toy, records, rows) == 2.0
+
+
+def test_times_of_different_setups_are_not_divided(toy, records):
+    elsewhere = records.one("smo")
+    elsewhere["environment"]["n_threads"] = 2
+    assert speed_of_smo(toy, records, [records.one("libsvm"), elsewhere]) is None

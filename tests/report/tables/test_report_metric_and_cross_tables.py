@@ -1,0 +1,129 @@
+"""Declared tables: what they take from records, and how it is printed."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernbench.experiments.declare import CrossTable, MetricTable, PaperNumber, Quantity
+from kernbench.report.page.displays import tables_of
+from kernbench.report.tables.facts import data_table, failure_table
+
+
+@pytest.fixture
+def made(toy, records):
+    """The one table a display makes of some records."""
+
+    def made(rows, display, experiment=None):
+        (table,) = tables_of(records.results(replace(experiment or toy, tables=(display,)), rows))
+        return table
+
+    return made
+
+
+def row_of(table, method, block=0):
+    """The entries of a method's row by the headings of the CSV."""
+    (row,) = (row for row in table.blocks[block][1] if row[0].text == method)
+    return dict(zip((column.csv_label for column in table.columns), row, strict=True))
+
+
+def test_cross_table_puts_the_papers_number_beside_ours(toy, records, made):
+    paper = (PaperNumber("adult", "smo", "test_error", 0.15, 0.002), *toy.paper_numbers)
+    table = made(records.race(), CrossTable("t", "T", "test_error"), replace(toy, paper_numbers=paper))
+    entries = dict(zip((column.csv_label for column in table.columns), table.blocks[0][1][0]))
+    assert entries["libsvm_test_error"].text == "14.90 ± 0.00 (14.9)"
+    assert entries["smo_test_error"].text == "14.90 ± 0.00 (15.00 ± 0.20)"
+    assert entries["sbp_test_error"].text == "14.92 ± 0.00"
+
+
+def test_cross_table_with_a_baseline_divides_within_a_repeat(toy, records, made):
+    display = CrossTable("t", "T", "fit_seconds", baseline="libsvm", methods=("smo", "sbp-quarter"))
+    rows = [records.one("libsvm", repeat=k, seconds=s) for k, s in enumerate((8.0, 4.0))]
+    rows += [records.one("smo", repeat=k, seconds=s) for k, s in enumerate((2.0, 2.0))]
+    elsewhere = records.one("sbp-quarter", seconds=1.0)
+    elsewhere["environment"]["processor"] = "Another CPU"
+    table = made([*rows, elsewhere], display)
+    _, other, ours = table.blocks[0][1][0]
+    assert ours.value == pytest.approx((2 / 8 + 2 / 4) / 2) and ours.text.endswith(" ×")
+    assert other.value is None  # a time on another machine means something else
+
+
+def test_cross_table_of_differences_carries_its_sign(toy, records, made):
+    display = CrossTable("t", "T", "test_error", baseline="libsvm", difference=True)
+    table = made(records.race(), display)
+    entries = dict(zip((column.csv_label for column in table.columns), table.blocks[0][1][0]))
+    assert entries["sbp-quarter_minus_libsvm_test_error"].text == "+0.10 ± 0 (+0.10)"
+    assert "libsvm_minus_libsvm_test_error" not in entries
+
+
+def test_metric_table_of_one_method_has_a_row_for_each_data_set(toy, records, made):
+    display = MetricTable("m", "M", ("test_error", "fit_seconds"), methods=("smo",))
+    rows = [records.one(dataset=name, seconds=2.0) for name in ("adult", "mnist")]
+    table = made(rows, display)
+    assert [[entry.text for entry in row] for row in table.blocks[0][1]] == [
+        ["adult", "15.00", "2"],
+        ["mnist", "15.00", "2"],
+    ]
+
+
+def test_forms_of_a_quantity(toy, records, made):
+    rows = records.race()
+    for row in rows:
+        row["metrics"]["objective"] = 0.33 if row["method"] == "sbp" else 0.3
+        row["metrics"]["converged"] = row["method"] == "smo" or row["repeat"] == 0
+    rows.append(records.failure("smo", repeat=7))
+    columns = (
+        Quantity("test_error", "paper"),
+        Quantity("test_error", "difference", baseline="libsvm"),
+        Quantity("fit_seconds", "median"),
+        Quantity("peak_memory", "largest"),
+        Quantity("converged", "all"),
+        Quantity("objective", "excess"),
+        Quantity("fit_seconds", "speed", baseline="libsvm"),
+        Quantity("test_error", "reached", baseline="libsvm", margin=0.002),
+        Quantity("fit_seconds", "repeats"),
+    )
+    table = made(rows, MetricTable("m", "M", columns))
+    shown = {
+        method: [entry.text for entry in row_of(table, method).values()][1:]
+        for method in ("LIBSVM (scikit-learn SVC)", "SMO", "SBP")
+    }
+    libsvm = ["14.9", "–", "9 s", "200 MB", "1 of 3", "best", "–", "–", "3"]
+    assert shown["LIBSVM (scikit-learn SVC)"] == libsvm
+    assert shown["SMO"] == ["–", "0.00", "2 s", "200 MB", "yes", "best", "4.5 ×", "2 s", "3 of 4"]
+    assert shown["SBP"] == ["–", "+0.02", "20 s", "200 MB", "1 of 3", "10 %", "0.45 ×", "20 s", "3"]
+    assert row_of(table, "SBP")["relative_excess_objective"].value == pytest.approx(0.1)
+
+
+def test_a_repeat_that_never_gets_there_has_no_time(toy, records, made):
+    rows = records.race() + [records.one("smo", repeat=3, error=0.2)]
+    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm"),)))
+    assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value is None
+
+
+def test_papers_numbers_of_other_data_are_marked(toy, records, made):
+    display = MetricTable("m", "M", (Quantity("test_error", "paper"),))
+    table = made(records.race(scale="quick", dataset="blobs", kind="generated"), display)
+    assert row_of(table, "LIBSVM (scikit-learn SVC)")["paper_test_error"].text == "14.9†"
+    assert table.notes == ["† blobs here stands for adult, where the paper's numbers are from."]
+    table = made(records.race(kind="subset"), display)
+    assert "all of adult" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"form": "mode"}, "unknown form 'mode'"),
+        ({"form": "speed"}, "baseline= goes with"),
+        ({"form": "mean", "baseline": "libsvm"}, "baseline= goes with"),
+    ],
+)
+def test_a_quantity_that_makes_no_sense_is_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Quantity("test_error", **arguments)
+
+
+def test_data_and_failures_are_always_listed(toy, records):
+    results = records.results(toy, records.race(1) + [records.failure("smo", "memory", repeat=1)])
+    assert data_table(results).blocks[0][1][0][2].text == "1,000"
+    assert failure_table(results).blocks[0][1][0][3].text == "memory"
+    assert failure_table(records.results(toy, records.race(1))) is None

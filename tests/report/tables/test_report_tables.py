@@ -1,0 +1,90 @@
+"""How numbers and tables are printed, and what a hostile name may not do to them."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from kernbench.report import text
+from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_text, words
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (2e-5, "20 µs"),
+        (0.0123, "12.3 ms"),
+        (8.35, "8.35 s"),
+        (195.0, "195 s"),
+        (126000.0, "35 h"),
+    ],
+)
+def test_seconds_carry_their_unit(value, shown):
+    assert text.seconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), (0.12345, "0.123"), (12345.0, "12,300"), (3.2e9, "3.2 × 10⁹"), (1e-7, "1 × 10⁻⁷")],
+)
+def test_significant_digits_without_e_notation(value, shown):
+    assert text.significant(value) == shown
+
+
+def test_a_difference_shows_its_sign_but_zero_has_none():
+    assert text.points(0.0007) == "+0.07"
+    assert text.points(-0.0007) == "−0.07"
+    assert text.points(-1e-9) == "0.00"
+
+
+def test_file_names_cannot_leave_their_folder():
+    assert text.file_name("../../etc/passwd") == "etc-passwd"
+    assert text.file_name("...") == "unnamed"
+
+
+def a_table(*rows):
+    return Table(
+        "t", "c", (Column("method", "method", False), Column("error", "error")), [("adult", list(rows))]
+    )
+
+
+def test_csv_keeps_full_precision_and_gives_errors_their_column():
+    content = a_table((words("SMO"), Entry("14.91 ± 0.02", 0.14913, 0.0002))).to_csv()
+    assert list(csv.reader(io.StringIO(content))) == [
+        ["data", "method", "error", "error_standard_error"],
+        ["adult", "SMO", "0.14913", "0.0002"],
+    ]
+
+
+def test_csv_fields_are_never_formulas():
+    content = a_table((words("=HYPERLINK(1)"), Entry("-1", -1.0))).to_csv()
+    assert list(csv.reader(io.StringIO(content)))[1] == ["adult", "'=HYPERLINK(1)", "-1.0"]
+
+
+def test_csv_numbers_are_numbers():
+    rows = [(np.float64(0.0111), -2.5, -3, "-0.25", "+1e-3", "-x", "@x")]
+    fields = next(csv.reader(io.StringIO(csv_text(rows))))
+    assert fields == ["0.0111", "-2.5", "-3", "-0.25", "+1e-3", "'-x", "'@x"]
+
+
+def test_nothing_is_a_dash_to_people_and_empty_to_programs():
+    table = a_table((words("SMO"), NOTHING))
+    assert table.to_csv().splitlines()[1] == "adult,SMO,"
+    assert "| – |" in table.to_markdown()
+
+
+def test_markdown_of_a_hostile_name_stays_in_its_cell():
+    markdown = a_table((words("a|b\n<script>*x*"), NOTHING)).to_markdown()
+    assert len(markdown.splitlines()) == 3
+    assert r"a\|b \<script\>\*x\*" in markdown
+
+
+def test_a_number_and_its_unit_stay_on_one_line():
+    shown = text.unbroken("1.5 % of 3 s, 0.2 × as much; × alone, 2 of 3")
+    assert shown == "1.5\u00a0% of 3 s, 0.2\u00a0× as much; × alone, 2 of 3"
+
+
+def test_possessives():
+    assert (text.possessive("LIBSVM"), text.possessive("Pegasos")) == ("LIBSVM's", "Pegasos'")

@@ -1,0 +1,135 @@
+"""The recommendation follows from the records, and says so when there is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernbench.experiments.declare import Method, Metric, Recommendation
+from kernbench.report.verdict.verdict import verdicts
+
+
+@pytest.fixture
+def advised(records):
+    """The one verdict on some records."""
+
+    def advised(toy, rows):
+        (found,) = verdicts([records.results(toy, rows)])
+        return found
+
+    return advised
+
+
+def test_verdict_names_the_fastest_of_the_good(toy, records, advised):
+    found = advised(toy, records.race())
+    assert found.headline == 'For a kernel SVM, use KernelSVC(solver="smo").'
+    assert any("4.5 times as fast as LIBSVM" in sentence for sentence in found.sentences)
+    assert 'KernelSVC(solver="smo"' in found.code
+
+
+def test_verdict_does_not_take_the_fastest_if_it_is_worse(toy, records, advised):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("smo", error=0.149, seconds=4.0),
+        records.one("sbp", error=0.17, seconds=1.0),
+    ]
+    assert 'solver="smo"' in advised(toy, rows).headline
+
+
+def test_an_unfinished_fit_that_errs_less_is_named_but_not_advised(toy, records, advised):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("smo", error=0.149, seconds=4.0),
+        records.one("sbp", error=0.14, seconds=30.0),
+    ]
+    found = advised(toy, rows)
+    assert 'solver="smo"' in found.headline
+    assert "Slower, but below LIBSVM's test error: SBP on adult (14.00 % in 30 s)." in found.sentences
+
+
+def test_without_libsvm_the_best_error_is_the_level(toy, records, advised):
+    rows = [records.one("smo", error=0.149, seconds=4.0), records.one("sbp", error=0.17, seconds=1.0)]
+    assert 'solver="smo"' in advised(toy, rows).headline
+
+
+def test_verdict_says_it_when_libsvm_wins(toy, records, advised):
+    rows = [records.one("libsvm", error=0.149, seconds=1.0), records.one("smo", error=0.149, seconds=4.0)]
+    found = advised(toy, rows)
+    assert found.headline == "For a kernel SVM, use sklearn.svm.SVC()."
+    assert "from sklearn.svm import SVC" in found.code
+
+
+def test_verdict_does_not_hide_early_stopping(toy, records, advised):
+    early = records.one("smo", error=0.149, seconds=1.0)
+    early["metrics"]["objective"] = 0.4
+    found = advised(toy, [records.one("libsvm", error=0.149, seconds=8.0), early])
+    assert any("stops earlier: its objective is up to 33 % above" in sentence for sentence in found.sentences)
+
+
+def test_verdict_on_generated_data_says_so_first(toy, records, advised):
+    found = advised(toy, records.race(scale="quick", dataset="blobs", kind="generated"))
+    assert found.stand_in and "no real data" in found.basis
+    assert not advised(toy, records.race()).stand_in
+
+
+def test_verdict_names_who_might_be_first_another_day(toy, records, advised):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("smo", error=0.149, seconds=2.0),
+        records.one("sbp", error=0.149, seconds=2.1),
+    ]
+    assert "No worse and at most 1.1 times as slow: SBP on adult." in advised(toy, rows).sentences
+    assert not any("No worse and" in sentence for sentence in advised(toy, records.race()).sentences)
+
+
+def test_verdict_without_a_finished_run_recommends_nothing(toy, records, advised):
+    found = advised(toy, [records.failure("smo"), records.failure("libsvm", "memory")])
+    assert found.headline.startswith("No method can be recommended")
+    assert found.table is None
+
+
+def test_a_budgeted_run_is_never_the_advice(toy, records, advised):
+    rows = [
+        records.one("libsvm", error=0.149, seconds=8.0),
+        records.one("sbp-quarter", error=0.149, seconds=1.0),
+    ]
+    assert advised(toy, rows).headline == "For a kernel SVM, use sklearn.svm.SVC()."
+
+
+def test_every_experiment_that_recommends_reaches_the_top(toy, records):
+    other = replace(toy, name="other")
+    rows = [record | {"dataset": "mnist"} for record in records.race()]
+    (found,) = verdicts([records.results(toy, records.race()), records.results(other, rows)])
+    experiments = [row[7].text for row in found.table.blocks[0][1]]
+    assert experiments == ["toy", "other"]
+    assert any("On adult and mnist, SMO was the fastest" in sentence for sentence in found.sentences)
+
+
+def test_tasks_have_headlines_of_their_own(toy, records):
+    metric = Metric("auc", "AUC", "higher", ("metrics", "auc"), "%", 100.0)
+    ranking = replace(
+        toy,
+        name="other",
+        methods=(*toy.methods, Method("own", "Ours alone", "kernbench.experiments.ours:Peer")),
+        metrics=(*toy.metrics, metric),
+        tables=(Recommendation("ranking", "auc", "libsvm", 0.005),),
+    )
+    rows = [
+        records.one(name, seconds=seconds, metrics={"auc": auc})
+        for name, auc, seconds in (("libsvm", 0.9, 4.0), ("smo", 0.89, 1.0), ("own", 0.91, 2.0))
+    ]
+    first, second = verdicts([records.results(toy, records.race()), records.results(ranking, rows)])
+    assert first.headline.startswith("For a kernel SVM, use KernelSVC")
+    # More is better: SMO's 89 % is below the margin.
+    assert second.headline == "For ranking, use Ours alone." and second.code == ""
+
+
+def test_a_wrong_choice_is_priced(toy, records, advised):
+    (row,) = advised(toy, records.race()).table.blocks[0][1]
+    assert row[4].value == 10.0 and row[4].text == "10 × as long" and row[8].value == 12
+
+
+def test_small_data_speak_until_there_are_real_ones(toy, records):
+    quick = records.results(toy, records.race(scale="quick", dataset="blobs", kind="generated"))
+    paper = records.results(toy, [records.failure("smo")])
+    assert verdicts([paper, quick])[0].stand_in
+    assert not verdicts([records.results(toy, records.race()), quick])[0].stand_in
