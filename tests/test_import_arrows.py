@@ -63,7 +63,7 @@ MAY_IMPORT = {
     },
 }
 # Both twins are named here, in strings: a reference is imported only when it is asked for.
-NAMES_THE_REFERENCE = {"solvers/registry.py", "estimators/fit/solver_data.py"}
+NAMES_THE_REFERENCE = {"solvers/registry.py", "solvers/kinds.py", "estimators/fit/solver_data.py"}
 # The list of models names what it lists, for the floors below to load.
 LIST_OF_MODELS = "_models.py"
 LISTED = {model.address.partition(".")[2].replace(":", ".") for model in MODELS}

@@ -4,9 +4,9 @@ They are built here and not by ``kernbench.datasets``, so that every commit is m
 For the same reason they must not change: a new problem gets a new name.
 """
 
+import ast
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from kernbench.kernels import Gaussian, Laplacian, Polynomial
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.solvers import registry
+from kernbench.solvers.kinds import KINDS
 
 N_POINTS = 1024  # rows on either side of a block
 N_FETCHED = 256  # rows a solver asks for together
@@ -39,17 +41,38 @@ def prepare_process():
         pass
 
 
-def solver_names(problem):
-    """The solvers for `problem`, read from the registry file beside this suite.
+def solver_names(kind):
+    """The solvers of a kind of problem, read from the text of the registry beside this suite.
 
     asv addresses parameters by position. Were they taken from the commit that is measured, an older commit
     with fewer solvers would report one solver's numbers under another's name.
     """
     path = Path(__file__).parents[2] / "kernbench" / "solvers" / "registry.py"
-    spec = spec_from_file_location("kernbench_registry_of_the_suite", path)
-    registry = module_from_spec(spec)
-    spec.loader.exec_module(registry)
-    return registry.names(problem)
+    calls = [
+        {word.arg: word.value for word in node.keywords}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "SolverEntry"
+    ]
+    return [words["name"].value for words in calls if words["problem"].value == kind]
+
+
+def solver_class(kind, solver, twin):
+    """The class of one twin of a solver, from the commit that is measured.
+
+    Raises
+    ------
+    NotImplementedError
+        If this commit has no such solver: asv then leaves the benchmark out.
+    """
+    if solver not in registry.names(kind):
+        raise NotImplementedError(f"this commit has no {solver}")
+    return registry.get(solver, kind).load(twin)
+
+
+def make_solver(kind, solver_class, problem, twin, kernel=None, **options):
+    """A solver of a kind of problem on the rows of `problem`, in float64."""
+    data = KINDS[kind].make_data(problem.X, kernel, twin=twin, dtype="float64")
+    return solver_class(data, problem.y, alpha=problem.alpha, random_state=0, **options)
 
 
 def points(layout, dtype, n, seed):

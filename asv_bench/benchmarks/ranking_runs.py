@@ -1,16 +1,10 @@
 """A run of a registered solver of the ROC-SVM, compiled or reference, on the problem they all share."""
 
-from importlib import import_module
-
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.solvers import registry
 
 from . import problems
 
-DESIGNS = {
-    "compiled": "kernbench.solvers.design",
-    "reference": "kernbench.reference.design",
-}
+KIND = "roc-svm"
 SQUARED = ("newton",)  # minimise the squared hinge only
 ITERATIONS = 25  # cuts of the bundle, steps of Newton
 STEPS = 500  # of descent, which are small
@@ -22,13 +16,11 @@ class RankingRuns:
     """Every registered solver of the ROC-SVM and both its twins, over all pairs."""
 
     param_names = ("solver", "twin")
-    params = (tuple(problems.solver_names("roc-svm")), problems.TWINS)
+    params = (tuple(problems.solver_names(KIND)), problems.TWINS)
     timeout = 120
 
     def setup(self, solver, twin):
-        if solver not in registry.names("roc-svm"):
-            raise NotImplementedError(f"this commit has no {solver}")  # asv leaves the cell out
-        self.solver_class = registry.get(solver).load(twin)
+        self.solver_class = problems.solver_class(KIND, solver, twin)
         self.squared = solver in SQUARED
         self.n_iter = STEPS if solver in DESCENT else ITERATIONS
         self.problem = problems.ranking_problem()
@@ -36,11 +28,10 @@ class RankingRuns:
 
     def run(self, solver, twin):
         """The solver after so many iterations, or after those it had to take."""
-        problem, as_design = self.problem, import_module(DESIGNS[twin]).as_design
         settings = {} if solver in DESCENT else {"tol": TOL}
         settings["loss"] = "squared_hinge" if self.squared else "hinge"
         with single_threaded_blas():  # as the driver does
-            made = self.solver_class(as_design(problem.X), problem.y, alpha=problem.alpha, **settings)
+            made = problems.make_solver(KIND, self.solver_class, self.problem, twin, **settings)
             while made.n_iter < self.n_iter and made.advance(self.n_iter - made.n_iter):
                 pass
         return made

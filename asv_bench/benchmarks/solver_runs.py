@@ -1,13 +1,10 @@
 """A run of a registered solver, compiled or reference, on the problem they all share."""
 
-from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.reference.kernels.rows import ReferenceRows
-from kernbench.solvers import registry
 
 from . import problems
 
-ROWS = {"compiled": KernelRows, "reference": ReferenceRows}
+KIND = "kernel-svm"
 PASSES = 2  # iterations of a run, in passes over the training rows
 GAP = 0.1  # "to a gap" means this far above the optimum, relative to it
 STRETCH = 256  # iterations between two looks at the gap; a multiple of every solver's granularity
@@ -20,19 +17,16 @@ class SolverRuns:
     """Every registered kernel SVM solver and both its twins, with the default settings."""
 
     param_names = ("solver", "twin")
-    params = (tuple(problems.solver_names("kernel-svm")), problems.TWINS)
+    params = (tuple(problems.solver_names(KIND)), problems.TWINS)
     timeout = 120
 
     def setup(self, solver, twin):
-        if solver not in registry.names("kernel-svm"):
-            raise NotImplementedError(f"this commit has no {solver}")  # asv leaves the cell out
-        self.solver_class = registry.get(solver, "kernel-svm").load(twin)
+        self.solver_class = problems.solver_class(KIND, solver, twin)
         self.problem = problems.hinge_problem()
         problems.prepare_process()
 
     def new_solver(self, twin):
-        rows = ROWS[twin](self.problem.X, self.problem.kernel, dtype="float64")
-        return self.solver_class(rows, self.problem.y, alpha=self.problem.alpha, random_state=0)
+        return problems.make_solver(KIND, self.solver_class, self.problem, twin, self.problem.kernel)
 
     def run(self, twin):
         """The solver after `PASSES`, or converged before.

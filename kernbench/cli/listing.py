@@ -5,12 +5,6 @@ import click
 from kernbench.cli.console import print_table
 
 WHAT = ("models", "solvers", "kernels", "datasets", "experiments")
-# What the solvers of each problem are for, in the words that users type.
-PROBLEMS = {
-    "kernel-svm": "KernelSVC(solver=…): a loss of the margin, with a kernel",
-    "linear-svm": "LinearSVC(solver=…): the same on explicit features",
-    "roc-svm": "ROCSVC(solver=…): a loss of pairs, on features or with a kernel",
-}
 
 
 @click.command("list")
@@ -45,16 +39,17 @@ def _models():
 
 
 def _solvers():
+    from kernbench.solvers.kinds import KINDS
     from kernbench.solvers.registry import SOLVERS
 
     headings = ("name", "loss", "cost", "tol is compared with", "paper")
-    for problem in dict.fromkeys(entry.problem for entry in SOLVERS):
+    for kind in KINDS.values():
         rows = [
             (entry.name, ", ".join(entry.losses), entry.complexity, entry.stopping, entry.paper)
             for entry in SOLVERS
-            if entry.problem == problem
+            if entry.problem == kind.name
         ]
-        print_table(f"Solvers of {problem}: {PROBLEMS[problem]}", headings, rows)
+        print_table(f"Solvers of {kind.name}: {kind.estimator}(solver=…): {kind.words}", headings, rows)
 
 
 def _kernels():

@@ -1,6 +1,6 @@
-"""Losses of one output or of a pair, and what is known of them exactly: values, slopes, conjugates.
+"""Losses of an output or of a pair: values, slopes, conjugates, and the lower bounds that follow from them.
 
 * :mod:`~kernbench.losses.margin` -- hinge, squared hinge, logistic: value, slope, dual (``_margin.h``: in C);
-* :mod:`~kernbench.losses.pairwise` -- names of the losses of pairs;
+* :mod:`~kernbench.losses.pairwise` -- the names of the losses of pairs;
 * :mod:`~kernbench.losses.duality` -- lower bounds of the optimum: certified gaps.
 """

@@ -5,8 +5,8 @@ With a_i in the domain of psi (and sum_i w_i a_i y_i = 0 when there is an interc
     D(a) = (1/n) sum_i w_i psi(a_i) - 1/(2 alpha n^2) sum_ij w_i a_i y_i K_ij y_j a_j w_j
 
 is at most alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) for every f and b (see `losses.margin`). The
-optimal function is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so coefficients near the optimum tell an a
-near the dual one.
+optimal function is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so that coefficients near the optimum give an a near
+the dual optimum.
 """
 
 import numpy as np
@@ -29,13 +29,13 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     weights : ndarray of shape (n,)
     fit_intercept : bool
     responses : ndarray of shape (n,), optional
-        f(x_i) = (K coef)_i, where known; saves the product with K when `coef` needs no repair.
+        f(x_i) = (K coef)_i, if known; saves the product with K where `coef` is dual feasible.
     loss : class of `losses.margin`
 
     Returns
     -------
     float
-        D at the best multiple of the repaired a; at least 0.
+        D at the best multiple of the feasible a; at least 0.
     """
     n = len(y)
     a = dual_variables(y, coef, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
@@ -63,7 +63,7 @@ def best_multiple(a, weights, quadratic, n, loss):
 
 
 def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
-    """The same for the logistic loss: D(theta a) is concave; any theta near its top gives a bound."""
+    """The same for the logistic loss: D(theta a) is concave, and any theta near its maximum gives a bound."""
     used = (a > 0) & (weights > 0)
     if not np.any(used):
         return 0.0
@@ -83,7 +83,7 @@ def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
 
 
 def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
-    """Return a dual feasible a, each a_i in the loss's domain, near the one that `coef` would have at the optimum.
+    """Return a dual feasible a, each a_i in the loss's domain, near the one that belongs to `coef` at the optimum.
 
     Entries outside the domain are clipped; with an intercept the class with the larger sum of w_i a_i is then
     scaled down to the other's.
@@ -103,8 +103,8 @@ def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
 def balanced(beta):
     """Return signed coefficients with the larger side scaled down, so that their sum is zero.
 
-    A sum that is zero but for rounding stays: scaling would move coefficients off their bounds by a last bit,
-    and each of them would count as free.
+    Coefficients whose sum is zero but for rounding are returned unchanged: scaling would move them off their bounds by
+    a rounding error, and each would then count as free.
     """
     positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
     beta = beta.copy()

@@ -1,4 +1,4 @@
-"""Losses of a margin m = y f(x): value, slope, and what their dual needs.
+"""Losses of a margin m = y f(x): value, slope, conjugate, and steps of dual coordinate ascent.
 
 A convex loss l has the dual
 
@@ -15,8 +15,9 @@ squared_hinge  max(0, 1 - m)^2         a - a^2 / 4                     [0, inf)
 log_loss       log(1 + exp(-m))        -a log a - (1-a) log(1-a)       [0, 1]
 =============  ======================  ==============================  ============
 
-Steps of dual coordinate ascent: `dual_coordinate` moves one a_i; `dual_pair` moves two and keeps sum_i w_i
-a_i y_i, as an unregularised intercept asks for. The compiled solvers use the same formulas in ``_margin.h``.
+Steps of dual coordinate ascent: `dual_coordinate` changes one a_i; `dual_pair` changes two and keeps
+sum_i w_i a_i y_i, which an unregularised intercept requires. The formulas in C are
+in ``_margin.h``.
 """
 
 import numpy as np
@@ -24,8 +25,8 @@ from scipy.special import entr, expit
 
 from kernbench._names import unknown_name
 
-NEWTON_STEPS = 100  # a safeguarded Newton search for one dual variable ends long before
-ALMOST_OPEN = 1e-16  # psi of the logistic loss has no slope at 0 and 1: it is taken this far inside
+NEWTON_STEPS = 100  # limit of the safeguarded Newton method for one dual variable, never reached in practice
+ALMOST_OPEN = 1e-16  # psi of the logistic loss has infinite slope at 0 and 1: evaluate it this far inside
 
 
 class Hinge:
@@ -120,9 +121,8 @@ class LogLoss:
     @staticmethod
     def dual_coordinate(a, margin, curvature):
         # Newton on g(z) = z + margin + curvature (s(z) - a) = 0, a' = s(z) = 1 / (1 + exp(-z)); g grows in z,
-        # and g(-margin) = curvature (s(-margin) - a) tells one end of a bracket of length curvature
-        # |s(-margin) - a|. A step that does not halve the one before gives way to bisection: Newton alone may
-        # swing to and fro.
+        # and g(-margin) = curvature (s(-margin) - a) gives a bracket of length curvature |s(-margin) - a|. Bisect
+        # where a step does not halve the previous one: Newton's method alone may oscillate.
         z = -margin
         pull = curvature * (a - expit(z))
         low, high = min(z, z + pull), max(z, z + pull)
@@ -135,7 +135,7 @@ class LogLoss:
             else:
                 low = z
             step = -g / (1.0 + curvature * s * (1.0 - s))
-            if not low < z + step < high or 2.0 * abs(step) > abs(last):  # else it might go round in circles
+            if not low < z + step < high or 2.0 * abs(step) > abs(last):
                 step = 0.5 * (low + high) - z
             z, last = z + step, step
             if abs(step) <= 1e-14 * max(1.0, abs(z)):
@@ -179,13 +179,13 @@ def dual_pair(loss, a, y, w, difference, curvature):
 
 
 def pair_room(loss, a, y, w):
-    """How far y w a can grow, and how far it can shrink, in the domain of psi."""
+    """Return by how much y w a can grow, and by how much it can shrink, in the domain of psi."""
     up, down = (loss.upper - a) * w, a * w
     return (up, down) if y > 0 else (down, up)
 
 
 def _log_loss_pair(a, y, w, difference, curvature, low, high):
-    """The zero of the slope in s, by Newton's method in a bracket that closes."""
+    """Return the zero of the slope in s, by Newton's method safeguarded by bisection."""
     near_an_end = min(a[0], a[1], 1.0 - a[0], 1.0 - a[1]) < 1e-6  # there the first steps would be tiny
     s = 0.5 * (low + high) if near_an_end or not low < 0.0 < high else 0.0
     last = 2.0 * (high - low)
@@ -221,12 +221,12 @@ def margin_loss(name, offered=None):
     ----------
     name : str
     offered : tuple of str, optional
-        Names that make sense here; all by default.
+        Names that the caller accepts; all by default.
 
     Raises
     ------
     ValueError
-        Which says the nearest name, or that the loss exists but not here.
+        For an unknown name, with the nearest known one, or for a loss that is not offered.
     """
     offered = tuple(MARGIN_LOSSES) if offered is None else offered
     if isinstance(name, str) and name in MARGIN_LOSSES and name not in offered:

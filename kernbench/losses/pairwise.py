@@ -1,4 +1,4 @@
-"""Names of the losses of pairs: what solvers of alpha/2 ||f||^2 + mean over pairs offer."""
+"""Names of the losses of pairs, for solvers of alpha/2 ||f||^2 + the mean over pairs."""
 
 from kernbench._names import unknown_name
 
@@ -12,7 +12,7 @@ def require_loss(loss, offered=PAIRWISE_LOSSES):
     Raises
     ------
     ValueError
-        Which says the nearest name, or that the loss exists but not here.
+        For an unknown name, with the nearest known one, or for a loss that is not offered.
     """
     if loss in PAIRWISE_LOSSES and loss not in offered:
         raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {loss!r}")

@@ -1,11 +1,11 @@
-"""Lipschitz constants of the gradient along blocks of features: divisors of block coordinate descent steps."""
+"""Lipschitz constants of the gradient for blocks of features: step lengths of block coordinate descent."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-EXACT = 256  # features up to which the matrix of a block is formed
-ROOM = 1 << 22  # numbers of X made dense at a time
-SAFETY = 1.01  # on an eigenvalue that Lanczos found to 1e-3
+EXACT = 256  # blocks of at most this many features: form the Gram matrix
+ROOM = 1 << 22  # entries of X converted at a time
+SAFETY = 1.01  # factor on an eigenvalue computed by the Lanczos method to 1e-3
 
 
 def block_constants(columns, ends, problem):
@@ -14,7 +14,7 @@ def block_constants(columns, ends, problem):
     Parameters
     ----------
     columns : FeatureDesign
-        That of X', features by examples.
+        The design of X', features by examples.
     ends : ndarray of shape (b + 1,), int
         Block I begins at ends[I] and ends before ends[I + 1].
     problem : LinearProblem
@@ -40,7 +40,7 @@ def _largest_eigenvalue(rows, roots):
         gram = LinearOperator(
             (size, size), matvec=lambda v: rows @ (roots**2 * (rows.T @ v.ravel())), dtype=np.float64
         )
-        start = np.ones(size)  # a given one: the run must be repeatable
+        start = np.ones(size)  # fixed, so that runs are reproducible
         return SAFETY * eigsh(gram, k=1, v0=start, tol=1e-3, return_eigenvectors=False)[0]
     gram, step = np.zeros((size, size)), max(1, ROOM // size)
     if hasattr(rows, "indptr"):

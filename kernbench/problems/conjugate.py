@@ -1,4 +1,4 @@
-"""What conjugate subgradient methods and their references share: checked settings, and a certificate on a sample."""
+"""Options of the conjugate subgradient methods, checked, and the certified gap on a sample, for both twins."""
 
 import numpy as np
 
@@ -10,14 +10,14 @@ GEOMETRIES = ("rkhs", "euclidean")
 SEARCHES = ("exact", "bracket")
 VALIDATIONS = ("redraw", "holdout")
 HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
-EPS = 1e-3  # length of the direction that ends a run without a certificate
-WATCHED = 10  # times the largest sample: up to so many rows, the responses of all are kept
-SPARE_BYTES = 10**8  # beyond three matrices of the largest sample
-RECOMPUTED = 50  # iterations after which responses are added up anew: recurrences gather rounding errors
+EPS = 1e-3  # default stopping rule where there is no certificate: length of the direction
+WATCHED = 10  # keep the responses of all rows if there are at most this many times the largest sample
+SPARE_BYTES = 10**8  # memory allowed beyond three matrices of the largest sample
+RECOMPUTED = 50  # recompute responses after this many iterations, since updates accumulate rounding errors
 
 
 def check_search(eps, c1, c2):
-    """Check the numbers that every line search and stopping rule has."""
+    """Raise ValueError unless the constants of line search and stopping rule are valid."""
     require_number("eps", eps)
     if not 0.0 < c1 < c2 < 1.0:
         raise ValueError(f"the line search needs 0 < c1 < c2 < 1, got c1={c1!r}, c2={c2!r}")
@@ -30,7 +30,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     Raises
     ------
     ValueError
-        For the first that makes no sense.
+        For the first invalid one.
     """
     check_name("geometry", geometry, GEOMETRIES)
     check_name("line_search", line_search, SEARCHES)
@@ -59,7 +59,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
 def watches_all(n_rows, cap, item):
     """Whether to keep the kernel values between the sample and all rows, `item` bytes each, and so all responses.
 
-    They cost what ten validation samples do at the most, and spare those of all iterations.
+    They take at most the kernel values of ten validation samples, and no iteration needs one of its own then.
     """
     return n_rows <= WATCHED * cap and (n_rows + cap) * cap * item <= 3 * 8 * cap**2 + SPARE_BYTES
 
@@ -70,7 +70,7 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
     Raises
     ------
     ValueError
-        For the first that makes no sense.
+        For the first invalid one.
     """
     if alpha is None:
         raise ValueError("wolfe needs alpha, a positive number")
@@ -87,14 +87,14 @@ def smallest_norm(aa, bb, ab):
 
 
 class _Product:
-    """What `dual_bound` asks of kernel rows."""
+    """Products with a kernel matrix, as `dual_bound` calls them."""
 
     def __init__(self, matvec):
         self.matvec = matvec
 
 
 def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
-    """Return `objective` minus the best lower bound on the optimum that any of several coefficients tells.
+    """Return `objective` minus the best of the lower bounds on the optimum from several vectors of coefficients.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     fit_intercept : bool
     objective : float
     coefs : list of ndarray of shape (n,)
-        The iterate's, and those that the averaged subgradient stands for: near the optimum the second is
-        feasible for the dual problem as it is.
+        Those of the iterate, and of the averaged subgradient; near the optimum the latter are dual feasible without
+        repair.
     """
     settings = {"alpha": alpha, "weights": weights, "fit_intercept": fit_intercept}
     bounds = [dual_bound(_Product(matvec), y, coef, **settings) for coef in coefs]
@@ -114,14 +114,14 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
 
 
 def scattered(size, ids, values):
-    """Return a vector of `size` zeros but for `values` at `ids`."""
+    """Return a vector of `size` zeros with `values` at the indices `ids`."""
     out = np.zeros(size)
     out[ids] = values
     return out
 
 
 def largest(coef, count):
-    """Return where a vector is not zero, in ascending order; the `count` largest entries if there are more."""
+    """Return the indices of the `count` largest non-zero entries in absolute value, or of all; ascending."""
     used = np.flatnonzero(coef)
     if len(used) > count:
         used = np.sort(used[np.argsort(-np.abs(coef[used]), kind="stable")[:count]])

@@ -1,7 +1,7 @@
 """Random choices shared by compiled solvers and their references, so that both walk the same path.
 
-``Generator.random`` consumes one word per number, so drawing ten numbers at once or five and five gives the
-same sequence: how the iterations are split into chunks does not matter.
+``Generator.random`` uses one word per number, so that ten numbers drawn at once or five and five are the same sequence:
+results do not depend on how iterations are split into chunks.
 """
 
 import numpy as np
@@ -15,6 +15,8 @@ __all__ = [
     "draw_indices",
     "indices_of",
     "open_streams",
+    "seed_of",
+    "stratified_sample",
 ]
 
 
@@ -44,7 +46,7 @@ def draw_indices(rng, size, n, cumulative=None):
 
 
 def indices_of(u, n, cumulative=None):
-    """Return the indices that uniform numbers stand for, as in `draw_indices`.
+    """Convert uniform numbers to indices, as in `draw_indices`.
 
     Parameters
     ----------
@@ -65,18 +67,17 @@ def indices_of(u, n, cumulative=None):
 
 
 class UniformStream:
-    """Uniform numbers of one purpose, readable ahead of their use and found again by their position.
+    """A stream of uniform random numbers that can be read ahead and resumed at a position.
 
-    A solver that wants to know what it will draw (to fetch kernel rows in batches) needs streams that other
-    draws do not disturb; one that resumes needs to find its place. So a stream is its seed, its number and a
-    position.
+    A solver that fetches kernel rows in batches must know its next draws, so its streams must not depend on other
+    draws; one that resumes must continue each of them. A stream is therefore given by a seed, a number and a position.
 
     Parameters
     ----------
     seed : int
         Shared by the streams of one run.
     stream : int
-        Tells the streams of one run apart.
+        Number of the stream within its run.
     width : int, default=1
         Numbers per draw.
     position : int, default=0

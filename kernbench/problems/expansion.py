@@ -1,6 +1,6 @@
-"""A direction in the objective of a margin problem: best multiple and intercept, value, certified gap.
+"""The best multiple and intercept of a direction f in the objective of a margin problem, with a certified gap.
 
-Online methods find a direction; how far to go along it, and the intercept, can then be set exactly.
+Online methods find a direction; its scale and the intercept can then be optimised exactly.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from kernbench.problems.slack_budget import best_scale
 
 LARGEST_PULL = {"hinge": 1.0, "squared_hinge": 0.5, "log_loss": 0.27846454276107374}  # max over m of -l'(m) m
 NEWTON_STEPS = 100
-EXACT = 1e-13  # relative decrease below which a Newton step is the last
-FLAT = 1e-14  # relative curvature lent to a direction without any: b when no squared hinge is active
+EXACT = 1e-13  # stop after a Newton step with this relative decrease
+FLAT = 1e-14  # relative ridge, for a singular Hessian: that of b when no squared hinge is active
 
 
 class Expansion:
@@ -60,8 +60,8 @@ class Expansion:
         Parameters
         ----------
         dual : {"scaled", "plain"}
-            Whether the coefficients of s f or those of f are taken for the dual variables. Where the latter
-            are dual variables by themselves, scaling would only take them out of their domain.
+            Whether to take the coefficients of s f or of f as dual variables. Where those of f are dual feasible,
+            scaling would only move them out of the domain.
         """
         coef, responses = (self.coef, self.responses) if dual == "scaled" else self._direction
         problem = self._problem
@@ -75,8 +75,8 @@ class Expansion:
 def best_multiple(problem, responses, squared_norm):
     """Return the s >= 0 and b that minimise alpha/2 s^2 r2 + (1/n) sum_i w_i l(y_i (s f_i + b)).
 
-    Hinge: exact, see `slack_budget.best_scale`. The smooth losses: a convex function of two numbers, by
-    Newton steps from s = 0 or 1, whichever is the better.
+    Hinge: exact, see `slack_budget.best_scale`. Smooth losses: Newton's method on a convex function of two variables,
+    from s = 0 or 1, whichever has the lower objective.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def best_multiple(problem, responses, squared_norm):
     Returns
     -------
     s, b : float
-        s is 0.0 if no positive multiple is better than nothing; b is 0.0 without an intercept.
+        s is 0.0 if no positive multiple lowers the objective; b is 0.0 without an intercept.
     """
     y, weights, loss = problem.y, problem.weights, problem.loss
     if loss is Hinge:
@@ -124,12 +124,12 @@ def best_multiple(problem, responses, squared_norm):
 
 
 def _minimised(value, gradient, hessian, z):
-    """Minimise a smooth convex function of few numbers by Newton steps, halved until they go down."""
+    """Minimise a smooth convex function of few variables by Newton steps with backtracking."""
     for _ in range(NEWTON_STEPS):
         now, slope, bend = value(z), gradient(z), hessian(z)
         step = -np.linalg.solve(bend + FLAT * max(1.0, np.trace(bend)) * np.eye(len(z)), slope)
         expected = -slope @ step
-        if expected <= EXACT * abs(now):  # one step more: the error is squared
+        if expected <= EXACT * abs(now):  # quadratic convergence: this step is the last
             return z + step
         length = 1.0
         while value(z + length * step) > now - 1e-4 * length * expected and length > EXACT:
@@ -146,11 +146,11 @@ def _curvature(loss, margins):
 
 
 def ball_radius(problem):
-    """Return a radius of a ball that holds the optimum: sqrt(c W / (alpha n)).
+    """Return the radius sqrt(c W / (alpha n)) of a ball that contains the optimum.
 
     At the optimum alpha ||f||^2 = (1/n) sum_i w_i (-l'(m_i)) y_i f(x_i); without an intercept y_i f(x_i) is
     the margin m_i, and -l'(m) m is at most c = 1 for the hinge, 1/2 for its square, 0.2785 for the logistic
-    loss. With an intercept the bound still holds: sum_i w_i l'(m_i) y_i = 0 lets b be added to f.
+    loss. With an intercept the bound still holds: since sum_i w_i l'(m_i) y_i = 0, b may be added to f.
     """
     pull = LARGEST_PULL[problem.loss.name] * problem.total_weight / problem.n
     return float(np.sqrt(pull / problem.alpha))

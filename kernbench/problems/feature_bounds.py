@@ -1,10 +1,10 @@
-"""Certified gaps of linear solvers that keep no dual variables: any w tells some, by its margins.
+"""Certified gaps of linear solvers that keep no dual variables, from dual variables computed at the margins of w.
 
 At the optimum a_i = -l'(m_i) and w = (1/(alpha n)) sum_i w_i a_i y_i x_i. For a smooth loss the slopes at the
 margins of a w near the optimum are near the optimal a. Those of the hinge jump at m = 1, where the optimal
-a_i of the examples on the margin lie between 0 and 1: slopes smoothed over a band of margins stand in for
-them. Each a in the domain of psi is a lower bound on the optimum (see `losses.margin`), and so is the best of
-several.
+a_i of the examples on the margin lie between 0 and 1: slopes smoothed over a band of margins replace
+them. Each a in the domain of psi gives a lower bound on the optimum (see `losses.margin`); the best of several is
+taken.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ BANDS = (0.01, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's s
 
 
 def certificate(problem, coef, *known):
-    """Return the objective at w and a bound on its distance to the optimum, by a few passes over the data.
+    """Return the objective at w and a bound on its distance to the optimum; takes a few passes over the data.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def certificate(problem, coef, *known):
     Raises
     ------
     ValueError
-        If they are too large to compute with.
+        If the scores overflow.
     """
     scores = problem.design.scores(coef)
     objective = problem.primal(coef, scores)
@@ -48,7 +48,7 @@ def certificate(problem, coef, *known):
 
 
 def dual_variables_of_margins(margins, loss):
-    """Return a list of dual variables, arrays of shape (n,), that these margins tell."""
+    """Return a list of dual variables, arrays of shape (n,), computed from margins."""
     if loss is not Hinge:
         return [-loss.slope(margins)]
     return [np.clip(0.5 + (1.0 - margins) / (2.0 * band), 0.0, 1.0) for band in BANDS]
@@ -70,7 +70,7 @@ def squared_norms(design):
     Raises
     ------
     ValueError
-        If one is too large to compute with.
+        If one overflows.
     """
     X = design.X
     with np.errstate(over="ignore", invalid="ignore"):

@@ -8,11 +8,11 @@ from kernbench.problems.water_level import SAME_MASS
 
 
 def best_intercept(responses, y, weights, loss=Hinge):
-    """Return the b that minimises sum_i w_i l(y_i (f(x_i) + b)); the middle, if an interval of them does.
+    """Return the b that minimises sum_i w_i l(y_i (f(x_i) + b)); the midpoint where the minimisers are an interval.
 
     Hinge: the slope in b starts at -(weight of the positives) and grows by w_i at y_i - f(x_i), for either
-    class: a positive stops losing there, a negative begins to. So b is a weighted quantile of these
-    breakpoints. Squared hinge: the slope is linear between them, and its zero is found among the pieces.
+    class: the loss of a positive becomes zero there, that of a negative positive. So b is a weighted quantile of
+    these breakpoints. Squared hinge: the slope is linear between them, and its zero is found among the pieces.
     Logistic loss: the zero of the slope.
 
     Parameters
@@ -48,15 +48,15 @@ def best_intercept(responses, y, weights, loss=Hinge):
 
 
 def _zero_of_pieces(breakpoints, weights, positive):
-    """The zero of sum w_i (b - t_i) over positives with t_i > b and negatives with t_i < b; the middle of several."""
+    """The zero of sum w_i (b - t_i) over positives with t_i > b and negatives with t_i < b; the midpoint of several."""
     last, first = breakpoints[positive].max(), breakpoints[~positive].min()
-    if last <= first:  # nobody loses in between
+    if last <= first:  # all losses are zero in between
         return float(0.5 * (last + first))
     order = np.argsort(breakpoints, kind="stable")
     t, w, rising = breakpoints[order], weights[order], ~positive[order]
     centre = t[len(t) // 2]
     moments = w * (t - centre)
-    # Between t_k and t_k+1 the negatives up to k lose, and the positives beyond.
+    # Between t_k and t_k+1 the losses of the negatives up to k and of the positives beyond are positive.
     mass = np.cumsum(np.where(rising, w, -w)) + w[~rising].sum()
     moment = np.cumsum(np.where(rising, moments, -moments)) + moments[~rising].sum()
     slope_at_end = mass[:-1] * (t[1:] - centre) - moment[:-1]
@@ -65,11 +65,11 @@ def _zero_of_pieces(breakpoints, weights, positive):
 
 
 def _weighted_quantile(breakpoints, masses, level):
-    """The middle of the points right of which the running sum of masses is `level`."""
+    """The midpoint of the points to the right of which the running sum of masses is `level`."""
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])
     slope = passed - level  # just right of each breakpoint
-    rounding = SAME_MASS * level  # a flat piece must not be missed because of the order of a sum
+    rounding = SAME_MASS * level  # sums in another order may differ by this much on a flat piece
     lower = breakpoints[np.argmax(slope >= -rounding)]
     upper = breakpoints[np.argmax(slope > rounding)]
     return float(0.5 * (lower + upper))

@@ -1,4 +1,4 @@
-"""The problem the kernel SVM solvers share: alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b))."""
+"""The problem of the kernel SVM solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b))."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class MarginProblem:
     y : array-like of shape (n,)
         Labels, -1 or +1; both must occur with a positive weight.
     alpha : float or None
-        Regularisation, > 0; ``C = 1 / (alpha n)``. None where a method has another budget.
+        Regularisation, > 0; ``C = 1 / (alpha n)``. None for a method that is given a slack budget instead.
     weights : array-like of shape (n,), optional
         Non-negative weights w_i; ones by default.
     fit_intercept : bool
@@ -102,8 +102,7 @@ def require_number(name, value, *, positive=False):
 
 
 def require_state(initial, n, keys):
-    """Return copies of the arrays `keys` of ``initial.state`` (a solver's own state), or None if any is
-    missing.
+    """Return copies of the arrays `keys` of ``initial.state``, or None if any is missing.
 
     Raises
     ------

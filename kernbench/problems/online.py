@@ -1,4 +1,4 @@
-"""Options of the online kernel methods, checked and turned into numbers once for both twins."""
+"""Options of the online kernel methods, checked, and their step lengths, for both twins."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
-"""Where a sampling method gets its examples from.
+"""Sources of examples for methods that work on a growing sample.
 
-Such a method asks for two things: fresh examples that join its sample for good, and validation examples to
-judge a step by. A *source* hands out ids for both and the kernel values between ids; whether the ids are rows
-of an array or slots of a window on a stream (:mod:`kernbench.solvers.stream`) is its own affair.
+Such a method needs fresh examples, which join its sample, and validation examples, on which it evaluates a step. A
+*source* returns ids for both, and the kernel values between ids: of rows of a kernel matrix here, of the slots of a
+window on a stream in :mod:`kernbench.problems.window`.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from kernbench.problems.margin_problem import MarginProblem
 class RowSource:
     """The rows of a kernel matrix, drawn uniformly: fresh ones without replacement, validation with.
 
-    Rows of weight 0 are never drawn. As the draws ignore the weights, the sample problem weighs the losses;
-    its objective is right in expectation, and exact once every row is in the sample.
+    Rows of weight 0 are never drawn. The draws do not depend on the weights otherwise, so the losses of the sample are
+    weighted: its objective is unbiased, and exact once every row is in the sample.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class RowSource:
         Part of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over
         all rows.
     n_left : float
-        Rows that were not handed out yet; inf for a stream.
+        Rows that are not in the sample yet; inf for a stream.
     dtype : dtype
         Of kernel values.
     """
@@ -59,7 +59,7 @@ class RowSource:
         return self.rows.n_evaluations
 
     def take(self, ids):
-        """Mark rows as handed out (a resumed run has them already); those of weight 0 are left out."""
+        """Mark rows as taken, such as those of a resumed run, and return them; rows of weight 0 are left out."""
         ids = np.asarray(ids, dtype=np.intp)
         ids = ids[(self.weights[ids] > 0) & ~self._taken[ids]]
         self._taken[ids] = True
@@ -67,10 +67,9 @@ class RowSource:
         return ids
 
     def fresh(self, count, both_classes=False):
-        """Return at most `count` ids that were not handed out before, in the order they were drawn.
+        """Return at most `count` ids that were not taken before, in the order in which they were drawn.
 
-        With `both_classes` the last of them is exchanged, if need be, for a row of the class that did not
-        come.
+        With `both_classes` the last one is replaced by a row of the other class if all are of one class.
         """
         parts, missing = [np.empty(0, dtype=np.intp)], min(count, self.n_left)
         while missing > 0:
@@ -95,19 +94,19 @@ class RowSource:
         return ids
 
     def validation(self, count):
-        """Return `count` ids for one look at a step, drawn with replacement."""
+        """Return `count` ids on which to evaluate a step, drawn with replacement."""
         return self._draw(count)
 
     def hold_out(self, share, cap):
-        """Return ids of a validation sample for good: that share of the rows, at most `cap`, never to be handed out."""
+        """Take a share of the rows, at most `cap`, out of the sampling for validation; return their ids."""
         return self.fresh(min(cap, int(share * self.n_drawable)))
 
     def drawable(self):
-        """Return the ids that `validation` draws from; None where they come and go."""
+        """Return the ids that `validation` draws from; None for a stream, where they change."""
         return np.arange(self.size) if self._used is None else self._used
 
     def complete(self, ids):
-        """Whether these, each of them once, are all rows."""
+        """Whether these ids, without repeats, are all rows."""
         return len(ids) == self.n_drawable
 
     def block(self, rows, columns):
@@ -124,7 +123,7 @@ class RowSource:
 
 
 def as_source(rows, y, **settings):
-    """Return the source that `rows` is, or that of its rows."""
+    """Return `rows` if it is a source, else the source of these kernel rows."""
     if hasattr(rows, "validation"):
         return rows
     return RowSource(rows, y, **settings)

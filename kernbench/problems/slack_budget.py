@@ -1,8 +1,7 @@
-"""From a regularised problem to the slack budget of the batch perceptron, and from a direction back to a solution.
+"""The slack budget of a regularised problem, and the scale and intercept of a direction.
 
-The batch perceptron moves a direction; how far to go along it, the intercept, and the budget of slack at
-which the slack-constrained problem has the minimiser of the regularised one are a few numbers that can be set
-exactly.
+The batch perceptron solves the slack-constrained problem (S) by a direction. Its scale and intercept, and the slack
+budget at which (S) has the minimiser of the regularised problem (R), can be computed exactly.
 """
 
 import numpy as np
@@ -10,7 +9,9 @@ import numpy as np
 from kernbench.problems.intercept import best_intercept
 from kernbench.problems.water_level import paired_heights
 
-FIRST_RETUNE = 32  # the first step after which the budget is set from the average; then every quarter further
+FIRST_RETUNE = (
+    32  # first step after which the budget is recomputed from the average; then at each quarter more
+)
 
 
 def best_scale(heights, squared_norm, y, weights, *, alpha, fit_intercept):
@@ -37,7 +38,7 @@ def best_scale(heights, squared_norm, y, weights, *, alpha, fit_intercept):
     Returns
     -------
     s : float
-        0.0 if no positive multiple of the direction is better than nothing.
+        0.0 if no positive multiple of the direction lowers the objective.
     b : float
     """
     curvature = alpha * len(y) * squared_norm
@@ -73,9 +74,10 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
 
     The first alone is not enough. Examples on the margin make a kink, at which the best s stays while alpha
     changes; then *every* V near the right one may satisfy it. There the second is V times alpha / alpha(V),
-    alpha(V) being the regularisation whose minimiser solves (S) at V: that points the right way, but noise in
-    the coefficients makes it a poor guide where alpha(V) is steep. Hence their geometric mean, and a bounded
-    say for the second. (At the optimum, these are `nu_of_solution` and `C_of_solution`.)
+    alpha(V) being the regularisation whose minimiser solves (S) at V: its sign is right, but noise in the
+    coefficients makes it inaccurate where alpha(V) is steep. Hence the geometric mean of the two, with the second
+    clipped to within a factor of two of the first. (At the optimum, these are `nu_of_solution` and
+    `C_of_solution`.)
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ def nu_of_solution(margins, squared_norm, weights=None):
     Returns
     -------
     float
-        0.0 for u = 0 without slack; infinite for u = 0 otherwise, where no budget is too large.
+        0.0 for u = 0 without slack; infinite for u = 0 otherwise.
     """
     slack, total = _slack(margins, weights)
     if slack == 0:
@@ -158,7 +160,7 @@ def _slack(margins, weights):
 
 
 def next_retune(t):
-    """Return the first retuning step after step t: 32, 40, 50, a quarter further each time."""
+    """Return the first step after t at which the budget is recomputed: 32, 40, 50, each a quarter more."""
     step = FIRST_RETUNE
     while step <= t:
         step += max(1, step // 4)

@@ -1,4 +1,4 @@
-"""The water level: how high a given volume of slack lifts the smallest margin (Cotter et al. 2012).
+"""The water level: the largest smallest margin for a given volume of slack (Cotter et al. 2012).
 
 Pour the volume V over a ground of heights c_i = y_i f(x_i), each w_i wide. The level gamma of the water,
 
@@ -8,23 +8,23 @@ is what the slack-constrained SVM maximises over the f of the unit ball. By line
 
     gamma = min_k (V + S_k) / W_k,           W_k, S_k = sums of w and w c over the k smallest heights,   (W1)
 
-and the minimising k says who is under water: the distribution p* = w_i / W_k on those k examples gives a
+and the minimising k is the number of examples below the level: the distribution p* = w_i / W_k on them gives a
 supergradient of gamma. With an unregularised intercept the positives (heights c + b) and the negatives
-(heights c - b) are two basins whose floors move against each other: at the best b both have the same mass mu
-under water. So the two sorted classes can be merged by mass, the mu-th of one with the mu-th of the other,
-and the half-sums of the pairs make one basin again (W2).
+(heights c - b) are two basins: at the best b both have the same mass mu under water. So the two sorted classes
+can be merged by mass, the mu-th of one with the mu-th of the other, and the half-sums of the pairs are one basin
+again (W2).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-SAME_MASS = 1e-12  # two sums of weights that differ by less than this share are the same, rounded
+SAME_MASS = 1e-12  # relative difference of sums of weights that counts as rounding
 
 
 @dataclass(frozen=True)
 class WaterLevel:
-    """The level and who is below it.
+    """The level, and the mass below it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class WaterLevel:
         The highest ground under water in the basin of the positives and of the negatives; the same number
         twice if there is one basin.
     b : float
-        The intercept of two basins, the middle of the admissible ones; 0.0 for one basin.
+        The intercept of two basins, the midpoint of the admissible ones; 0.0 for one basin.
     """
 
     gamma: float
@@ -90,7 +90,7 @@ def paired_heights(heights, weights, y):
 
 
 def finish(positives, negatives, mass, gamma):
-    """Return the level of two basins and the middle of the intercepts that attain it.
+    """Return the level of two basins and the midpoint of the intercepts that attain it.
 
     Only the sum T = 2 gamma of the levels g+ = gamma - b and g- = gamma + b over the unshifted grounds is
     determined. In each basin the level may lie anywhere between the last ground under water and the next
@@ -136,7 +136,7 @@ def _pair(positives, negatives):
     ends = np.union1d(positives.ends, negatives.ends)
     ends = ends[ends <= common]
     lengths = np.diff(ends, prepend=0.0)
-    middles = ends - 0.5 * lengths  # safely inside a piece on which neither ground changes
+    middles = ends - 0.5 * lengths  # strictly inside a piece on which neither height changes
     ground_p = positives.heights[np.searchsorted(positives.ends, middles)]
     ground_n = negatives.heights[np.searchsorted(negatives.ends, middles)]
     return 0.5 * (ground_p + ground_n), 2 * lengths

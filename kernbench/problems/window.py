@@ -1,8 +1,8 @@
-"""A window on a stream of examples: all that a sampling method keeps of it.
+"""A window on a stream of examples, as a source for methods that work on a growing sample.
 
-Half of the slots are for the sample, which stays; the other half are a pool of recent examples that steps are
-judged by, in which new ones take the place of the oldest; when the stream ends, those of the pool join the
-sample too. Memory is bounded by the window, however long the stream.
+Half of the slots hold the sample; the other half are a pool of recent examples for validation, in which new ones
+replace the oldest. At the end of the stream the examples of the pool join the sample. Memory does not depend on the
+length of the stream.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ class StreamWindow:
     ----------
     kernel : Kernel
     reader : object
-        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the
-        end; ``reader.redraw(count)`` some drawn from all there are, or None where they cannot be read again.
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end;
+        ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
     room : int
         Largest sample, and size of the pool.
     n_features : int
@@ -31,7 +31,7 @@ class StreamWindow:
     X, y, weights : ndarray of shape (2 * room, n_features), (2 * room,), (2 * room,)
         Slots 0 to room - 1 hold the sample, the others the pool.
     n_sample, n_pool, n_seen : int
-        Examples in the sample and in the pool, and all that were read.
+        Examples in the sample, in the pool, and read so far.
     """
 
     share = 1.0
@@ -46,11 +46,11 @@ class StreamWindow:
         self._oldest = 0
 
     def __getstate__(self):
-        """Without the reader: a stream cannot be pickled."""
+        """Leave out the reader: a stream cannot be pickled."""
         return {**vars(self), "reader": None}
 
     def take(self, ids):
-        """Return ids that a resumed run has already."""
+        """Return the ids of a resumed run, as an array."""
         return np.asarray(ids, dtype=np.intp)
 
     def fresh(self, count, both_classes=False):
@@ -82,10 +82,10 @@ class StreamWindow:
         return len(y) > 0 and bool(np.any(y != y[0]))
 
     def validation(self, count):
-        """Return `count` ids for one look at a step.
+        """Return `count` ids on which to evaluate a step.
 
-        Of rows drawn with replacement, where the stream is known as a whole; else of new examples or, at the
-        end of the stream, drawn from all in the window. Rows of weight 0 may make them fewer.
+        They are drawn with replacement from all rows where the stream can be read again; else they are new examples or,
+        at the end of the stream, drawn from the window. There may be fewer, since rows of weight 0 are left out.
         """
         start, again = self._oldest, self.reader.redraw(min(count, self.room))
         new = self.reader.take(count) if again is None else again
@@ -96,7 +96,7 @@ class StreamWindow:
         return np.where(drawn < self.n_sample, drawn, self.room + drawn - self.n_sample)
 
     def hold_out(self, share, cap):
-        """Fill the pool and return its ids, which then stay as they are."""
+        """Raise ValueError: a stream has no fixed validation sample."""
         raise ValueError("a stream brings new examples for validation: use validation='redraw'")
 
     def drawable(self):

@@ -1,4 +1,4 @@
-"""What the scores are made of, in plain NumPy: features, or a kernel.
+"""How scores are computed, in plain NumPy: from features or a kernel.
 
 A design maps an element f of a Hilbert space H to its scores, f(x_1), …, f(x_n), and takes values g_i at the
 samples back to the element sum_i g_i k(x_i, .). An element is an array of coefficients: the d weights w where
@@ -8,12 +8,19 @@ there are features (k the inner product), the n coefficients of the k(x_i, .) wh
 import numpy as np
 from scipy import sparse
 
+from kernbench.reference.kernels.rows import ReferenceRows
+
 
 def as_design(X):
     """Return the design of features (an array or CSR matrix) or of kernel rows; a design is returned as it is."""
     if isinstance(X, (FeatureDesign, KernelDesign)):
         return X
     return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
+
+
+def design_of(X, kernel=None, **options):
+    """Return the design of features X or, with a kernel, of its matrix; `options` are those of `ReferenceRows`."""
+    return as_design(X if kernel is None else ReferenceRows(X, kernel, **options))
 
 
 class FeatureDesign:

@@ -12,12 +12,16 @@ import numpy as np
 
 @dataclass
 class Solution:
-    """A kernel expansion f(x) = sum_i coef_i k(x_i, x) + intercept, and what is needed to go on from it.
+    """The coefficients of a model f, and what is needed to go on from it.
+
+    The kind of problem says what they are coefficients of: a kernel expansion f(x) = sum_i coef_i k(x_i, x) + intercept
+    over the training rows, or a linear function f(x) = <coef, x> + intercept of the features.
 
     Attributes
     ----------
-    coef : ndarray of shape (n_samples,), float64
-        Signed coefficients (y_i times the dual variable, for a classifier).
+    coef : ndarray, float64
+        One coefficient per training row or per feature. Those of a classifier's kernel expansion are signed: y_i times
+        the dual variable.
     intercept : float
         The unregularised bias; 0.0 for a problem without one.
     n_iter : int
@@ -35,22 +39,26 @@ class Solution:
 class Solver(Protocol):
     """The contract of compiled solvers and of their reference twins.
 
-    The objective is ``alpha/2 * ||f||^2 + (1/n) * sum_i weights_i * loss_i`` for all of them.
+    The objective is ``alpha/2 * ||f||^2`` plus the mean of the losses, over examples or over pairs, for all of them.
+    What some solvers have beyond this is in the protocols below.
 
     Attributes
     ----------
+    losses : tuple of str
+        Names of the losses that it minimises.
     n_iter : int
         Iterations done so far, over all warm starts.
     n_kernel_evaluations : int
-        Values k(x, z) computed so far; rows found in the cache are not among them.
+        Values k(x, z) computed so far; rows found in the cache are not among them. 0 on explicit features.
     converged : bool
         True once the solver's own stopping rule held; never because it stagnated.
     granularity : int
         Calls of `advance` with a multiple of this number give the same iterates however they are split.
     first_check : int or None
-        Iteration at which the driver first asks `check`; None when `advance` itself watches the rule.
+        Iteration at which the driver first calls `check`; None when `advance` tests the rule itself.
     """
 
+    losses: tuple
     n_iter: int
     n_kernel_evaluations: int
     converged: bool
@@ -61,7 +69,7 @@ class Solver(Protocol):
         """Do `n_iter` more iterations and return how many were done, 0 when there is nothing left to do.
 
         A solver that works in blocks finishes the block it has begun and may do a few more. The driver calls this with
-        BLAS limited to one thread (`kernels.threads.single_threaded_blas`); who calls it by hand should do the same.
+        BLAS limited to one thread (`kernels.threads.single_threaded_blas`), and so should other callers.
         """
 
     def check(self, tol: float) -> bool:
@@ -75,3 +83,57 @@ class Solver(Protocol):
 
     def gap(self) -> float | None:
         """A certified bound on objective() minus the optimum, where the method has one."""
+
+
+class SelfStoppingSolver(Solver, Protocol):
+    """A solver whose `advance` tests the stopping rule: ``first_check`` is None.
+
+    Attributes
+    ----------
+    tol : float
+        What the rule is tested against; may be set between two calls.
+    """
+
+    tol: float
+
+
+class DualSolver(Solver, Protocol):
+    """A dual method: it knows its dual objective at no cost, while the primal one may take a pass over the kernel."""
+
+    def dual_objective(self) -> float:
+        """alpha times the dual objective: a lower bound on the optimum, in units of `objective`."""
+
+
+class FinishingSolver(Solver, Protocol):
+    """A method that may end without having converged, such as the Perceptron after the passes asked for.
+
+    Attributes
+    ----------
+    finished : bool
+    """
+
+    finished: bool
+
+
+class FeatureSolver(Solver, Protocol):
+    """A solver on explicit features.
+
+    Attributes
+    ----------
+    n_inner_products : int
+        Inner products with a row, or the same amount of work, done so far.
+    """
+
+    n_inner_products: int
+
+
+class DelayedSolver(SelfStoppingSolver, Protocol):
+    """A solver whose rule may be made to hold off until so many iterations are done.
+
+    Attributes
+    ----------
+    min_iter : int
+        Iterations, over all warm starts, before which `advance` does not stop; may be set between two calls.
+    """
+
+    min_iter: int

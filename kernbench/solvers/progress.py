@@ -30,16 +30,16 @@ class _Bar:
 
 @contextmanager
 def progress_bar(show, total, *, objective=True):
-    """Yield an object with ``update(done, objective)`` and ``tick(done)``, which draws at most every 0.1 seconds.
+    """Yield an object with ``update(done, objective)`` and ``tick(done)``; the latter redraws at most every 0.1 s.
 
     Parameters
     ----------
     show : bool or str
         False draws nothing; a string is the bar's title.
     total : int or None
-        Iterations to come; None draws a bar without an end.
+        Iterations at the most; None shows a bar of unknown length.
     objective : bool, default=True
-        Whether the bar tells an objective.
+        Whether to show the objective.
     """
     if not show:
         yield _Silent()

@@ -1,15 +1,16 @@
 """Every algorithm, listed once. A solver that is not here does not exist; one that is here is tested.
 
-Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`.
+Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`, and over the kinds of problem in
+:mod:`kernbench.solvers.kinds`. A plug-in adds its solvers by `add`.
 """
 
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 
 import numpy as np
 
+from kernbench._lazy import load
 from kernbench._names import unknown_name
+from kernbench.solvers.kinds import KINDS, TWINS
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,7 @@ class SolverEntry:
     name : str
         What users type for ``solver=``.
     problem : str
-        ``"kernel-svm"``: a loss of the margin, kernel expansion. ``"linear-svm"``: the same on explicit
-        features. ``"roc-svm"``: hinge or squared hinge of pairs, on features or a kernel.
+        The name of its kind of problem, a key of `KINDS`.
     compiled, reference : str
         ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
     paper : str
@@ -35,8 +35,6 @@ class SolverEntry:
         Passes of n iterations after which a run gives up, with a warning, when ``max_iter=-1``.
     default_iterations : int
         ... but not before this many.
-    losses : tuple of str
-        What users may type for ``loss=``.
     draws : bool
         Whether it has any use for ``random_state``.
     two_precisions : bool
@@ -53,9 +51,18 @@ class SolverEntry:
     stopping: str
     default_epochs: float
     default_iterations: int = 0
-    losses: tuple = ("hinge",)
     draws: bool = True
     two_precisions: bool = False
+
+    @property
+    def kind(self):
+        """The `Kind` of its problem."""
+        return KINDS[self.problem]
+
+    @property
+    def losses(self):
+        """What users may type for ``loss=``: what its classes say."""
+        return self.load().losses
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""
@@ -66,14 +73,7 @@ class SolverEntry:
         return load(getattr(self, twin))
 
 
-@cache
-def load(path):
-    """Import and return what ``"module:name"`` means."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
-
-
-SOLVERS = (
+SOLVERS = [
     SolverEntry(
         name="smo",
         problem="kernel-svm",
@@ -84,7 +84,6 @@ SOLVERS = (
         stopping="largest violation of the optimality (KKT) conditions",
         default_epochs=100,
         default_iterations=10_000_000,
-        losses=("hinge", "squared_hinge"),
         draws=False,
         two_precisions=True,
     ),
@@ -97,7 +96,6 @@ SOLVERS = (
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
         stopping="certified duality gap / objective",
         default_epochs=200,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="pegasos",
@@ -108,7 +106,6 @@ SOLVERS = (
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
         default_epochs=20,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="norm-ball-sgd",
@@ -119,7 +116,6 @@ SOLVERS = (
         complexity="n evaluations per violating step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
         default_epochs=20,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="perceptron",
@@ -150,7 +146,6 @@ SOLVERS = (
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
         default_epochs=20,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="scs",
@@ -196,7 +191,6 @@ SOLVERS = (
         stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=10_000_000,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="pegasos",
@@ -207,7 +201,6 @@ SOLVERS = (
         complexity="one row per step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
         default_epochs=100,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="simba",
@@ -229,7 +222,6 @@ SOLVERS = (
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
         stopping="certified duality gap / objective",
         default_epochs=200,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="rbcd",
@@ -241,7 +233,6 @@ SOLVERS = (
         stopping="certified duality gap / objective",
         default_epochs=0,
         default_iterations=1_000_000,
-        losses=("squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="bundle",
@@ -253,7 +244,6 @@ SOLVERS = (
         stopping="certified gap / objective",
         default_epochs=0,
         default_iterations=1000,
-        losses=("hinge", "squared_hinge", "log_loss"),
     ),
     SolverEntry(
         name="bundle",
@@ -265,7 +255,6 @@ SOLVERS = (
         stopping="certified gap / objective",
         default_epochs=0,
         default_iterations=1000,
-        losses=("hinge", "squared_hinge"),
     ),
     SolverEntry(
         name="newton",
@@ -277,7 +266,6 @@ SOLVERS = (
         stopping="certified gap / objective",
         default_epochs=0,
         default_iterations=1000,
-        losses=("squared_hinge",),
     ),
     SolverEntry(
         name="gradient",
@@ -289,7 +277,6 @@ SOLVERS = (
         stopping="improvement of the best objective over 20 iterations",
         default_epochs=0,
         default_iterations=1000,
-        losses=("hinge", "squared_hinge"),
     ),
     SolverEntry(
         name="adamax",
@@ -301,13 +288,12 @@ SOLVERS = (
         stopping="improvement of the best objective over 20 iterations",
         default_epochs=0,
         default_iterations=1000,
-        losses=("hinge", "squared_hinge"),
     ),
-)
+]
 
 
 def names(problem=None):
-    """The names of all solvers, or of those for one problem."""
+    """The names of all solvers, or of those for one kind of problem."""
     return [entry.name for entry in SOLVERS if problem in (None, entry.problem)]
 
 
@@ -327,3 +313,33 @@ def get(name, problem=None):
     if elsewhere:
         sentence += f" ({name!r} is a solver of {' and '.join(elsewhere)}.)"
     raise ValueError(sentence)
+
+
+def add(entry):
+    """List a solver that is defined elsewhere: a plug-in's. Estimators and the command line offer it from then on.
+
+    Parameters
+    ----------
+    entry : SolverEntry
+
+    Raises
+    ------
+    ValueError
+        If its problem is unknown, its name taken by another solver of this problem, or one of its twins missing.
+    """
+    if entry.problem not in KINDS:
+        raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
+    if entry.name in names(entry.problem):
+        raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
+    for twin in TWINS:
+        address = getattr(entry, twin)
+        try:
+            entry.load(twin)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(
+                f"solver {entry.name!r} has no {twin} twin: {twin}={address!r} must be 'module:Class' ({error})"
+            ) from error
+    unknown = [loss for loss in entry.losses if loss not in entry.kind.losses]
+    if unknown:
+        raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
+    SOLVERS.append(entry)

@@ -4,9 +4,9 @@ import gzip
 import importlib
 
 from kernbench._models import MODELS
-from kernbench.cli.listing import PROBLEMS
 from kernbench.experiments import registry
 from kernbench.solvers import registry as registry_of_solvers
+from kernbench.solvers.kinds import KINDS
 from kernbench.solvers.registry import SOLVERS
 
 
@@ -37,7 +37,7 @@ def test_list_of_one_kind_leaves_the_others_out(kernbench):
 def test_solvers_are_listed_by_the_estimator_that_takes_them(kernbench):
     """The names of some are those of others, for another problem."""
     tables = kernbench("list", "solvers").stdout.split("Solvers of ")[1:]
-    assert [table.partition(":")[0] for table in tables] == list(PROBLEMS) == list(names_by_problem())
+    assert [table.partition(":")[0] for table in tables] == list(KINDS) == list(names_by_problem())
     for table, names in zip(tables, names_by_problem().values(), strict=True):
         listed = [line.split()[0] for line in table.splitlines()[2:] if line[:1].strip()]
         assert listed == names

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from kernbench.ranking import AllPairs
-from kernbench.reference.ranking import pairwise as reference
+from kernbench.reference.ranking import pairs as reference
 
 TWINS = pytest.mark.parametrize("Pairs", [AllPairs, reference.AllPairs], ids=["compiled", "reference"])
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
-from kernbench.reference.ranking import pairwise as reference
+from kernbench.reference.ranking import pairs as reference
 
 TWINS = pytest.mark.parametrize("Pairs", [DrawnPairs, reference.DrawnPairs], ids=["compiled", "reference"])
 TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])

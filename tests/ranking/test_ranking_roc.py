@@ -8,7 +8,7 @@ from sklearn import metrics as sklearn_metrics
 from threadpoolctl import threadpool_limits
 
 from kernbench.metrics import partial_auc, roc_auc, roc_curve
-from kernbench.reference.ranking import metrics as reference
+from kernbench.reference.ranking import roc as reference
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])

@@ -58,13 +58,13 @@ def test_choices_follow_the_minimax_distribution(random_problem, fit_intercept, 
     """Every example is taken as often as p* says, by proposals and by the walk that stands in for them."""
     p = random_problem(0, n=12)
     weights = p.weights if weighted else np.ones(p.n)
-    solver = SBP(p.rows, p.y, nu=0.3, weights=weights, fit_intercept=fit_intercept)
+    solver = SBP(p.rows, p.y, nu=0.3, weights=weights, fit_intercept=fit_intercept, random_state=0)
     c = np.round(p.rng.normal(size=p.n), 1)
     c[p.n // 2 :] = 0.2  # ties at many places
     solver._heights = c
     for volume in (0.0, 1.0, 3.0, 50.0):
         level = water_level(c, weights, volume, p.y if fit_intercept else None)
-        taken = [solver._choose(level) for _ in range(20_000)]
+        taken = [solver._choose(level) for _ in range(5_000)]
         chance = np.bincount(taken, minlength=p.n) / len(taken)
         expected = np.zeros(p.n)
         for sign, edge in ((1, level.positive), (-1, level.negative)):
@@ -76,7 +76,7 @@ def test_choices_follow_the_minimax_distribution(random_problem, fit_intercept, 
                 expected[at_edge] = left * weights[at_edge] / weights[at_edge].sum()
         if fit_intercept:
             expected /= 2
-        np.testing.assert_allclose(chance, expected, atol=0.025)
+        np.testing.assert_allclose(chance, expected, atol=0.035)  # five standard deviations
         # p* is the adversary's best answer: its value is the level.
         density = expected[weights > 0] / weights[weights > 0]
         assert expected @ c + volume * density.max() == pytest.approx(level.gamma, abs=1e-12)

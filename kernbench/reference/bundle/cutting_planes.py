@@ -1,4 +1,4 @@
-"""Cutting planes in the metric of the margin: alpha/2 ||f||^2 + R(f) to a certified gap, for a convex risk R of scores.
+"""Cutting planes with Newton steps: alpha/2 ||f||^2 + R(f) to a certified gap, for a convex risk R of scores.
 
 The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The lower bound of the optimum is
 
@@ -8,11 +8,11 @@ a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010)
 Sonnenburg 2009) the next point lies on the line from the best point so far to a minimiser of the model, by a
 line search on scores. Three things differ, and divide the number of cuts by five to ten:
 
-* the model is minimised with a quadratic term in the metric of what is at the margin, around the best point:
-  a mean over many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the
-  gap the plain model has its turn;
-* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either
-  side;
+* the model is minimised with a quadratic term around the best point, the Hessian of the smoothed risk: a mean
+  over many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap, a plain
+  step follows;
+* the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both
+  sides of it;
 * a fit on a sample of the data comes first.
 """
 
@@ -24,7 +24,7 @@ from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.cuts import Cuts
 from kernbench.reference.bundle.line_search import line_search
-from kernbench.reference.bundle.preconditioner import LARGEST, Metric, metric_rows
+from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.solvers.base import Solution
 
@@ -63,16 +63,16 @@ class CuttingPlanes:
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
-        self._metric = None
+        self._preconditioner = None
         if not design.is_kernel and design.n_coef <= LARGEST:
-            rows = metric_rows(problem.n, design.n_coef, rng)
-            self._metric = Metric(design, problem.centred_by, self.alpha, rows)
+            rows = preconditioner_rows(problem.n, design.n_coef, rng)
+            self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
         self._objective, self._risk, self._bound, self._dual = None, 0.0, 0.0, -np.inf
         self._warm = False  # a start other than f = 0 is known
-        self._last_gap, self._n_steps, self._in_metric, self._stuck = np.inf, 0, False, 0
+        self._last_gap, self._n_steps, self._was_newton, self._stuck = np.inf, 0, False, 0
         if initial is not None:
             self._start_from(initial)
 
@@ -158,8 +158,8 @@ class CuttingPlanes:
     def _next_point(self):
         """The end of the line search towards the minimiser of the model."""
         gap = self.gap()
-        plain = self._metric is None or (self._in_metric and gap > 0.5 * self._last_gap)
-        self._last_gap, self._in_metric = gap, not plain
+        plain = self._preconditioner is None or (self._was_newton and gap > 0.5 * self._last_gap)
+        self._last_gap, self._was_newton = gap, not plain
         if plain:
             step = -self._cuts.sum / self.alpha - self._coef
         else:
@@ -183,16 +183,18 @@ class CuttingPlanes:
         return self._coef + t * step, self._scores + t * moved
 
     def _newton_step(self):
-        """Return f - best for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - best|^2, the last
-        square in the metric M - alpha I."""
+        """Return f - g for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - g)' H (f - g).
+
+        g is the best point, and H the Hessian M - alpha I of the risk.
+        """
         if self._n_steps in (0, 1, 4, 16, 64, 256):
-            self._metric.fit(self.problem.density(self._scores))
+            self._preconditioner.fit(self.problem.density(self._scores))
         self._n_steps += 1
         A, shrink = self._cuts.elements, self.alpha * self._coef
-        Z = self._metric.half_solve(np.vstack([A, shrink]))
+        Z = self._preconditioner.half_solve(np.vstack([A, shrink]))
         Q = Z @ Z.T
         u = simplex_qp(Q[:-1, :-1], A @ self._coef + self._cuts.offsets - Q[:-1, -1], np.zeros(self.n_cuts))
-        return -self._metric.solve(u @ A + shrink)
+        return -self._preconditioner.solve(u @ A + shrink)
 
     # --- what it found
     # --------------------------------------------------------------------------------------------
@@ -221,15 +223,15 @@ class CuttingPlanes:
         kept = -1 if self._cuts.kept is None else self._cuts.kept
         state = self._cuts.state() | {
             "seed": np.array([self._seed]), "settings": self.problem.settings(),
-            "signature": self.problem.signature(self._telling_scores()),
-            "hessian": np.empty((0, 0)) if self._metric is None else self._metric.hessian.copy(),
+            "signature": self.problem.signature(self._identifying_scores()),
+            "hessian": np.empty((0, 0)) if self._preconditioner is None else self._preconditioner.hessian.copy(),
             "progress": np.array([kept, self._risk, self._dual, self._bound, self._last_gap, self._n_steps,
-                                  self._in_metric, self._stuck], dtype=np.float64),
+                                  self._was_newton, self._stuck], dtype=np.float64),
         }  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
-    def _telling_scores(self):
-        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+    def _identifying_scores(self):
+        """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
         if self._coef.any() or self.n_cuts == 0:
             return self._scores
         return self.design.scores(self._cuts.elements[0])
@@ -244,20 +246,20 @@ class CuttingPlanes:
         self._scores = self.design.scores(self._coef)
         if not self._cuts.load(state):
             return
-        if not self.problem.same_data(state["signature"], self._telling_scores()):
+        if not self.problem.same_data(state["signature"], self._identifying_scores()):
             self._cuts = Cuts(self.design, self.max_cuts)
             return
-        kept, self._risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
+        kept, self._risk, dual, bound, last_gap, n_steps, was_newton, stuck = state["progress"]
         self._cuts.kept = int(kept)
         norm = self.design.inner(self._coef, self._coef, self._scores)
         self._objective = 0.5 * self.alpha * norm + self._risk
-        if self._metric is not None:
-            self._metric.load(state["hessian"])
+        if self._preconditioner is not None:
+            self._preconditioner.load(state["hessian"])
         if state["settings"][0] == self.alpha:
             self._dual, self._bound, self._last_gap = dual, bound, last_gap
-            self._n_steps, self._in_metric, self._stuck = int(n_steps), bool(in_metric), int(stuck)
+            self._n_steps, self._was_newton, self._stuck = int(n_steps), bool(was_newton), int(stuck)
             self.converged = self._is_within(self.tol)
         else:
-            # The metric serves the next alpha too, for two steps.
-            self._n_steps = 2 if self._metric is not None and len(self._metric.hessian) else 0
+            # The Hessian does not depend on alpha: it serves two steps for the next one, too.
+            self._n_steps = 2 if self._preconditioner is not None and len(self._preconditioner.hessian) else 0
             self._raise_bound()

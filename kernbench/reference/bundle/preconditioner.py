@@ -1,20 +1,20 @@
-"""The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent."""
+"""A preconditioner: the Hessian of the objective, with the two members of a pair taken as independent."""
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 LARGEST = 1500  # features up to which the d x d matrix is formed
-ROWS = 4096  # samples that are always enough of them
+ROWS = 4096  # sum over at least this many samples
 RIDGE = 1e-10
 
 
-def metric_rows(n_samples, n_coef, rng):
-    """The samples the matrix is summed over: all, or so many that it costs no more than a few passes over X."""
+def preconditioner_rows(n_samples, n_coef, rng):
+    """Draw the samples to sum over: all, or so many that the sum costs no more than a few passes over X."""
     size = max(ROWS, 64 * n_samples // n_coef)
     return np.arange(n_samples) if size >= n_samples else np.sort(rng.choice(n_samples, size, replace=False))
 
 
-class Metric:
+class Preconditioner:
     """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
     The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of
@@ -58,7 +58,7 @@ class Metric:
         self._factorise()
 
     def load(self, hessian):
-        """Take what another metric was fitted to, if it was."""
+        """Take the Hessian of another preconditioner, if it was fitted."""
         if hessian.shape == (self.design.n_coef,) * 2:
             self.hessian = hessian
             self._factorise()
@@ -72,5 +72,5 @@ class Metric:
         return cho_solve(self.factor, v)
 
     def half_solve(self, V):
-        """Return V L^-T for M = L L': rows whose inner products are those of the rows of V in the metric M^-1."""
+        """Return V L^-T for M = L L': rows whose inner products are v' M^-1 w for rows v, w of V."""
         return solve_triangular(self.factor[0], V.T, lower=True).T

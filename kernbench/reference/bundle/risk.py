@@ -10,7 +10,7 @@ class Risk:
     """Base of the risks.
 
     They have ``design``, ``n``, ``alpha``, ``positive``, ``weights``, the risk ``at_zero`` scores and the
-    classes that the metric is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and
+    classes that the Hessian is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and
     ``take``.
     """
 

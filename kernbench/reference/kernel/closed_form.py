@@ -34,6 +34,7 @@ class ClosedForm:
         Nothing but its ``n_iter`` is used.
     """
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 1
 
@@ -49,7 +50,7 @@ class ClosedForm:
         random_state=None,
         initial=None,
     ):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         self.problem = MarginProblem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
         )

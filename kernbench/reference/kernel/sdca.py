@@ -65,6 +65,7 @@ class SDCA:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = BATCH
 
     def __init__(
@@ -89,7 +90,8 @@ class SDCA:
         if self._problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         n = self._problem.n
-        self._loss, self._order, self._shrinking = margin_loss(loss), order, bool(shrinking)
+        self._loss = margin_loss(loss, offered=self.losses)
+        self._order, self._shrinking = order, bool(shrinking)
         self._scale = 1.0 / (self._problem.alpha * n)
         self._rng, self._diagonal = as_generator(random_state), rows.diagonal()
         self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False

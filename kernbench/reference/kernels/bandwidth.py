@@ -1,4 +1,4 @@
-"""Length scales told by the data, in plain NumPy: every pair of rows by itself."""
+"""Length scales from the data, in plain NumPy: all pairs of rows."""
 
 import numpy as np
 from scipy import sparse

@@ -101,9 +101,10 @@ class Bundle(CuttingPlanes):
         depend on alpha); any other coefficients are where to start.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
+
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
                  initial=None):  # fmt: skip
         rng = self._settle(tol, max_cuts, random_state, initial)
-        self._set_up(
-            PointwiseRisk(LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)), rng, initial
-        )
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
+        self._set_up(PointwiseRisk(problem), rng, initial)

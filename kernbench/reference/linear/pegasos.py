@@ -39,7 +39,7 @@ class Pegasos:
         The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step
         would throw w farther away than it was.
     random_state : None, int, RandomState or Generator
-        Asked for one seed; one uniform number per example then.
+        Draws the seed of the run, and the run one uniform number per example.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on
         exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the
@@ -63,6 +63,7 @@ class Pegasos:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -70,7 +71,7 @@ class Pegasos:
                  project=False, average=True):  # fmt: skip
         if not isinstance(batch_size, Integral) or batch_size < 1:
             raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._batch_size, self._project, self._average = problem, batch_size, project, average
         self._lambda = problem.alpha * problem.n / problem.total_weight
         self._cumulative = cumulative_weights(problem.weights)

@@ -22,7 +22,6 @@ from kernbench.solvers.base import Solution
 
 WIDTH = 8  # features of a block, by default
 RECOMPUTED = 64  # passes over the blocks between two recomputations of the scores
-LOSSES = ("squared_hinge", "log_loss")
 
 
 class RBCD:
@@ -40,7 +39,7 @@ class RBCD:
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
         The hinge has no gradient to follow: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Asked for one seed; one uniform number per step then.
+        Draws the seed of the run, and the run one uniform number per step.
     initial : Solution, optional
         Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a
         warm start.
@@ -59,6 +58,7 @@ class RBCD:
         With a sentence that says what to change.
     """
 
+    losses = ("squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -68,7 +68,7 @@ class RBCD:
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
         if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
             raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem = problem
         self._n_blocks = min(n_blocks or -(-design.n_coef // WIDTH), design.n_coef)
         self._columns = type(design)(design.X.T)

@@ -35,7 +35,7 @@ class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Asked for one seed; two uniform numbers per step then.
+        Draws the seed of the run, and the run two uniform numbers per step.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any
         other ``coef`` is a warm start, as if reached by ``n_iter`` steps.
@@ -57,6 +57,7 @@ class SBMD:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -64,7 +65,7 @@ class SBMD:
                  largest_step=None, average=True):  # fmt: skip
         if not isinstance(n_blocks, Integral) or n_blocks < 1:
             raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._average = problem, average
         self._n_blocks = min(n_blocks, design.n_coef)
         self._lambda = problem.alpha * problem.n / problem.total_weight

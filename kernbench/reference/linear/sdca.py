@@ -22,7 +22,6 @@ from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
 
 ORDERS = ("permutation", "uniform")
-LOSSES = ("hinge", "squared_hinge", "log_loss")
 STILL = 1e-12  # a gradient, or a step of the logistic loss, that is rounding
 MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
 
@@ -55,7 +54,7 @@ class SDCA:
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
         Where to start: at the dual variables of a run of this class, which goes on exactly if `alpha` and
-        `loss` are the same; or at those that the margins of ``coef`` tell, -l'(m_i).
+        `loss` are the same; or from -l'(m_i) at the margins m_i of ``coef``.
 
     Raises
     ------
@@ -63,6 +62,7 @@ class SDCA:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     first_check = None
     n_kernel_evaluations = 0
@@ -71,7 +71,7 @@ class SDCA:
                  min_iter=0, random_state=None, initial=None):  # fmt: skip
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.tol, self.min_iter = require_number("tol", tol), min_iter
         self.problem, self.loss, self._uniform = problem, problem.loss, order == "uniform"
         self._shrinking = bool(shrinking) and not self._uniform and self.loss is not LogLoss
@@ -169,7 +169,7 @@ class SDCA:
                 tol = max(tol if self._uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # What came of the estimate tells how to read the next one, unless it is of other rows.
+            # The error of this estimate corrects the next one, unless that is of other rows.
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return

@@ -25,7 +25,7 @@ from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
 
-MOST_SLACK = 2.0  # heights lie in [-1, 1]: nobody needs more
+MOST_SLACK = 2.0  # enough, as heights lie in [-1, 1]
 FIRST_HORIZON = 4096
 SMALLEST = 1e-150  # of the largest q_i: what is lost to underflow could never come back
 
@@ -51,7 +51,7 @@ class SIMBA:
         Ones by default.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Asked for one seed; two uniform numbers per step then.
+        Draws the seed of the run, and the run two uniform numbers per step.
     initial : Solution, optional
         Where to start. A run of this class with the same settings goes on exactly. Other coefficients give
         the first budget, and are the solution until the first game is over: a game itself begins at w = 0.
@@ -69,6 +69,7 @@ class SIMBA:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge",)
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -80,7 +81,7 @@ class SIMBA:
             raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
         self._tuned = alpha is not None
         problem = LinearProblem(
-            design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=("hinge",)
+            design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=self.losses
         )
         self.problem = problem
         largest = squared_norms(design)[problem.weights > 0].max()

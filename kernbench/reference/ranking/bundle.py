@@ -33,9 +33,11 @@ class Bundle(CuttingPlanes):
         depend on alpha); any other coefficients are where to start.
     """
 
+    losses = ("hinge", "squared_hinge")
+
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None):  # fmt: skip
         rng = self._settle(tol, max_cuts, random_state, initial)
         problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
-                                  balanced=balanced, rng=rng)  # fmt: skip
+                                  balanced=balanced, rng=rng, offered=self.losses)  # fmt: skip
         self._set_up(problem, rng, initial)

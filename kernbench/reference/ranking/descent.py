@@ -13,6 +13,7 @@ PATIENCE = 20  # iterations over which the best objective has to improve
 class _Descent:
     """What both methods share: subgradients of the whole objective, the best iterate, the stopping rule."""
 
+    losses = ("hinge", "squared_hinge")
     granularity = 1
     first_check = PATIENCE
     extra_state = ()
@@ -21,7 +22,9 @@ class _Descent:
         self.learning_rate = require_number("learning_rate", learning_rate, positive=True)
         self.average = bool(average)
         self._seed = seed_of(random_state, initial)
-        self.problem = PairwiseProblem(design, y, rng=np.random.default_rng(self._seed), **problem)
+        self.problem = PairwiseProblem(
+            design, y, rng=np.random.default_rng(self._seed), offered=self.losses, **problem
+        )
         self.design, self.alpha = design, self.problem.alpha
         self.n_iter, self.converged = 0, False
         d = design.n_coef

@@ -5,7 +5,7 @@ import numpy as np
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.reference.bundle.preconditioner import LARGEST, Metric, metric_rows
+from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 
@@ -50,6 +50,7 @@ class Newton:
         Hessian products so far.
     """
 
+    losses = ("squared_hinge",)
     granularity = 1
     first_check = None
 
@@ -60,7 +61,7 @@ class Newton:
         rng = np.random.default_rng(self._seed)
         problem = PairwiseProblem(
             design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced, rng=rng,
-            offered=(SQUARED_HINGE,),
+            offered=self.losses,
         )  # fmt: skip
         self._set_up(problem, rng)
         if initial is not None:
@@ -70,10 +71,10 @@ class Newton:
         design = problem.design
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
-        self._metric = None
+        self._preconditioner = None
         if not design.is_kernel and design.n_coef <= LARGEST:
-            rows = metric_rows(problem.n, design.n_coef, rng)
-            self._metric = Metric(design, problem.positive, self.alpha, rows)
+            rows = preconditioner_rows(problem.n, design.n_coef, rng)
+            self._preconditioner = Preconditioner(design, problem.positive, self.alpha, rows)
         self.n_iter, self.n_products, self.converged = 0, 0, False
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
         self._objective, self._bound, self._warm = None, 0.0, False
@@ -133,8 +134,8 @@ class Newton:
         self.converged = self.gap() <= self.tol * self._objective
 
     def _iterate(self):
-        if self._metric is not None and self._n_steps in REFITS:
-            self._fit_metric(self._scores)
+        if self._preconditioner is not None and self._n_steps in REFITS:
+            self._fit_preconditioner(self._scores)
         self._n_steps += 1
         step, moved = self._newton_step()
         slope = self.design.inner(self._gradient, step, moved)
@@ -149,9 +150,9 @@ class Newton:
         self._objective, self._g = objective, g
         self._differentiate()
 
-    def _fit_metric(self, scores):
+    def _fit_preconditioner(self, scores):
         together = self.problem.positive.astype(np.float64)
-        self._metric.fit(np.abs(self._hessian(scores, together)))
+        self._preconditioner.fit(np.abs(self._hessian(scores, together)))
 
     def _hessian(self, scores, v):
         return self.problem.pairs.squared_hinge_hessian_product(scores, v)
@@ -180,7 +181,7 @@ class Newton:
         return step, moved
 
     def _precondition(self, residual):
-        z = residual if self._metric is None else self._metric.solve(residual)
+        z = residual if self._preconditioner is None else self._preconditioner.solve(residual)
         return z, self.design.scores(z)
 
     # --- what it found
@@ -207,7 +208,7 @@ class Newton:
         """Return the point as of now."""
         state = {"seed": np.array([self._seed]), "settings": self.problem.settings(),
                  "signature": self.problem.signature(self._scores),
-                 "hessian": np.empty((0, 0)) if self._metric is None else self._metric.hessian.copy(),
+                 "hessian": np.empty((0, 0)) if self._preconditioner is None else self._preconditioner.hessian.copy(),
                  "progress": np.array([self._bound, self._n_steps], dtype=np.float64)}  # fmt: skip
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
@@ -219,9 +220,9 @@ class Newton:
             return
         if not self.problem.same_data(state["signature"], self.design.scores(self._coef)):
             return
-        if self._metric is not None:
-            self._metric.load(state["hessian"])
+        if self._preconditioner is not None:
+            self._preconditioner.load(state["hessian"])
         if state["settings"][0] == self.alpha:
             self._bound, self._n_steps = state["progress"][0], int(state["progress"][1])
-        elif self._metric is not None and len(self._metric.hessian):
-            self._n_steps = 3  # the metric serves the next alpha too, for a step
+        elif self._preconditioner is not None and len(self._preconditioner.hessian):
+            self._n_steps = 3  # the Hessian does not depend on alpha: it serves a step for the next one, too

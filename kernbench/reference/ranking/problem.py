@@ -8,7 +8,7 @@ from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
 from kernbench.ranking.drawing import draw_pairs
 from kernbench.reference.bundle.risk import Risk
-from kernbench.reference.ranking.pairwise import AllPairs, DrawnPairs
+from kernbench.reference.ranking.pairs import AllPairs, DrawnPairs
 
 
 class PairwiseProblem(Risk):
@@ -56,7 +56,7 @@ class PairwiseProblem(Risk):
 
     @property
     def centred_by(self):
-        """The classes whose means the metric takes out."""
+        """The classes whose means the Hessian leaves out."""
         return self.positive
 
     def risk(self, scores):
@@ -68,10 +68,9 @@ class PairwiseProblem(Risk):
     def density(self, scores):
         """Return how many pairs each sample has at the margin: the weights h of the Hessian, at least 0, shape (n,).
 
-        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; a
-        finite difference tells what the Hessian of a piecewise linear loss would be if it were smooth. Where
-        scores have no spread, at f = 0, the squared loss stands in, whose Hessian weighs all samples of a
-        class alike.
+        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; this finite
+        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of the
+        squared loss is taken, which weights all samples of a class equally.
         """
         members = self.positive, ~self.positive
         width = 0.2 * np.sqrt(sum(np.var(scores[m]) for m in members))

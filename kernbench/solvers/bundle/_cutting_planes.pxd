@@ -3,7 +3,7 @@
 from kernbench.solvers.bundle._cuts cimport Cuts
 from kernbench.solvers.design._design cimport Design
 from kernbench.solvers.bundle._line_search cimport SampledLine
-from kernbench.solvers.bundle._preconditioner cimport Metric
+from kernbench.solvers.bundle._preconditioner cimport Preconditioner
 from kernbench.solvers.bundle._risk cimport Risk
 
 
@@ -16,17 +16,17 @@ cdef class CuttingPlanes:
     cdef Design design
     cdef Cuts cuts
     cdef SampledLine line
-    cdef Metric metric
+    cdef Preconditioner preconditioner
     cdef object sample
     cdef long long seed
     cdef double alpha
-    # the programme of the Newton step: the cuts in the metric, their values at the best point, their shares
+    # the programme of the Newton step: the cuts times L^-T (M = L L'), their values at the best point, their shares
     cdef double[:, ::1] Z
     cdef double[::1] heights, shares
     # the best point and its scores; the point to come with the slopes there, and the way to it
     cdef double[::1] coef, scores, next_coef, next_scores, g, step, moved
     cdef double value, best_risk, bound, dual, last_gap
-    cdef bint warm, in_metric
+    cdef bint warm, was_newton
     cdef Py_ssize_t n_steps, stuck
 
     cdef int _evaluate(self) except -1 nogil

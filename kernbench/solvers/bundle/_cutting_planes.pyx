@@ -1,4 +1,4 @@
-"""Cutting planes in the metric of the margin: alpha/2 ||f||^2 + R(f) to a certified gap, for any convex risk R of scores.
+"""Cutting planes with Newton steps: alpha/2 ||f||^2 + R(f) to a certified gap, for any convex risk R of scores.
 
 The risk R lies above each of its tangents, R(f) >= <a_k, f> + b_k (a cut). The lower bound of the optimum is
 
@@ -8,9 +8,10 @@ a small dual programme, attained at f = -sum_k u_k a_k / alpha (Teo et al. 2010)
 the next point lies on the line from the best point so far to a minimiser of the model, by a line search on scores.
 Three things differ, and divide the number of cuts by five to ten:
 
-* the model is minimised with a quadratic term in the metric of what is at the margin, around the best point: a mean over
-  many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap the plain model has its turn;
-* the cut is taken where the line search ends, just beyond the minimiser, so that it tells the slope on either side;
+* the model is minimised with a quadratic term around the best point, the Hessian of the smoothed risk: a mean over
+  many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap, a plain step
+  follows;
+* the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both sides of it;
 * a fit on a sample of the data comes first.
 
 An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
@@ -21,7 +22,7 @@ from libc.math cimport INFINITY, fabs
 from kernbench.solvers.bundle._cuts cimport Cuts, weighted_sum
 from kernbench.solvers.design._design cimport Design, dot
 from kernbench.solvers.bundle._line_search cimport SampledLine
-from kernbench.solvers.bundle._preconditioner cimport Metric, metric_for
+from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditioner_for
 from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
 
 from numbers import Integral
@@ -70,9 +71,9 @@ cdef class CuttingPlanes:
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
         self.line = SampledLine(small, self.sample)
-        self.metric = metric_for(self.design, problem.centred_by, self.alpha, rng)
+        self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
         self.cuts = Cuts(self.design, self.max_cuts)
-        self.Z = np.empty((self.max_cuts + 1 if self.metric is not None else 1, d))
+        self.Z = np.empty((self.max_cuts + 1 if self.preconditioner is not None else 1, d))
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
         self.coef, self.next_coef, self.step = np.zeros(d), np.empty(d), np.empty(d)
         self.scores, self.next_scores, self.moved = np.zeros(n), np.empty(n), np.empty(n)
@@ -175,8 +176,8 @@ cdef class CuttingPlanes:
         cdef:
             Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
             double gap = self.value - self.bound, slope, curvature, t
-            bint plain = self.metric is None or (self.in_metric and gap > 0.5 * self.last_gap)
-        self.last_gap, self.in_metric = gap, not plain
+            bint plain = self.preconditioner is None or (self.was_newton and gap > 0.5 * self.last_gap)
+        self.last_gap, self.was_newton = gap, not plain
         if plain:
             for k in range(d):
                 self.step[k] = -self.cuts.sum[k] / self.alpha - self.coef[k]
@@ -200,8 +201,8 @@ cdef class CuttingPlanes:
         return 0
 
     cdef int _newton_step(self) except -1 nogil:
-        """step: f - f_0 for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 |f - f_0|^2 in the metric
-        M - alpha I, f_0 the best point."""
+        """step: f - f_0 for the f that minimises max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + 1/2 (f - f_0)' H (f - f_0),
+        f_0 the best point and H the Hessian M - alpha I of the risk."""
         cdef:
             Py_ssize_t k, l, m = self.cuts.n_cuts, d = self.design.n_coef
             double *last = &self.Z[m, 0]
@@ -209,7 +210,7 @@ cdef class CuttingPlanes:
             # `moved` is free until the step is known.
             self.problem.density(&self.scores[0], &self.moved[0])
             answer_signals()
-            self.metric.fit(&self.moved[0])
+            self.preconditioner.fit(&self.moved[0])
         self.n_steps += 1
         for k in range(m):
             self.Z[k, :] = self.cuts.elements[k, :]
@@ -217,7 +218,7 @@ cdef class CuttingPlanes:
             self.shares[k] = 0.0
         for l in range(d):
             last[l] = self.alpha * self.coef[l]
-        self.metric.half_solve(&self.Z[0, 0], m + 1)
+        self.preconditioner.half_solve(&self.Z[0, 0], m + 1)
         for k in range(m):
             self.heights[k] -= dot(&self.Z[k, 0], last, d)
             for l in range(k + 1):
@@ -226,7 +227,7 @@ cdef class CuttingPlanes:
         weighted_sum(self.cuts.elements, self.shares, m, -1.0, &self.step[0])
         for l in range(d):
             self.step[l] -= self.alpha * self.coef[l]
-        self.metric.solve(&self.step[0])
+        self.preconditioner.solve(&self.step[0])
         return 0
 
     # --- what it found -----------------------------------------------------------------------------------------------
@@ -255,15 +256,15 @@ cdef class CuttingPlanes:
         """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
         state = self.cuts.state() | {
             "seed": np.array([self.seed]), "settings": self.problem.settings(),
-            "signature": self.problem.signature(self._telling_scores()),
-            "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
+            "signature": self.problem.signature(self._identifying_scores()),
+            "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
             "progress": np.array([self.cuts.kept, self.best_risk, self.dual, self.bound, self.last_gap, self.n_steps,
-                                  self.in_metric, self.stuck], dtype=np.float64),
+                                  self.was_newton, self.stuck], dtype=np.float64),
         }
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
-    def _telling_scores(self):
-        """Scores that tell these data from others: those of the best point or, where it is 0, of the first cut."""
+    def _identifying_scores(self):
+        """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
         if np.any(self.coef) or self.cuts.n_cuts == 0:
             return self.scores
         return self.design.scores(self.cuts.elements[0])
@@ -278,20 +279,20 @@ cdef class CuttingPlanes:
         self.design.score(&self.coef[0], &self.scores[0])
         if not self.cuts.load(state):
             return
-        if not self.problem.same_data(state["signature"], self._telling_scores()):
+        if not self.problem.same_data(state["signature"], self._identifying_scores()):
             self.cuts.n_cuts = 0
             return
-        kept, self.best_risk, dual, bound, last_gap, n_steps, in_metric, stuck = state["progress"]
+        kept, self.best_risk, dual, bound, last_gap, n_steps, was_newton, stuck = state["progress"]
         self.cuts.kept = int(kept)
         self.value = self.best_risk + 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0],
                                                                            &self.scores[0])
-        if self.metric is not None:
-            self.metric.load(state["hessian"])
+        if self.preconditioner is not None:
+            self.preconditioner.load(state["hessian"])
         if state["settings"][0] == self.alpha:
             self.dual, self.bound, self.last_gap = dual, bound, last_gap
-            self.n_steps, self.in_metric, self.stuck = int(n_steps), bool(in_metric), int(stuck)
+            self.n_steps, self.was_newton, self.stuck = int(n_steps), bool(was_newton), int(stuck)
             self.converged = self._is_within(self.tol)
         else:
-            # The metric serves the next alpha too, for two steps.
-            self.n_steps = 2 if self.metric is not None and self.metric.fitted else 0
+            # The Hessian does not depend on alpha: it serves two steps for the next one, too.
+            self.n_steps = 2 if self.preconditioner is not None and self.preconditioner.fitted else 0
             self._raise_bound()

@@ -1,7 +1,7 @@
 """Line search by the derivative alone, on a sample of the scores.
 
 The objective along a line is alpha/2 |f + t step|^2 + R(s + t moved), and its derivative needs scores only. R's is
-taken on a sample; at t = 0 it is known exactly, so that the sample only has to tell its change.
+taken on a sample; at t = 0 it is known exactly, so that the sample is needed for its change only.
 """
 
 from libc.math cimport fabs

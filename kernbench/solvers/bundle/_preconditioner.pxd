@@ -1,16 +1,16 @@
-# The metric of the margin, for compiled solvers.
+# An approximate Hessian, factorised, for compiled solvers.
 
 from kernbench.solvers.design._design cimport Design
 
 
-cdef class Metric:
+cdef class Preconditioner:
     cdef readonly Py_ssize_t n_coef
     cdef Design design
     cdef double alpha
     cdef const unsigned char[::1] mask
     cdef Py_ssize_t[::1] rows
     cdef readonly bint fitted
-    cdef bint paired                     # whether `mask` tells two classes
+    cdef bint paired                     # whether `mask` holds the classes of pairs
     cdef double[:, ::1] hessian          # M - alpha I
     cdef double[:, ::1] factor           # the Cholesky factor, in the lower triangle as LAPACK sees it
     cdef int fit(self, const double *h) except -1 nogil
@@ -20,4 +20,4 @@ cdef class Metric:
     cdef void half_solve(self, double *V, Py_ssize_t count) noexcept nogil   # rows v of V <- L^-1 v, M = L L'
 
 
-cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alpha, object rng)
+cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng)

@@ -1,7 +1,7 @@
-"""The metric of the margin: the Hessian of the objective, with the two members of a pair taken as independent.
+"""A preconditioner: the Hessian of the objective, with the two members of a pair taken as independent.
 
-The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum of
-the h_i of one class, it becomes
+The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum
+of the h_i of one class, it becomes
 
     M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
 
@@ -23,45 +23,47 @@ import numpy as np
 LARGEST = 1500           # features up to which the d x d matrix is formed
 
 cdef enum:
-    ROWS = 4096          # samples that are always enough of them
-    WORTH = 64           # ... and so many numbers of X per sample: the sum then costs no more than a few passes over X
+    ROWS = 4096          # sum over at least this many samples
+    WORTH = 64           # ... or over 64 n / d of n, so that the sum costs no more than a few passes over X
     BLOCK = 256          # rows multiplied at a time
-    THREADED = 1 << 20   # products that two threads are worth
-    LANES = 8            # sums kept apart, for the threads; their number must not depend on that of the threads
+    THREADED = 1 << 20   # multiplications from which on threads pay
+    LANES = 8            # partial sums; a fixed number, so that results do not depend on the number of threads
 cdef double RIDGE = 1e-10
 
 
-cdef Metric metric_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
-    """A metric for few features, None for kernels and for many; of pairs if `mask` tells two classes, None of samples.
+cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
+    """Return the preconditioner for few features, None for kernels and for many; of a mean over pairs where `mask`
+    holds their classes, over samples where it is None.
 
-    Draws from `rng` if it looks at some rows only.
+    Draws from `rng` if it sums over some rows only.
     """
     cdef Py_ssize_t n = design.n_samples, size
     if design.is_kernel or design.n_coef > LARGEST:
         return None
     size = max(<Py_ssize_t> ROWS, WORTH * n // design.n_coef)
-    return _metric_of(design, mask, alpha, np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False)))
+    rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+    return _preconditioner_of(design, mask, alpha, rows)
 
 
-cdef Metric _metric_of(Design design, const unsigned char[::1] mask, double alpha, rows):
-    cdef Metric metric = Metric.__new__(Metric)
-    metric.design, metric.mask, metric.alpha, metric.n_coef = design, mask, alpha, design.n_coef
-    metric.hessian, metric.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
-    metric.rows, metric.paired = rows, mask is not None
-    return metric
+cdef Preconditioner _preconditioner_of(Design design, const unsigned char[::1] mask, double alpha, rows):
+    cdef Preconditioner made = Preconditioner.__new__(Preconditioner)
+    made.design, made.mask, made.alpha, made.n_coef = design, mask, alpha, design.n_coef
+    made.hessian, made.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
+    made.rows, made.paired = rows, mask is not None
+    return made
 
 
-def solve_in_the_metric(Design design, positive, double alpha, h, v):
-    """Return M^-1 v for weights h of the samples, all rows taken."""
+def solve_pairwise_hessian(Design design, positive, double alpha, h, v):
+    """Return M^-1 v for weights h of the samples, summed over all of them."""
     cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
     cdef double[::1] solved = np.array(v, dtype=np.float64)
-    cdef Metric metric = _metric_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
-    metric.fit(&weights[0])
-    metric.solve(&solved[0])
+    cdef Preconditioner hessian = _preconditioner_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
+    hessian.fit(&weights[0])
+    hessian.solve(&solved[0])
     return np.asarray(solved)
 
 
-cdef class Metric:
+cdef class Preconditioner:
     """The matrix M above, factorised."""
 
     def state(self):

@@ -92,6 +92,7 @@ cdef class SDCA:
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = BATCH
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None, initial=None,
@@ -102,7 +103,7 @@ cdef class SDCA:
         if problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         self.problem, self.rows, self.order, self.shrinking = problem, rows, order, shrinking
-        self.loss = margin_loss(loss)
+        self.loss = margin_loss(loss, offered=self.losses)
         self.code, self.upper = self.loss.code, self.loss.upper
         self.scale = 1.0 / (problem.alpha * problem.n)
         self.rng = as_generator(random_state)

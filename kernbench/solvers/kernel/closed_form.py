@@ -21,7 +21,7 @@ class ClosedForm:
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float
-        Regularisation, > 0; `losses.parzen` tells which is strong enough.
+        Regularisation, > 0; `problems.parzen` tells which is strong enough.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=False
         True only for classes of equal total weight: for others no alpha makes this the minimiser.
@@ -42,6 +42,7 @@ class ClosedForm:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 1
 
@@ -57,7 +58,7 @@ class ClosedForm:
         random_state=None,
         initial=None,
     ):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         self.problem = MarginProblem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
         )

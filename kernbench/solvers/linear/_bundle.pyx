@@ -126,7 +126,10 @@ cdef class Bundle(CuttingPlanes):
     Joachims, KDD 2006; Franc and Sonnenburg, JMLR 10 (2009); Teo, Vishwanathan, Smola, Le, JMLR 11 (2010).
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
+
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
                  initial=None):
         rng = self._settle(tol, max_cuts, random_state, initial)
-        self._set_up(PointwiseRisk(LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)), rng, initial)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
+        self._set_up(PointwiseRisk(problem), rng, initial)

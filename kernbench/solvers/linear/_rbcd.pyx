@@ -20,7 +20,6 @@ from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, indices_of, seed_of
 
-LOSSES = ("squared_hinge", "log_loss")
 cdef enum:
     WIDTH = 8              # features of a block, by default
     RECOMPUTED = 64        # passes over the blocks between two recomputations of the scores
@@ -42,7 +41,7 @@ cdef class RBCD:
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
         The hinge has no gradient to follow: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Asked for one seed; one uniform number per step then.
+        Draws the seed of the run, and the run one uniform number per step.
     initial : Solution, optional
         Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a warm start.
     n_blocks : int, optional
@@ -72,6 +71,7 @@ cdef class RBCD:
     cdef const double[::1] y, weights
     cdef double[::1] w, scores, slopes, constants, change
 
+    losses = ("squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -81,7 +81,7 @@ cdef class RBCD:
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
         if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
             raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.loss = problem, design, problem.loss.code
         self.y, self.weights, self.alpha, self.share = problem.y, problem.weights, problem.alpha, 1.0 / problem.n
         self.n_blocks = min(n_blocks or -(-design.n_coef // WIDTH), design.n_coef)

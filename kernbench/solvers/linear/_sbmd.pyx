@@ -42,7 +42,7 @@ cdef class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Asked for one seed; two uniform numbers per step then.
+        Draws the seed of the run, and the run two uniform numbers per step.
     initial : Solution, optional
         Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
         ``coef`` is a warm start, as if reached by ``n_iter`` steps.
@@ -77,6 +77,7 @@ cdef class SBMD:
     cdef const double[::1] y
     cdef double[::1] w, sum, counted
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -84,7 +85,7 @@ cdef class SBMD:
                  largest_step=None, average=True):
         if not isinstance(n_blocks, Integral) or n_blocks < 1:
             raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
         self.average, self.n_blocks = average, min(n_blocks, design.n_coef)
         self.lam = problem.alpha * problem.n / problem.total_weight

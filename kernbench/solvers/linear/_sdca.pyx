@@ -37,7 +37,6 @@ cdef extern from "_dual_steps.h" nogil:
     double dual_sum "kb_dual_sum"(const Sample *samples, Py_ssize_t n, int loss)
 
 ORDERS = ("permutation", "uniform")
-LOSSES = ("hinge", "squared_hinge", "log_loss")
 cdef double MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
 
 
@@ -89,6 +88,7 @@ cdef class SDCA:
     cdef int64_t[::1] order
     cdef double[::1] coef
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     first_check = None
     n_kernel_evaluations = 0
@@ -97,7 +97,7 @@ cdef class SDCA:
                  min_iter=0, random_state=None, initial=None):
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=LOSSES)
+        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.tol, self.min_iter = require_number("tol", tol), min_iter
         self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
         self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
@@ -194,7 +194,7 @@ cdef class SDCA:
                 tol = max(tol if self.uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # What came of the estimate tells how to read the next one, unless it is of other rows.
+            # The error of this estimate corrects the next one, unless that is of other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return

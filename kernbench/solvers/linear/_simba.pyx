@@ -25,7 +25,7 @@ from kernbench.problems.draws import UniformStream, seed_of
 cdef enum:
     FIRST_GAME = 4096
     DRAWS = 4096
-cdef double MOST_SLACK = 2.0   # heights lie in [-1, 1]: nobody needs more
+cdef double MOST_SLACK = 2.0   # enough, as heights lie in [-1, 1]
 cdef double SMALLEST = 1e-150  # of the largest q_i: what is lost to underflow could never come back
 FIRST_HORIZON = FIRST_GAME
 
@@ -51,7 +51,7 @@ cdef class SIMBA:
         Ones by default.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Asked for one seed; two uniform numbers per step then.
+        Draws the seed of the run, and the run two uniform numbers per step.
     initial : Solution, optional
         Where to start. A run of this class with the same settings goes on exactly. Other coefficients give the first
         budget, and are the solution until the first game is over: a game itself begins at w = 0.
@@ -82,6 +82,7 @@ cdef class SIMBA:
     cdef double[::1] u, q, counts, lags, last, last_dual
     cdef double[::1] v, column, values, masses   # working memory
 
+    losses = ("hinge",)
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -93,7 +94,7 @@ cdef class SIMBA:
             raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
         self.tuned = alpha is not None
         problem = LinearProblem(design, y, alpha=alpha if self.tuned else 1.0, weights=weights, loss=loss,
-                                offered=("hinge",))
+                                offered=self.losses)
         self.problem, self.design, self.y, self.weights = problem, design, problem.y, problem.weights
         largest = squared_norms(design)[problem.weights > 0].max()
         self.radius = np.sqrt(largest) if largest > 0 else 1.0
@@ -233,7 +234,7 @@ cdef class SIMBA:
             double above = 0.0, inside = 0.0
             bint near
         if mass <= 0.0:
-            return 2.0             # q_i <= 1: nobody
+            return 2.0             # q_i <= 1: no example
         # No branches: on which side an example is cannot be foreseen.
         for i in range(n):
             near = (q[i] >= low) & (q[i] <= high)

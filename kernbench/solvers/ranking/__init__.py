@@ -7,7 +7,7 @@ Adamax), and ``closed_form`` for the squared loss. What they share:
 
 and one floor below, with the solvers on explicit features:
 
-* ``_metric``  an approximate Hessian for few features, factorised;
+* ``_preconditioner``  an approximate Hessian for few features, factorised;
 * ``_cutting_planes``  the bundle method for any risk of scores (``_risk``), with its cuts and their lower
   bound (``_cuts``) and its small problems (``_simplex_qp``, ``_line_search``).
 """

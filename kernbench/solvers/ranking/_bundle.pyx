@@ -1,4 +1,4 @@
-"""The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `solvers/_cutting_planes`)."""
+"""The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `solvers.bundle._cutting_planes`)."""
 
 from kernbench.solvers.bundle._cutting_planes cimport CuttingPlanes
 
@@ -47,9 +47,11 @@ cdef class Bundle(CuttingPlanes):
     Joachims, KDD 2006; Franc and Sonnenburg, JMLR 10 (2009); Teo, Vishwanathan, Smola, Le, JMLR 11 (2010).
     """
 
+    losses = ("hinge", "squared_hinge")
+
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None):
         rng = self._settle(tol, max_cuts, random_state, initial)
         problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
-                                  balanced=balanced, rng=rng)
+                                  balanced=balanced, rng=rng, offered=self.losses)
         self._set_up(problem, rng, initial)

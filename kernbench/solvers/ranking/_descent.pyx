@@ -35,6 +35,7 @@ cdef class Descent:
     cdef double[::1] x, scores, g, element, slopes
     cdef double[::1] mean, best_coef, history
 
+    losses = ("hinge", "squared_hinge")
     granularity = 1
     first_check = PATIENCE
 
@@ -42,7 +43,7 @@ cdef class Descent:
         self.learning_rate = require_number("learning_rate", learning_rate, positive=True)
         self.average = bool(average)
         self.seed = seed_of(random_state, initial)
-        self.problem = PairwiseProblem(design, y, rng=np.random.default_rng(self.seed), **problem)
+        self.problem = PairwiseProblem(design, y, rng=np.random.default_rng(self.seed), offered=self.losses, **problem)
         self.design, self.alpha = self.problem.design, self.problem.alpha
         d, n = self.design.n_coef, self.problem.n
         self.x, self.mean, self.best_coef, self.element = np.zeros(d), np.zeros(d), np.zeros(d), np.empty(d)

@@ -7,7 +7,7 @@ the risk or so.
 from libc.math cimport fabs, sqrt
 
 from kernbench.solvers.design._design cimport Design
-from kernbench.solvers.bundle._preconditioner cimport Metric, metric_for
+from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditioner_for
 from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
 from kernbench.solvers.ranking._problem cimport PairwiseProblem
 
@@ -73,7 +73,7 @@ cdef class Newton:
     cdef public double tol
     cdef readonly PairwiseProblem problem
     cdef Design design
-    cdef Metric metric
+    cdef Preconditioner preconditioner
     cdef object sample
     cdef long long seed
     cdef double alpha, value, bound
@@ -85,6 +85,7 @@ cdef class Newton:
     # a trial point, or what conjugate gradients need: an element of H is followed by its scores
     cdef double[::1] next_coef, next_scores, step, moved, residual, z, z_scores, p, p_scores, product, curved
 
+    losses = ("squared_hinge",)
     granularity = 1
     first_check = None
 
@@ -94,7 +95,7 @@ cdef class Newton:
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
         problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
-                                  balanced=balanced, rng=rng, offered=(SQUARED_HINGE,))
+                                  balanced=balanced, rng=rng, offered=self.losses)
         self._set_up(problem, rng)
         if initial is not None:
             self._start_from(initial)
@@ -103,7 +104,7 @@ cdef class Newton:
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
         d, n = problem.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
-        self.metric = metric_for(self.design, problem.mask, self.alpha, rng)
+        self.preconditioner = preconditioner_for(self.design, problem.mask, self.alpha, rng)
         self.coef, self.scores, self.g = np.zeros(d), np.zeros(n), np.empty(n)
         self.gradient = np.empty(d)
         self.gradient_scores = np.empty(n if self.design.is_kernel else 1)
@@ -179,8 +180,8 @@ cdef class Newton:
 
     cdef int _iterate(self) except -1 nogil:
         cdef double slope, t = 1.0, value
-        if self.metric is not None and self.n_steps in (0, 1, 2, 4, 8, 16, 32):
-            self._fit_metric()
+        if self.preconditioner is not None and self.n_steps in (0, 1, 2, 4, 8, 16, 32):
+            self._fit_preconditioner()
         self.n_steps += 1
         self._newton_step()
         slope = self.design.inner(&self.gradient[0], &self.step[0], &self.moved[0])
@@ -209,7 +210,7 @@ cdef class Newton:
             self.next_scores[k] = self.scores[k] + t * self.moved[k]
         return self._value_at(&self.next_coef[0], &self.next_scores[0])
 
-    cdef int _fit_metric(self) except -1 nogil:
+    cdef int _fit_preconditioner(self) except -1 nogil:
         """Weigh each sample by its pairs at the scores ranked last: by |Hessian times the indicator of a class|."""
         cdef Py_ssize_t i, n = self.problem.n
         for i in range(n):
@@ -217,7 +218,7 @@ cdef class Newton:
         self.problem.pairs.hessian_product(&self.moved[0], &self.curved[0])
         for i in range(n):
             self.curved[i] = fabs(self.curved[i])
-        return self.metric.fit(&self.curved[0])
+        return self.preconditioner.fit(&self.curved[0])
 
     cdef int _newton_step(self) except -1 nogil:
         """Solve (Hessian) step = -gradient by preconditioned conjugate gradients; `moved` becomes the step's scores."""
@@ -259,10 +260,10 @@ cdef class Newton:
         return 0
 
     cdef int _precondition(self) except -1 nogil:
-        """z: the residual in the metric; and its scores."""
+        """z: the preconditioned residual; and its scores."""
         self.z[:] = self.residual
-        if self.metric is not None:
-            self.metric.solve(&self.z[0])
+        if self.preconditioner is not None:
+            self.preconditioner.solve(&self.z[0])
         return self.design.score(&self.z[0], &self.z_scores[0])
 
     # --- what it found -----------------------------------------------------------------------------------------------
@@ -289,7 +290,7 @@ cdef class Newton:
         """Return the point as of now."""
         state = {"seed": np.array([self.seed]), "settings": self.problem.settings(),
                  "signature": self.problem.signature(self.scores),
-                 "hessian": np.empty((0, 0)) if self.metric is None else self.metric.state(),
+                 "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
                  "progress": np.array([self.bound, self.n_steps], dtype=np.float64)}
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
@@ -301,9 +302,9 @@ cdef class Newton:
             return
         if not self.problem.same_data(state["signature"], self.design.scores(self.coef)):
             return
-        if self.metric is not None:
-            self.metric.load(state["hessian"])
+        if self.preconditioner is not None:
+            self.preconditioner.load(state["hessian"])
         if state["settings"][0] == self.alpha:
             self.bound, self.n_steps = state["progress"][0], int(state["progress"][1])
-        elif self.metric is not None and self.metric.fitted:
-            self.n_steps = 3        # the metric serves the next alpha too, for a step
+        elif self.preconditioner is not None and self.preconditioner.fitted:
+            self.n_steps = 3        # the Hessian does not depend on alpha: it serves a step for the next one, too

@@ -68,9 +68,9 @@ cdef class PairwiseProblem(Risk):
     cdef int density(self, const double *scores, double *h) except -1 nogil:
         """How many pairs each sample has at the margin: the weights h of the Hessian, at least 0.
 
-        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; a finite
-        difference tells what the Hessian of a piecewise linear loss would be if it were smooth. Where scores have no
-        spread, at f = 0, the squared loss stands in, whose Hessian weighs all samples of a class alike.
+        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; this finite
+        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of the
+        squared loss is taken, which weights all samples of a class equally.
         """
         cdef:
             Py_ssize_t i, n = self.n

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
-from kernbench.solvers.bundle._preconditioner import LARGEST, solve_in_the_metric
+from kernbench.solvers.bundle._preconditioner import LARGEST, solve_pairwise_hessian
 
 
 def squared_loss_solution(design, y, *, alpha, weights=None):
@@ -43,4 +43,4 @@ def squared_loss_solution(design, y, *, alpha, weights=None):
     for members in (positive, ~positive):
         shares[members] /= shares[members].sum()
     difference = design.combine(np.where(positive, shares, -shares))
-    return solve_in_the_metric(design, positive, alpha, 2 * shares, 2 * difference)
+    return solve_pairwise_hessian(design, positive, alpha, 2 * shares, 2 * difference)

@@ -20,7 +20,7 @@ from kernbench.problems.conjugate import (
 )
 from kernbench.problems.margin_problem import require_state
 from kernbench.problems.samples import as_source
-from kernbench.reference.kernel.conjugate.line_search import Line, active_part, bracket_search, exact_search
+from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, bracket_search, exact_search
 from kernbench.solvers.base import Solution
 
 
@@ -74,6 +74,7 @@ class SCS:
         The sample grows no further.
     """
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 20
     printed = frozenset()  # "direction" and "acceptance": as the paper prints them
@@ -82,7 +83,7 @@ class SCS:
                  initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=None, delta_min=1e-3,
                  delta_0=0.5, delta_max=8.0, eta1=0.1, eta2=1e-3, gamma=2.0, n=8, c1=0.25, c2=0.4, s0=50, growth=50,
                  sample_cap=2000):  # fmt: skip
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         check_scs(geometry=geometry, line_search=line_search, validation=validation, eps=eps, delta_min=delta_min,
                   delta_0=delta_0, delta_max=delta_max, eta1=eta1, eta2=eta2, gamma=gamma, n=n, c1=c1, c2=c2, s0=s0,
                   growth=growth, sample_cap=sample_cap)  # fmt: skip

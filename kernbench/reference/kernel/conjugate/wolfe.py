@@ -10,7 +10,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.conjugate import certified_gap, check_wolfe, smallest_norm
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.reference.bundle.simplex_qp import simplex_qp
-from kernbench.reference.kernel.conjugate.line_search import Line, active_part, exact_search, wolfe_search
+from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, exact_search, wolfe_search
 from kernbench.solvers.base import Solution
 
 
@@ -49,6 +49,7 @@ class Wolfe:
         Decrease and flatness that the bracket search asks for.
     """
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 20
 
@@ -70,7 +71,7 @@ class Wolfe:
         c1=0.25,
         c2=0.4,
     ):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
                     c2=c2)  # fmt: skip
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)

@@ -65,7 +65,6 @@ class NormBallSGD(OnlineSolver):
                  average_power=None, random_state=None, initial=None):  # fmt: skip
         super().__init__(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"),
         )  # fmt: skip
         n = self._problem.n
         self._tuned = radius is None

@@ -76,7 +76,6 @@ class NORMA(OnlineSolver):
                  random_state=None, initial=None):  # fmt: skip
         super().__init__(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"),
         )  # fmt: skip
         self._step_at = StepRule.of(self._problem, self._diagonal, schedule, step)
         self._newest = require_count("truncation", truncation) or np.inf

@@ -19,12 +19,13 @@ class OnlineSolver:
     and intercept.
     """
 
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = BATCH
     finished = False
     dual_point = "plain"  # see `Expansion.gap`
 
-    def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss, losses):
-        margin_loss(loss, losses)
+    def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss):
+        margin_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if problem.alpha is None:
             raise ValueError(f"{type(self).__name__} needs alpha, a positive number")

@@ -66,7 +66,6 @@ class Pegasos(OnlineSolver):
             raise ValueError("project=True needs fit_intercept=False: only that problem is projected")
         super().__init__(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"),
         )  # fmt: skip
         problem = self._problem
         self._project, self._rescale = project, rescale

@@ -65,14 +65,13 @@ class Perceptron(OnlineSolver):
         With a sentence that says what to change.
     """
 
+    losses = ("hinge",)
     dual_point = "scaled"
     n_logical_evaluations = 0
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", n_passes=1,
                  order="random", output="last", random_state=None, initial=None):  # fmt: skip
-        super().__init__(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, losses=("hinge",)
-        )
+        super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         n = self._problem.n
         self._n_passes = require_count("n_passes", n_passes)
         self._order_name = check_name("order", order, ORDERS)

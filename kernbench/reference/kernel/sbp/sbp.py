@@ -71,13 +71,14 @@ class SBP:
         With a sentence that says what to change.
     """
 
+    losses = ("hinge",)
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
                  average_power=None, fetch_rows=16, random_state=None, initial=None):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None

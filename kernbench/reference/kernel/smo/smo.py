@@ -54,6 +54,7 @@ class SMO:
         Problems of at most this many rows are one working set.
     """
 
+    losses = ("hinge", "squared_hinge")
     granularity = 1
     first_check = None
 
@@ -83,7 +84,7 @@ class SMO:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        loss = margin_loss(loss, offered=("hinge", "squared_hinge")).name
+        loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
         )

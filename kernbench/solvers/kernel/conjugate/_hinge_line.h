@@ -7,7 +7,7 @@
 #include "_simd.h"
 
 /* A margin this near to 1 is at the kink: to the search, and to the subgradient where it stopped. The second is wider,
- * so that a search that ends at a kink ends well inside; reference/kernel/line_search.py. */
+ * so that a search that ends at a kink ends well inside; reference/kernel/conjugate/hinge_line.py. */
 #define KB_SEARCH_KINK 1e-13
 #define KB_KINK 1e-10
 #define KB_LANES 4

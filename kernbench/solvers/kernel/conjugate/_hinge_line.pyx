@@ -1,4 +1,4 @@
-"""The regularised hinge loss along a direction, and how far to go: reference/kernel/line_search.py, compiled.
+"""The regularised hinge loss along a direction, and how far to go: reference/kernel/conjugate/hinge_line.py, compiled.
 
 With the responses u of f and v of the direction, a look at another t is one pass over the sample, and the best
 intercept for it another two.

@@ -102,6 +102,7 @@ cdef class SCS:
     cdef double[::1] coef, direction, part, active, applied, g   # one entry per example of the sample
     cdef double[::1] u, v, z, h, hh                              # responses at [watched | sample]
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 20
 
@@ -109,7 +110,7 @@ cdef class SCS:
                  initial=None, geometry="rkhs", line_search="exact", validation="redraw", eps=None, delta_min=1e-3,
                  delta_0=0.5, delta_max=8.0, eta1=0.1, eta2=1e-3, gamma=2.0, n=8, c1=0.25, c2=0.4, s0=50, growth=50,
                  sample_cap=2000):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         check_scs(geometry=geometry, line_search=line_search, validation=validation, eps=eps, delta_min=delta_min,
                   delta_0=delta_0, delta_max=delta_max, eta1=eta1, eta2=eta2, gamma=gamma, n=n, c1=c1, c2=c2, s0=s0,
                   growth=growth, sample_cap=sample_cap)

@@ -78,12 +78,13 @@ cdef class Wolfe:
     cdef Py_ssize_t[::1] wanted
     cdef double[:, ::1] g, h, parts, gram       # of the bundle: subgradients, their products with K, active parts
 
+    losses = ("hinge",)
     granularity = 1
     first_check = 20
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4):
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
                     c2=c2)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)

@@ -66,7 +66,7 @@ cdef class NormBallSGD(OnlineSolver):
                  average_power=None, random_state=None, initial=None):
         OnlineSolver.__init__(
             self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"), random_state=random_state,
+            random_state=random_state,
         )
         problem = self.problem
         self.tuned = radius is None

@@ -75,7 +75,7 @@ cdef class NORMA(OnlineSolver):
                  step=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None):
         OnlineSolver.__init__(
             self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"), random_state=random_state,
+            random_state=random_state,
         )
         rule = StepRule.of(self.problem, np.asarray(self.diagonal), schedule, step)
         self.schedule, self.reach, self.longest = SCHEDULES.index(rule.schedule), rule.reach, rule.longest

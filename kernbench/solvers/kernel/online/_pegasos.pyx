@@ -56,7 +56,7 @@ cdef class Pegasos(OnlineSolver):
             raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
         OnlineSolver.__init__(
             self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            losses=("hinge", "squared_hinge", "log_loss"), random_state=random_state,
+            random_state=random_state,
         )
         problem = self.problem
         self.project, self.rescale = project, rescale

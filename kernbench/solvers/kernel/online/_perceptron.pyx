@@ -68,12 +68,13 @@ cdef class Perceptron(OnlineSolver):
     cdef const double[::1] uniform      # the coins of the steps to come, for output="random"
     cdef double[::1] weights, mistakes, responses, mistake_sums, response_sums, drawn
 
+    losses = ("hinge",)
     dual_point = "scaled"
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", n_passes=1, order="random",
                  output="last", random_state=None, initial=None):
         OnlineSolver.__init__(
-            self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, losses=("hinge",),
+            self, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
         )
         n = self.problem.n
         self.n_passes = require_count("n_passes", n_passes)

@@ -87,13 +87,14 @@ cdef class SBP:
     cdef Py_ssize_t coin, used_first, used_second
     cdef Py_ssize_t[::1] wish
 
+    losses = ("hinge",)
     granularity = 1
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
                  average_power=None, fetch_rows=16, random_state=None, initial=None):
         if (alpha is None) == (nu is None):
             raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
-        margin_loss(loss, offered=("hinge",))
+        margin_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None

@@ -117,6 +117,7 @@ cdef class SMO:
     cdef bint exact                     # the gradient was computed anew since the last step
     cdef Py_ssize_t n_kept              # members that the last set took over from the one before
 
+    losses = ("hinge", "squared_hinge")
     granularity = 1
     first_check = None
 
@@ -128,7 +129,7 @@ cdef class SMO:
             raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
         if not tol > 0:
             raise ValueError(f"tol must be positive, got {tol!r}")
-        loss = margin_loss(loss, offered=("hinge", "squared_hinge")).name
+        loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n

@@ -1,4 +1,4 @@
-"""The dual problem of SMO as arrays, who violates its optimality conditions, and who is settled.
+"""The dual problem of SMO as arrays: violation of its optimality conditions, working sets, shrinking.
 
     maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,  sum beta = 0 (with a bias)
 
@@ -7,8 +7,8 @@ has the dual value a - a^2/4 at a_i = alpha n |beta_i| / w_i >= 0: no upper boun
 
     1/(alpha n) sum_i w_i a_i^2 / 4 = 1/2 sum_i R_ii beta_i^2,     R_ii = alpha n / (2 w_i).
 
-beta is optimal when no coordinate that can grow has a larger e than one that can shrink (without a bias: when
-e is 0 wherever the box lets beta go along it).
+beta is optimal when no coordinate that can grow has a larger e than one that can shrink (without a bias: when no
+coordinate can move in the direction of its e).
 """
 
 from dataclasses import dataclass, fields
@@ -17,8 +17,8 @@ import numpy as np
 
 from kernbench.losses.margin import SquaredHinge
 
-SAME_BETA = 1e-13  # share of its box within which a coefficient is at its bound
-TINY = 1e-12  # curvature of a pair of equal points
+SAME_BETA = 1e-13  # distance to a bound, relative to the box, that counts as rounding
+TINY = 1e-12  # lower bound on the curvature, for pairs of equal points
 
 
 @dataclass
@@ -34,7 +34,7 @@ class State:
     ridge : ndarray
         Of R.
     grain : ndarray
-        What counts as rounding in beta.
+        Differences in beta that count as rounding.
     """
 
     beta: np.ndarray
@@ -61,7 +61,7 @@ class State:
         return State(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def violation(self, with_bias):
-        """Return the largest violation, and the bounds on e that the two sides set each other (with a bias)."""
+        """Return the largest violation and, with a bias, the extreme e of those that can grow and can shrink."""
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         if with_bias:
             top = self.e.max(where=can_grow, initial=-np.inf)
@@ -71,16 +71,16 @@ class State:
         return float(np.abs(self.e).max(where=wrong, initial=0.0)), 0.0, 0.0
 
     def choose(self, size, kept, slack, with_bias):
-        """Return a working set: the coordinates `kept`, then the worst violators.
+        """Return a working set: the coordinates `kept`, then those with the largest violations.
 
         Parameters
         ----------
         size : int
-            Members at the most.
+            Largest number of members.
         kept : ndarray of intp
-            Members from before, at most `size`.
+            Members of the last set, at most `size`.
         slack : float
-            What violates the conditions by less is not worth a kernel row.
+            Smaller violations are ignored.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class State:
         return (grow, self.e[grow]), (shrink, -self.e[shrink])
 
     def _steepest(self, slack):
-        """Half by what a step of its own would gain, half by the violation, which is what has to go in the end."""
+        """Return the violating coordinates twice: with the gain of a step on each alone, and with its violation."""
         beta, e = self.beta, self.e
         wrong = ((beta < self.upper) & (e > slack)) | ((beta > self.lower) & (e < -slack))
         side = np.flatnonzero(wrong)
@@ -119,7 +119,7 @@ class State:
         return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
 
     def settled(self, with_bias):
-        """Coordinates at a bound whose gradient pushes them further against it than any violator pulls (a mask)."""
+        """Return a mask of the coordinates to shrink: at a bound, where no violating pair would move them."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not with_bias:
             return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
@@ -129,7 +129,7 @@ class State:
         return pushed | (at_lower & at_upper)
 
     def intercept(self):
-        """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
+        """Return the mean of e over the free coordinates, else the middle of the admissible interval."""
         free = (self.beta > self.lower) & (self.beta < self.upper)
         if free.any():
             return float(self.e[free].sum() / np.count_nonzero(free))

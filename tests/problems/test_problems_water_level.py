@@ -3,8 +3,8 @@ import pytest
 from scipy.optimize import linprog
 
 from kernbench.problems.water_level import water_level
-from kernbench.reference.kernel.smo import selection
-from kernbench.reference.kernel.smo.selection import gamma_bias_select, gamma_select
+from kernbench.reference.kernel.sbp import water
+from kernbench.reference.kernel.sbp.water import gamma_bias_select, gamma_select
 
 ONE_BASIN = np.array([0.3, -0.2, 0.5, 0.1])
 TWO_BASINS = np.array([0.2, -0.4, 0.9, 0.1, -0.3])
@@ -106,13 +106,13 @@ def test_selection_is_the_sort_on_many_instances():
 
 
 def test_selection_visits_less_than_two_n_elements(monkeypatch):
-    visited, select = [], selection._select
+    visited, select = [], water._select
 
     def counting(a, lo, hi, t):
         visited.append(hi - lo)
         select(a, lo, hi, t)
 
-    monkeypatch.setattr(selection, "_select", counting)
+    monkeypatch.setattr(water, "_select", counting)
     for volume in (0, 1, 1e3, 1e9):
         visited.clear()
         gamma_select(np.random.default_rng(0).normal(size=1000), volume)

@@ -9,7 +9,7 @@ from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.conjugate import smallest_norm
 from kernbench.problems.samples import RowSource
-from kernbench.reference.kernel.conjugate.line_search import Line, bracket_search, exact_search, wolfe_search
+from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
 from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
 from kernbench.reference.kernels.rows import ReferenceRows
 from kernbench.solvers import driver

@@ -12,7 +12,10 @@ from kernbench.problems.draws import (
     cumulative_weights,
     draw_indices,
     open_streams,
+    seed_of,
+    stratified_sample,
 )
+from kernbench.solvers.base import Solution
 
 WEIGHTS = np.array([0.0, 3.0, 1.0, 0.0, 2.0, 0.5, 0.0])
 
@@ -156,3 +159,35 @@ def test_streams_of_one_run_do_not_disturb_each_other():
     for old, new in zip((coins, first, second), resumed, strict=True):
         assert new.position == old.position
         np.testing.assert_array_equal(new.next(), old.next())
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(
+    n_positive=st.integers(1, 60),
+    n_negative=st.integers(1, 60),
+    seed=st.integers(0, 1000),
+    weighted=st.booleans(),
+)
+def test_a_stratified_sample_has_both_classes_and_no_repeats(n_positive, n_negative, seed, weighted):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.arange(n_positive + n_negative) < n_positive)
+    weights = None
+    if weighted:
+        weights = rng.integers(0, 2, size=len(positive)).astype(float)
+        weights[[np.argmax(positive), np.argmin(positive)]] = 1
+    size = max(2, len(positive) // 2)
+    drawn = stratified_sample(rng, positive, weights, size)
+    assert np.all(np.diff(drawn) > 0) and len(drawn) <= size
+    assert positive[drawn].any() and not positive[drawn].all()
+    if weighted:
+        assert np.all(weights[drawn] > 0)
+    else:
+        assert len(drawn) == size
+        half = size // 2
+        assert min(np.count_nonzero(positive[drawn]), half) == min(n_positive, half)
+
+
+def test_a_run_that_goes_on_keeps_its_seed():
+    assert seed_of(3) == seed_of(3) != seed_of(4)
+    assert seed_of(4, Solution(np.zeros(2), state={"seed": np.array([17])})) == 17
+    assert seed_of(4, Solution(np.zeros(2))) == seed_of(4)

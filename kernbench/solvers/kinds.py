@@ -1,0 +1,91 @@
+"""The kinds of problem that solvers solve: what distinguishes them is said here, once.
+
+The registry, ``kernbench list``, the tests that all solvers of a kind must pass and the benchmarks read it.
+"""
+
+from dataclasses import dataclass
+
+from kernbench._lazy import load
+
+TWINS = ("compiled", "reference")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem: what its solvers minimise, and what they are made from.
+
+    Attributes
+    ----------
+    name : str
+    estimator : str
+        The public estimator that offers its solvers.
+    words : str
+        What they minimise, in a few words.
+    first : str
+        Name of a solver's first argument: ``"rows"`` of a kernel matrix, or a ``"design"`` (features, or a kernel),
+        from which scores are computed.
+    options : tuple of str
+        Parameters that every solver of this kind takes, besides those of all solvers.
+    counts : str
+        The attribute of a solver that says how much it computed: ``"n_kernel_evaluations"`` or
+        ``"n_inner_products"``.
+    losses : tuple of str
+        Names of the losses; a solver may minimise some of them only.
+    compiled, reference : str
+        ``"module:name"`` of the function that makes the first argument for either twin, from ``(X, kernel)`` and
+        the keywords ``dtype`` and ``cache_bytes`` of kernel rows. `kernel` is None for features.
+    """
+
+    name: str
+    estimator: str
+    words: str
+    first: str
+    options: tuple
+    counts: str
+    losses: tuple
+    compiled: str
+    reference: str
+
+    def make_data(self, X, kernel=None, *, twin="compiled", **options):
+        """Return the first argument of a solver: the rows of the kernel matrix of X, or a design."""
+        return load(getattr(self, twin))(X, kernel, **options)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            name="kernel-svm",
+            estimator="KernelSVC",
+            words="a loss of the margin, with a kernel",
+            first="rows",
+            options=("fit_intercept", "loss"),
+            counts="n_kernel_evaluations",
+            losses=("hinge", "squared_hinge", "log_loss"),
+            compiled="kernbench.kernels.rows:KernelRows",
+            reference="kernbench.reference.kernels.rows:ReferenceRows",
+        ),
+        Kind(
+            name="linear-svm",
+            estimator="LinearSVC",
+            words="the same on explicit features",
+            first="design",
+            options=("loss",),
+            counts="n_inner_products",
+            losses=("hinge", "squared_hinge", "log_loss"),
+            compiled="kernbench.solvers.design:design_of",
+            reference="kernbench.reference.design:design_of",
+        ),
+        Kind(
+            name="roc-svm",
+            estimator="ROCSVC",
+            words="a loss of pairs, on features or with a kernel",
+            first="design",
+            options=("loss", "n_pairs", "balanced"),
+            counts="n_kernel_evaluations",
+            losses=("hinge", "squared_hinge"),
+            compiled="kernbench.solvers.design:design_of",
+            reference="kernbench.reference.design:design_of",
+        ),
+    )
+}

@@ -1,0 +1,85 @@
+"""What the bundle method is built from: the simplex programme, the line search, the preconditioner."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from kernbench.reference.bundle.line_search import line_search
+from kernbench.reference.bundle.preconditioner import Preconditioner
+from kernbench.reference.bundle.simplex_qp import simplex_qp
+from kernbench.solvers.bundle._simplex_qp import SimplexQP
+
+# --- the simplex programme
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(k=st.integers(1, 12), rank=st.integers(0, 12), seed=st.integers(0, 10**6), repeated=st.booleans())
+def test_the_simplex_programme_is_solved_to_its_optimality_conditions(k, rank, seed, repeated):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(k, rank))
+    b = rng.normal(size=k)
+    if repeated and k > 1:
+        A[-1], b[-1] = A[0], b[0]
+    Q = A @ A.T
+    for solve in (simplex_qp, SimplexQP(k + 2).maximise):
+        u = solve(Q, b, np.zeros(k))
+        assert np.all(u >= 0) and u.sum() == pytest.approx(1, abs=1e-12)
+        ascent = b - Q @ u
+        # No corner is steeper than those that are mixed.
+        assert ascent.max() <= ascent @ u + 1e-8 * (1 + np.abs(Q).max())
+        # A start at a solution of a similar programme ends at the same value.
+        start = rng.dirichlet(np.ones(k))
+        again = solve(Q, b, start)
+        assert b @ again - again @ Q @ again / 2 == pytest.approx(b @ u - u @ Q @ u / 2, rel=1e-9, abs=1e-9)
+
+
+def test_the_simplex_programme_agrees_with_scipy():
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(6, 3)), rng.normal(size=6)
+    Q = A @ A.T
+    found = minimize(lambda u: u @ Q @ u / 2 - b @ u, np.full(6, 1 / 6), jac=lambda u: Q @ u - b, bounds=[(0, 1)] * 6,
+                     constraints={"type": "eq", "fun": lambda u: u.sum() - 1}, method="SLSQP",
+                     options={"ftol": 1e-14})  # fmt: skip
+    np.testing.assert_allclose(SimplexQP(6).maximise(Q, b, np.zeros(6)), found.x, atol=1e-6)
+
+
+def test_the_simplex_programme_refuses_shapes_that_do_not_fit():
+    for Q, b, u in ((np.eye(3), np.ones(3), np.zeros(2)), (np.eye(2), np.ones(3), np.zeros(3)),
+                    (np.eye(9), np.ones(9), np.zeros(9))):  # fmt: skip
+        with pytest.raises(ValueError, match="one programme"):
+            SimplexQP(4).maximise(Q, b, u)
+
+
+# --- line search and preconditioner
+
+
+@pytest.mark.parametrize("kink", [0.0, 1.0])
+@pytest.mark.parametrize("minimiser", [1e-4, 0.3, 1.0, 7.0, 3e4])
+def test_the_line_search_ends_just_beyond_the_minimiser(minimiser, kink):
+    derivative = lambda t: (t - minimiser) / minimiser + kink * np.sign(t - minimiser)  # noqa: E731
+    t = line_search(derivative, derivative(0.0))
+    assert minimiser <= t <= 1.1 * minimiser
+
+
+def test_the_line_search_ends_where_nothing_rises():
+    assert line_search(lambda t: -1.0, -1.0) == 2.0**30
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "csr"])
+def test_the_preconditioner_is_the_sum_over_independent_pairs(form, ranking, design_of):
+    problem = ranking(40, 3, d=4, form=form)
+    design = design_of(problem, "reference")
+    positive, h = problem.y > 0, np.random.default_rng(0).random(40)
+    h[~positive] *= h[positive].sum() / h[~positive].sum()  # as many pairs on either side
+    hessian = Preconditioner(design, positive, 0.1, np.arange(40))
+    hessian.fit(h)
+    X = design.rows(np.arange(40))
+    D = (X[positive][:, None] - X[~positive]).reshape(-1, 4)
+    pairs = np.outer(h[positive], h[~positive]).ravel() / h[positive].sum()
+    M = 0.1 * np.eye(4) + D.T @ (pairs[:, None] * D)
+    np.testing.assert_allclose(hessian.solve(M @ np.arange(4.0)), np.arange(4.0), atol=1e-7)
+    V = np.random.default_rng(1).normal(size=(3, 4))
+    Z = hessian.half_solve(V)
+    np.testing.assert_allclose(Z @ Z.T, V @ np.linalg.solve(M, V.T), rtol=1e-6)

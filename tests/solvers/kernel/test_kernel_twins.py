@@ -1,0 +1,157 @@
+"""Every solver of the kernel SVM: the compiled class against its plain-NumPy reference, step by step."""
+
+import numpy as np
+import pytest
+from lockstep import Tally, Tolerance, case_name, cases, follow
+
+from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
+
+# Ways to run a solver that take other paths through its code; every solver is also run with its defaults.
+VARIANTS = {
+    "smo": [
+        {"classic_rows": 0, "working_set_size": 24},
+        {"classic_rows": 0, "working_set_size": 16, "shrinking": False},
+        {"loss": "squared_hinge"},
+        {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
+    ],
+    "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
+    "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
+    "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
+    "perceptron": [
+        {"n_passes": None, "output": "average"},
+        {"n_passes": 3, "output": "random", "order": "index"},
+    ],
+    "norma": [
+        {"schedule": "inverse", "loss": "log_loss"},
+        {"schedule": "constant", "truncation": 7, "window": 20},
+        {"truncation": 5, "rescale": False, "loss": "squared_hinge"},
+    ],
+    "sdca": [
+        {"loss": "squared_hinge", "order": "uniform"},
+        {"loss": "log_loss", "shrinking": False},
+        {"order": "uniform", "shrinking": False},
+    ],
+    "scs": [
+        {"geometry": "euclidean", "line_search": "bracket"},
+        {"validation": "holdout", "sample_cap": 64, "s0": 9, "growth": 7},
+        # All rows watched (unwatched ones: test_solvers_scs_matrix); below eps only rounding tells directions apart.
+        {"sample_cap": 40, "s0": 20, "growth": 7, "eps": 1e-6},
+    ],
+    "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
+}
+CONJUGATE = ("scs", "wolfe")
+CASES = cases("kernel-svm", VARIANTS)
+every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+by_name = pytest.mark.parametrize(
+    "entry", [entry for entry, options in CASES if not options], ids=lambda entry: entry.name
+)
+# Share of the rounds that must be compared; all of them where choices do not tie.
+SHARE = {"smo": 0.5, "scs": 0.9, "wolfe": 0.9}
+
+
+class TieWatchingSMO(ReferenceSMO):
+    """Remembers the closest call of all its choices of a pair.
+
+    After a step on (i, j) the two gradients are equal, up to rounding; when both are then the best, rounding
+    decides which is taken, and twins that round differently part. Up to that moment they must agree.
+    """
+
+    closest_call = np.inf
+
+    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+        violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, grain, goal)
+        if move is not None:
+            ups = np.sort(e[beta < upper])[::-1]
+            if len(ups) > 1 and ups[0] != 1.0:  # at the start e = y: those ties are exact, in both twins
+                self.closest_call = min(self.closest_call, ups[0] - ups[1])
+            i = int(np.argmax(np.where(beta < upper, e, -np.inf)))
+            curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], 1e-12)
+            gains = np.sort((np.maximum(ups[0] - e, 0) ** 2 / curvature)[beta > lower])[::-1]
+            if len(gains) > 1:
+                self.closest_call = min(self.closest_call, (gains[0] - gains[1]) / gains[0])
+        return violation, move
+
+
+def ties_of_smo(compiled, reference):
+    return "a tie of pairs" if reference.closest_call < 1e-9 else None
+
+
+def is_solved(solver):
+    """Whether nothing but rounding is left: there a conjugate direction is zero in one twin and tiny in the other."""
+    return solver.gap() is not None and solver.gap() <= 1e-12 * solver.objective()
+
+
+def end_of_conjugate_directions(compiled, reference):
+    if not (is_solved(compiled) and is_solved(reference)):
+        return None
+    a, b = compiled.solution().coef, reference.solution().coef
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-9 * np.abs(b).max())
+    return "solved to the last digit"
+
+
+def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, label=""):
+    entry, options = case
+    if entry.name == "closed-form":  # right where regularisation is strong: no margin reaches 1
+        C, fit_intercept = 0.5 / (problem.n if problem.weights is None else problem.weights.sum()), False
+    compiled, reference = (
+        build(entry, twin, problem, C=C, fit_intercept=fit_intercept, **options)
+        for twin in ("compiled", "reference")
+    )
+    rounding = end_of_conjugate_directions if entry.name in CONJUGATE else None
+    if entry.name == "smo":
+        reference.__class__, rounding = TieWatchingSMO, ties_of_smo
+    tolerance = Tolerance(coef=1e-9, smallest=1e-6 * C, objective=1e-9, gap=1e-6, gap_floor=1e-9, keys=False)
+    follow(
+        compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label
+    )
+
+
+@pytest.mark.parametrize("first_seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 4, 6))])
+@every_case
+def test_twin_is_in_lockstep(case, first_seed, classification, build):
+    tally = Tally()
+    for seed, weighted in enumerate((False, True), start=first_seed):
+        for fit_intercept in (False, True):
+            problem = classification(90, seed, weighted=weighted)
+            label = f"{seed=} {weighted=} {fit_intercept=}"
+            compare(
+                case,
+                problem,
+                build,
+                tally,
+                C=3.0,
+                fit_intercept=fit_intercept,
+                rounds=20,
+                length=6,
+                label=label,
+            )
+    tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@every_case
+def test_twin_is_in_lockstep_on_any_problem(case, classification, build):
+    """Problems of all shapes. The same ones in every run: where choices tie, rounding may part the twins."""
+    rng, tally = np.random.default_rng(0), Tally()
+    for _ in range(8):
+        n, d, seed = int(rng.integers(2, 61)), int(rng.integers(1, 6)), int(rng.integers(10**6))
+        C = float(rng.choice([0.01, 1.0, 100.0]))
+        weighted, fit_intercept = rng.random() < 0.5, rng.random() < 0.5
+        if case[0].name in CONJUGATE:
+            # A few rows far apart soon have all margins at 1, or f = 0: there rounding says which loss is positive.
+            n, d, C = n + 30, min(d, 2), max(C, 1.0)
+        compare(
+            case, classification(n, seed, d=d, weighted=weighted), build, tally, C=C,
+            fit_intercept=fit_intercept, rounds=4, label=f"{n=} {d=} {seed=} {C=} {weighted=} {fit_intercept=}",
+        )  # fmt: skip
+    tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@by_name
+def test_float32_rows_end_where_float64_rows_do(entry, classification, build):
+    problem = classification(300, 5)
+    objectives = []
+    for dtype in (np.float32, np.float64):
+        solver = build(entry, "compiled", problem, dtype=dtype)
+        solver.advance(300 if entry.name == "scs" else 3000)
+        objectives.append(solver.objective())
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-4)

@@ -1,0 +1,102 @@
+"""Every solver on explicit features: the compiled class against its plain-NumPy reference, step by step."""
+
+import numpy as np
+import pytest
+from lockstep import Tally, Tolerance, case_name, cases, follow
+
+from kernbench.solvers.registry import get
+
+NEAR = 2e-3  # gap / objective below which only the ends of the bundle method are compared
+SOLVED = 1e-7  # ... and only those of a dual method that may go on to the last digit
+FORMS = ("dense", "float32", "csr", "csr64")
+
+# Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for
+# each of its losses.
+VARIANTS = {
+    "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
+    "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
+    "simba": [{"horizon": 50}],
+    "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
+    "rbcd": [{"n_blocks": 2}],
+    "bundle": [{"max_cuts": 5}],
+}
+CASES = [
+    (entry, {"loss": loss, **options})
+    for entry, options in cases("linear-svm", VARIANTS)
+    for loss in entry.losses
+]
+every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+# Share of the rounds that must be compared; all of them where choices do not tie.
+SHARE = {"bundle": 0.35, "sdca": 0.7}
+TIGHT = Tolerance(
+    coef=1e-8, objective=1e-9, gap=1e-6, gap_floor=1e-9, counters=("n_iter", "n_inner_products")
+)
+OF_PLANES = Tolerance(
+    coef=1e-5, objective=1e-7, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_inner_products")
+)
+
+
+def next_to_the_optimum(compiled, reference):
+    """There many cuts meet, and rounding decides which of them the small programme takes."""
+    if reference.gap() >= NEAR * reference.objective():
+        return None
+    assert compiled.objective() == pytest.approx(reference.objective(), rel=NEAR)
+    return "cuts meet"
+
+
+def below_the_tolerance(compiled, reference):
+    """A method that goes on below its tolerance is told from one that stands still by rounding."""
+    solved = max(compiled.gap(), reference.gap()) < SOLVED * reference.objective()
+    return "solved to the last digits" if solved else None
+
+
+def compare(case, problem, linear, tally, *, C, rounds, length=31, label=""):
+    entry, options = case
+    rounding, tolerance = None, TIGHT
+    if entry.name == "bundle":
+        options, length, tolerance, rounding = {"tol": 1e-6, **options}, 1, OF_PLANES, next_to_the_optimum
+    elif "min_iter" in options:
+        rounding = below_the_tolerance
+    compiled, reference = (linear(entry, twin, problem, C=C, **options) for twin in ("compiled", "reference"))
+    follow(
+        compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label
+    )
+
+
+@every_case
+def test_twin_is_in_lockstep(case, ranking, linear):
+    tally = Tally()
+    for form in FORMS:
+        for seed, weighted in enumerate((False, True)):
+            problem = ranking(80, seed, d=5, form=form, weighted=weighted)
+            rounds = (
+                4 if case[0].name == "bundle" and case[1]["loss"] != "hinge" else 12
+            )  # few cuts are enough
+            compare(case, problem, linear, tally, C=3.0, rounds=rounds, label=f"{form=} {weighted=}")
+    tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@every_case
+def test_twin_is_in_lockstep_on_any_problem(case, ranking, linear):
+    """Problems of all shapes, the same ones in every run."""
+    rng, tally = np.random.default_rng(0), Tally()
+    for _ in range(8):
+        n, d, seed = int(rng.integers(2, 51)), int(rng.integers(1, 21)), int(rng.integers(10**6))
+        C, form = float(rng.choice([0.01, 1.0, 30.0])), str(rng.choice(FORMS))
+        weighted = bool(rng.random() < 0.5)
+        problem = ranking(n, seed, d=d, form=form, weighted=weighted)
+        label = f"{n=} {d=} {seed=} {C=} {form=} {weighted=}"
+        compare(case, problem, linear, tally, C=C, rounds=4, length=17, label=label)
+    tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_splitting_a_run_of_sdca_changes_nothing(loss, ranking, linear):
+    """Also where a part ends when rows have been shrunk and none stepped over."""
+    entry = get("sdca", "linear-svm")
+    problem = ranking(60, 0, d=3)
+    whole, parts = (linear(entry, "compiled", problem, C=30.0, loss=loss, tol=1e-12) for _ in range(2))
+    whole.advance(3000)
+    for _ in range(3000):
+        parts.advance(1)
+    np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
