@@ -130,7 +130,7 @@ def kernel_of(model, X, sample_weight, seed):
         model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
     )
     check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
-    if kernel.form == "callable":
+    if kernel.routine == "callable":
         _check_function(kernel.function, X)
     return kernel
 
@@ -142,7 +142,7 @@ def wide_enough(dtype, kernel, X):
     squared norms. In the exponent of a very narrow Gaussian kernel that may be more than a hundredth: then
     even k(x, x) = 1 comes out wrong. Asked of at most 2,000 rows.
     """
-    if dtype == "float64" or kernel.form != "gaussian":
+    if dtype == "float64" or kernel.routine != "gaussian":
         return dtype
     rows = X[:: -(-X.shape[0] // NORM_ROWS)]
     exponents = 2.0 * prepare(kernel, rows, np.float64).terms.max()
@@ -151,7 +151,7 @@ def wide_enough(dtype, kernel, X):
 
 def narrow_will_do(kernel, X):
     """Whether float32 kernel values on X are close to the float64 ones: computed by us, in range, not too narrow."""
-    if kernel.calls_python or kernel.form == "precomputed":
+    if kernel.calls_python or kernel.routine == "precomputed":
         return False
     try:
         check_range(X, kernel, "float32")

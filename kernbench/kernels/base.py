@@ -1,7 +1,7 @@
 """What every kernel is: a small frozen dataclass with its parameters, callable on two sets of rows.
 
 A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
-kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
+kernel addresses by `routine` (the compiled routine of its values) and `constants` (its numbers). In between, rows are
 prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...),
 moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
 """
@@ -47,18 +47,18 @@ class Kernel:
 
     Attributes
     ----------
-    form : str
-        The family of the computation, for the compiled engine.
+    routine : str
+        Name of the compiled routine that computes the values (`ROUTINES` of the engine).
     constants : tuple of float
-        The numbers that `form` needs.
+        The numbers that `routine` needs.
     unit : float
         What lifted rows are divided by while they are still in float64.
     translation_invariant : bool
         Lifted rows may be moved together: the engine puts the origin among them, so that rounding stays small.
     keeps_zeros : bool
         `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
-    pairwise : bool
-        Values are sums or products of one term for each pair of entries; otherwise they are a function of the inner
+    coordinatewise : bool
+        Values are sums or products over the features of one term each; otherwise they are a function of the inner
         product of the prepared rows.
     unit_rows : bool
         Prepared rows are scaled to length 1 each, instead of by `unit`.
@@ -68,22 +68,22 @@ class Kernel:
         Prepared rows that leave the range of the precision are refused; otherwise infinities go their way.
     lower : float or None
         Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
-    parts : tuple of Kernel
-        Of a sum or product.
+    components : tuple of Kernel
+        The kernels that a sum or product combines.
     calls_python : bool
-        Values, or those of a part, come from a Python function.
+        Values, or those of a component, come from a Python function.
     """
 
-    form: ClassVar[str]
+    routine: ClassVar[str]
     translation_invariant: ClassVar[bool] = False
     keeps_zeros: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = False
+    coordinatewise: ClassVar[bool] = False
     unit_rows: ClassVar[bool] = False
     n_streams: ClassVar[int] = 1
     refuses_infinity: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = False
     calls_python: ClassVar[bool] = False
-    parts: ClassVar[tuple] = ()
+    components: ClassVar[tuple] = ()
 
     @property
     def unit(self):

@@ -66,7 +66,7 @@ def block(kernel, X, Z=None, *, dtype=None):
     """
     X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         _require_training_side(X, Z)
         return np.array(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
     columns = Operand(X if Z is None else Z, kernel, dtype)
@@ -121,14 +121,14 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
     A = np.asarray(A, dtype=np.float64)
-    n_columns = X.shape[1] if kernel.form == "precomputed" else Z.shape[0]
+    n_columns = X.shape[1] if kernel.routine == "precomputed" else Z.shape[0]
     if A.ndim not in (1, 2) or len(A) != n_columns:
         raise ValueError(
             f"A must have one entry or one row for each of the {n_columns} rows of Z, got {A.shape}"
         )
     right = np.ascontiguousarray(A if A.ndim == 2 else A[:, None])
     out = np.empty((X.shape[0], right.shape[1]))
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         for rows in _chunks(X.shape[0], 8 * X.shape[1]):
             out[rows] = X[rows] @ right
     else:

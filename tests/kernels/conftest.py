@@ -29,7 +29,7 @@ KERNELS = {
     "linear": Linear(),
     "polynomial": Polynomial(3, 0.5, 0.2),
 }
-# Every kernel that is computed from rows of numbers, each form of it once at least, with a smallest entry its rows
+# Every kernel that is computed from rows of numbers, each routine once at least, with a smallest entry its rows
 # may have: the laws of `test_kernels_catalogue`.
 ALL_KERNELS = {
     "gaussian": (Gaussian(1.7), -3.0),

@@ -3,8 +3,8 @@
 * **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x,
   sqrt(c)], convolved by fast Fourier transforms. The width of a sketch is a power of two.
 * **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random
-  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric law: it draws no
-  degree that the kernel has not, and on the unit sphere all features are of one size.
+  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric one: no degree is drawn
+  that the kernel does not have, and on the unit sphere all features are of one size.
 """
 
 from dataclasses import dataclass
@@ -38,8 +38,8 @@ class TensorSketchMap(FeatureMap):
     in the number of its columns (200 = 128 + 64 + 8).
     """
 
-    def __init__(self, part, kernel, d):
-        self.part, self.kernel, self.d = part, kernel, d
+    def __init__(self, factor, kernel, d):
+        self.factor, self.kernel, self.d = factor, kernel, d
         self.degree = int(kernel.degree)
 
     def draw(self, span, dtype, sparse=False):
@@ -53,9 +53,9 @@ class TensorSketchMap(FeatureMap):
         n_quads = -(-(self.d + 1) // 4)
         words = np.vstack([
             span.numbers_of(
-                "word", self.part, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=factor * n_quads
+                "word", self.factor, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=j * n_quads
             )
-            for factor in range(self.degree)
+            for j in range(self.degree)
         ])  # fmt: skip
         width = columns.stop - columns.start
         buckets = (words & np.uint32(width - 1)).astype(np.int32)
@@ -114,13 +114,13 @@ class RandomDegreeMap(FeatureMap):
 
     Parameters
     ----------
-    part : int
+    factor : int
     kernel : Kernel
     d : int
     """
 
-    def __init__(self, part, kernel, d):
-        self.part, self.kernel, self.d = part, kernel, d
+    def __init__(self, factor, kernel, d):
+        self.factor, self.kernel, self.d = factor, kernel, d
         coefficients = power_series(kernel)
         self.total = coefficients.sum()
         self.upper = np.cumsum(coefficients) / self.total  # the distribution function of the degrees
@@ -128,17 +128,17 @@ class RandomDegreeMap(FeatureMap):
         self.row_values = 0
 
     def draw(self, span, dtype, sparse=False):
-        u = span.numbers("uniform", self.part, 1, 1, Purpose.DEGREES)[:, 0]
+        u = span.numbers("uniform", self.factor, 1, 1, Purpose.DEGREES)[:, 0]
         degrees = np.searchsorted(self.upper, u, side="right")
         starts = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         signs = np.empty((starts[-1], self.d), dtype=dtype)
         n_quads = -(-self.d // 4)
         index = np.arange(len(degrees))
-        for factor in range(degrees.max(initial=0)):
-            drawn = index[degrees > factor]
-            signs[starts[drawn] + factor] = span.numbers_of(
-                "sign", self.part, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
-                self.d, Purpose.FREQUENCIES, first_quad=factor * n_quads, dtype=dtype,
+        for j in range(degrees.max(initial=0)):
+            drawn = index[degrees > j]
+            signs[starts[drawn] + j] = span.numbers_of(
+                "sign", self.factor, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
+                self.d, Purpose.FREQUENCIES, first_quad=j * n_quads, dtype=dtype,
             )  # fmt: skip
         run_span = Span(0, 0, len(signs), max(1, len(signs)))
         matrix = panels_of(signs, segments(run_span, 1, PANEL)) if sparse else signs

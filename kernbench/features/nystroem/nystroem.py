@@ -235,7 +235,7 @@ class Nystroem(KernelTransformer):
 
     def _cut(self, dtype, n):
         """The share of the largest eigenvalue or pivot below which the others are rounding errors."""
-        foreign = self.kernel_.form in ("precomputed", "callable")  # their values may be as rough as X
+        foreign = self.kernel_.routine in ("precomputed", "callable")  # their values may be as rough as X
         cut = max(self.rank_tol, n * np.finfo(dtype if foreign else np.float64).eps)
         return max(cut, SINGLE_PIVOT) if dtype == np.float32 and self.root == "cholesky" else cut
 

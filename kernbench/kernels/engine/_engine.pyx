@@ -1,6 +1,6 @@
 """Tiles of a kernel matrix: panels of queries against stretches of columns, shared out over threads.
 
-    queries X[q]  --panel-->  tile of inner products, or of pairwise sums  --map-->  rows[q][j : j + tile]
+    queries X[q]  --panel-->  tile of inner products, or of coordinatewise sums  --map-->  rows[q][j : j + tile]
     columns Z     --tiles-->                    (in cache)
 
 A *panel* is up to 256 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
@@ -12,7 +12,7 @@ What happens inside a tile is the business of the subclasses:
 * ``_gemm_engine``      dense rows, functions of the inner product: one BLAS call, then one vectorised map;
 * ``_coordinates_engine``     dense rows, sums or products of a term for each pair of entries;
 * ``_sparse_engine``    CSR rows, either kind: the columns' stored entries swept past dense panels of queries;
-* ``_combined_engine``  sums and products: the tiles of the parts, combined;
+* ``_combined_engine``  sums and products: the tiles of the components, combined;
 * ``PythonEngine``      a user's function, asked for whole rows.
 
 :func:`kernbench.kernels.engine.engines.make_engine` chooses.
@@ -22,13 +22,13 @@ from cython.parallel cimport parallel, prange
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from kernbench.kernels.engine._forms cimport *
+from kernbench.kernels.engine._routines cimport *
 from kernbench.kernels.engine._operand cimport Operand
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
 
-FORMS = {
+ROUTINES = {
     "gaussian": KB_GAUSSIAN,
     "matern": KB_MATERN,
     "polynomial": KB_POLYNOMIAL,
@@ -98,7 +98,7 @@ cdef class Engine:
         self.kernel, self.X, self.Z = kernel, X, Z
         self.single = X.single
         self.item = 4 if X.single else 8
-        self.form = FORMS[kernel.form]
+        self.routine = ROUTINES[kernel.routine]
         self._constants = np.array(kernel.constants or (0.0,), dtype=np.float64)
         self.constants = <const double *> <size_t> self._constants.ctypes.data
         self.n_constants = len(self._constants)

@@ -25,9 +25,9 @@ cdef class GemmEngine(Engine):
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
-        self.scale = gemm_scale(self.form, self.constants)
-        self.bessel = has_bessel(self.form, self.constants)
-        self.mends = needs_mending(self.form, self.constants)
+        self.scale = gemm_scale(self.routine, self.constants)
+        self.bessel = has_bessel(self.routine, self.constants)
+        self.mends = needs_mending(self.routine, self.constants)
 
     cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
         return self.tile_width(m) * m * self.item
@@ -112,11 +112,11 @@ cdef void _map(GemmEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py
         const real *b = <const real *> self.Z.terms + start
         const real *t = products + q * count
     if real is float:
-        map_row_float(self.form, self.constants, self.n_constants, t, a, b, count, out)
+        map_row_float(self.routine, self.constants, self.n_constants, t, a, b, count, out)
     else:
-        map_row_double(self.form, self.constants, self.n_constants, t, a, b, count, out)
+        map_row_double(self.routine, self.constants, self.n_constants, t, a, b, count, out)
     if self.bessel:
         map_bessel[real](self.constants[0], count, out)
     if self.mends:
-        mend_dense_row[real](self.form, self.constants[0], <real *> panel.body + q * d,
+        mend_dense_row[real](self.routine, self.constants[0], <real *> panel.body + q * d,
                              <real *> self.Z.values + start * d, d, t, a, b, count, out)

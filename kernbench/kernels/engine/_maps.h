@@ -1,4 +1,4 @@
-/* From inner products and pairwise sums to kernel values, one row of a tile at a time.
+/* From inner products and coordinatewise sums to kernel values, one row of a tile at a time.
  *
  * A row of inner products comes with a term `a` of the query and a term `b[j]` for each column (`row_terms` of the
  * kernel): squared norms for kernels of the distance, lengths for the arc-cosine kernel. Kernels with a singularity
@@ -9,7 +9,7 @@
 
 #include <math.h>
 #include <stddef.h>
-#include "_forms.h"
+#include "_routines.h"
 #include "_simd.h"
 #include "_vector_math.h"
 

@@ -134,18 +134,18 @@ KB_CLONES KB_UNUSED static void KB_NAME(arc_cosine_row)(const KB_T *KB_RESTRICT 
 
 /* How many of the pairs are so near that the kernel needs their distance computed from differences: a + b_j - t_j is
  * small (Matern), or |t_j| nearly 1 (arc-cosine kernel of order 0, which is as steep where rows are opposite). */
-KB_INLINE int KB_NAME(is_near)(enum kb_form form, KB_T t, KB_T a, KB_T b)
+KB_INLINE int KB_NAME(is_near)(enum kb_routine routine, KB_T t, KB_T a, KB_T b)
 {
-    if (form == KB_MATERN)
+    if (routine == KB_MATERN)
         return a + b - t < (KB_T)KB_NEAR * (a + b);
     return t * t > (KB_T)((1 - KB_NEAR) * (1 - KB_NEAR));
 }
 
-KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_form form, const KB_T *KB_RESTRICT t, KB_T a,
+KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_routine routine, const KB_T *KB_RESTRICT t, KB_T a,
                                                        const KB_T *KB_RESTRICT b, ptrdiff_t n)
 {
     int32_t count = 0;
-    if (form == KB_MATERN)
+    if (routine == KB_MATERN)
         for (ptrdiff_t j = 0; j < n; j++)
             count += KB_NAME(is_near)(KB_MATERN, t[j], a, b[j]);
     else
@@ -154,7 +154,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_form form, const 
     return count;
 }
 
-/* --- of pairwise sums -------------------------------------------------------------------------------------------- */
+/* --- of coordinatewise sums -------------------------------------------------------------------------------------------- */
 
 /* out_j = exp(-rate t_j), in place; t_j >= 0 up to rounding. */
 KB_CLONES KB_UNUSED static void KB_NAME(decay_row)(KB_T rate, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -176,10 +176,10 @@ KB_CLONES KB_UNUSED static void KB_NAME(reciprocal_row)(ptrdiff_t n, KB_T *KB_RE
         out[j] = 1 / out[j];
 }
 
-/* What remains to be done with a row of pairwise sums. */
-static KB_UNUSED void KB_NAME(finish_row)(enum kb_form form, const double *constants, ptrdiff_t n, KB_T *out)
+/* What remains to be done with a row of coordinatewise sums. */
+static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double *constants, ptrdiff_t n, KB_T *out)
 {
-    switch (form) {
+    switch (routine) {
     case KB_LAPLACIAN:
     case KB_EXPONENTIAL_SEMIGROUP:
     case KB_EXPONENTIAL_CHI_SQUARED:
@@ -196,13 +196,13 @@ static KB_UNUSED void KB_NAME(finish_row)(enum kb_form form, const double *const
     }
 }
 
-/* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed form are
+/* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed routine are
  * left as squared distances. */
-static KB_UNUSED void KB_NAME(map_row)(enum kb_form form, const double *constants, ptrdiff_t n_constants,
+static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *constants, ptrdiff_t n_constants,
                                        const KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
 {
     const double nu = constants[0];
-    switch (form) {
+    switch (routine) {
     case KB_GAUSSIAN:
         KB_NAME(gaussian_row)(t, a, b, n, out);
         break;

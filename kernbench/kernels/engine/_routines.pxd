@@ -1,7 +1,7 @@
-# The forms of computation, and the compiled loops that go with them (_forms.h, _maps.h, _coordinates.h).
+# The routines that compute kernel values, and their compiled loops (_routines.h, _maps.h, _coordinates.h).
 
-cdef extern from "_forms.h" nogil:
-    enum kb_form:
+cdef extern from "_routines.h" nogil:
+    enum kb_routine:
         KB_GAUSSIAN
         KB_MATERN
         KB_POLYNOMIAL

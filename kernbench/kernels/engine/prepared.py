@@ -27,9 +27,9 @@ CHUNK_BYTES = 32_000_000  # of float64 rows on their way
 CENTRE_ROWS = 100  # rows, at most, that tell where the origin goes
 
 # Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
-# and against pairwise sums.
+# and against coordinatewise sums.
 SPARSE_BELOW = 0.25
-SPARSE_BELOW_PAIRWISE = 0.5
+SPARSE_BELOW_COORDINATEWISE = 0.5
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,11 @@ def chunks(n_rows, bytes_per_row):
 
 def storage_of(kernel, X):
     """Return how the rows of X are best stored for `kernel`."""
-    if kernel.keeps_zeros and _is_thin(X, SPARSE_BELOW_PAIRWISE if kernel.pairwise else SPARSE_BELOW):
+    if kernel.keeps_zeros and _is_thin(
+        X, SPARSE_BELOW_COORDINATEWISE if kernel.coordinatewise else SPARSE_BELOW
+    ):
         return "csr"
-    return "strips" if kernel.pairwise else "dense"
+    return "strips" if kernel.coordinatewise else "dense"
 
 
 def prepare(kernel, X, dtype, like=None):
@@ -115,7 +117,7 @@ def prepare(kernel, X, dtype, like=None):
     ValueError
         If an entry is outside the kernel's domain, or too large for the precision.
     """
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         dense = X.toarray() if sparse.issparse(X) else X
         return PreparedRows(
             "matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype)

@@ -16,9 +16,9 @@ def _checked_parts(owner, kernels):
         raise ValueError(f"{name}: at least one kernel is needed")
     for kernel in kernels:
         if not isinstance(kernel, Kernel):
-            raise ValueError(f"{name}: every part must be a kernel object, got {kernel!r}")
-    if any(kernel.form == "precomputed" for kernel in kernels):
-        raise ValueError(f"{name}: a precomputed kernel cannot be a part; combine the matrices instead")
+            raise ValueError(f"{name}: every component must be a kernel object, got {kernel!r}")
+    if any(kernel.routine == "precomputed" for kernel in kernels):
+        raise ValueError(f"{name}: a precomputed kernel cannot be a component; combine the matrices instead")
     return kernels
 
 
@@ -35,7 +35,7 @@ class Sum(Kernel):
 
     kernels: tuple
     weights: tuple = None
-    form: ClassVar[str] = "sum"
+    routine: ClassVar[str] = "sum"
 
     def __post_init__(self):
         kernels = _checked_parts(self, self.kernels)
@@ -56,7 +56,7 @@ class Sum(Kernel):
         object.__setattr__(self, "weights", tuple(float(weight) for _, weight in flat))
 
     @property
-    def parts(self):
+    def components(self):
         return self.kernels
 
     @property
@@ -85,7 +85,7 @@ class Product(Kernel):
     """
 
     kernels: tuple
-    form: ClassVar[str] = "product"
+    routine: ClassVar[str] = "product"
 
     def __post_init__(self):
         kernels = _checked_parts(self, self.kernels)
@@ -97,7 +97,7 @@ class Product(Kernel):
         object.__setattr__(self, "kernels", tuple(flat))
 
     @property
-    def parts(self):
+    def components(self):
         return self.kernels
 
     @property

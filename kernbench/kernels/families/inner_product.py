@@ -19,7 +19,7 @@ from kernbench.kernels.base import (
 class Linear(Kernel):
     """k(x, z) = <x, z>."""
 
-    form: ClassVar[str] = "polynomial"
+    routine: ClassVar[str] = "polynomial"
     refuses_infinity: ClassVar[bool] = False
 
     @property
@@ -47,7 +47,7 @@ class Polynomial(Kernel):
     degree: int = 3
     c: float = 1.0
     scale: float = 1.0
-    form: ClassVar[str] = "polynomial"
+    routine: ClassVar[str] = "polynomial"
     refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -75,7 +75,7 @@ class DotProduct(Kernel):
     """
 
     coefficients: tuple = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
-    form: ClassVar[str] = "power-series"
+    routine: ClassVar[str] = "power-series"
     refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -119,7 +119,7 @@ class ArcCosine(Kernel):
     """
 
     order: int = 1
-    form: ClassVar[str] = "arc-cosine"
+    routine: ClassVar[str] = "arc-cosine"
     unit_rows: ClassVar[bool] = True
 
     def __post_init__(self):

@@ -21,7 +21,7 @@ class Gaussian(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "gaussian"
+    routine: ClassVar[str] = "gaussian"
     translation_invariant: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -50,9 +50,9 @@ class Laplacian(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "laplacian"
+    routine: ClassVar[str] = "laplacian"
     translation_invariant: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, sigma=self.sigma)
@@ -80,9 +80,9 @@ class Cauchy(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "cauchy"
+    routine: ClassVar[str] = "cauchy"
     translation_invariant: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -110,7 +110,7 @@ class Matern(Kernel):
 
     nu: float = 1.5
     length_scale: float = 1.0
-    form: ClassVar[str] = "matern"
+    routine: ClassVar[str] = "matern"
     translation_invariant: ClassVar[bool] = True
 
     def __post_init__(self):
