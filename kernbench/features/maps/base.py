@@ -209,12 +209,13 @@ class ProjectionMap(FeatureMap):
         """Offsets for sparse rows whose entries of 0 are lifted to something else."""
         W, n_draws = drawn.matrix, span.n_draws(self.columns_per_draw)
         lift = np.repeat(zeros, self.d)
+        moved = np.empty(n_draws)
+        # Not by BLAS, which may round differently where a span has more draws.
         if W.ndim == 3:
-            moved = np.empty(n_draws)
             for (first, count, _, _), panel in zip(segments(span, self.columns_per_draw, PANEL), W):
-                moved[first : first + count] = lift @ panel[:, :count].astype(np.float64)
+                moved[first : first + count] = np.sum(panel[:, :count].T * lift, axis=1)
         else:
-            moved = W.astype(np.float64) @ lift
+            np.sum(W * lift, axis=1, out=moved)
         return (moved if drawn.offsets is None else moved + drawn.offsets).astype(W.dtype)
 
 

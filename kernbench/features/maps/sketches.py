@@ -102,11 +102,20 @@ def power_series(kernel):
 
 @dataclass(frozen=True)
 class Degrees:
-    """Runs of signs, one run a draw: `matrix` (rows of signs, or panels), its span, and where runs start."""
+    """Runs of signs, one run a draw.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_signs, d), or panels of it for sparse rows
+    starts : ndarray of shape (n_draws + 1,), int64
+        Where runs start among the rows of signs.
+    segments : ndarray
+        As `project_dense` or `project_sparse` takes them.
+    """
 
     matrix: np.ndarray
-    span: Span
     starts: np.ndarray
+    segments: np.ndarray
 
 
 class RandomDegreeMap(FeatureMap):
@@ -140,21 +149,33 @@ class RandomDegreeMap(FeatureMap):
                 "sign", self.factor, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
                 self.d, Purpose.FREQUENCIES, first_quad=j * n_quads, dtype=dtype,
             )  # fmt: skip
-        run_span = Span(0, 0, len(signs), max(1, len(signs)))
-        matrix = panels_of(signs, segments(run_span, 1, PANEL)) if sparse else signs
+        table = _segments_of_blocks(span, starts, PANEL if sparse else DENSE_DRAWS)
         self.row_values = max(self.row_values, len(signs))
-        return Degrees(matrix, run_span, starts)
+        return Degrees(panels_of(signs, table) if sparse else signs, starts, table)
 
     def write(self, X, drawn, span, share, out):
-        T = np.empty((X.shape[0], drawn.span.n_columns), dtype=out.dtype)
+        T = np.empty((X.shape[0], drawn.starts[-1]), dtype=out.dtype)
         if sparse.issparse(X):
             X = X.astype(out.dtype, copy=False)
             project_sparse(
-                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, PANEL),
-                T,
+                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, drawn.segments, T,
             )  # fmt: skip
         else:
             X = np.ascontiguousarray(X, dtype=out.dtype)
             with single_threaded_blas():
-                project_dense(X, drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, DENSE_DRAWS), T)
+                project_dense(X, drawn.matrix, None, "identity", 1.0, drawn.segments, T)
         multiply_runs(T, drawn.starts, np.sqrt(share * self.total), out)
+
+
+def _segments_of_blocks(span, starts, width):
+    """Return the stretches of rows of signs that are multiplied together, each within one block of features.
+
+    Their bounds depend on the block alone, and so do the shapes that BLAS sees: another shape may give other bits.
+    """
+    tables = [np.empty((0, 4), dtype=np.intp)]
+    for _, first, n_columns in span.blocks():
+        first_sign = int(starts[first])
+        n_signs = int(starts[first + n_columns]) - first_sign
+        if n_signs:
+            tables.append(segments(Span(0, 0, n_signs, n_signs), 1, width) + (first_sign, 0, first_sign, 0))
+    return np.concatenate(tables)
