@@ -5,9 +5,13 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
 from kernbench.kernels.engine._maps cimport map_row_double, map_row_float
-from kernbench.kernels.engine._near cimport gemm_scale, has_bessel, map_bessel, mend_dense_row, needs_mending
+from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine._near cimport gemm_scale, mend_dense_row, near_floor, needs_mending
 from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
+
+from kernbench.kernels.engine._matern import matern_profile
 
 ctypedef fused real:
     float
@@ -21,13 +25,17 @@ cdef class GemmEngine(Engine):
     """k(X, Z) where X and Z are stored row by row."""
 
     cdef double scale          # of the inner products
-    cdef bint bessel, mends
+    cdef bint mends
+    cdef double floor          # squared norms above which near pairs are mended
+    cdef MaternProfile profile # of a Matern kernel, or None
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
         self.scale = gemm_scale(self.routine, self.constants)
-        self.bessel = has_bessel(self.routine, self.constants)
         self.mends = needs_mending(self.routine, self.constants)
+        self.floor = near_floor(self.routine, self.constants)
+        if self.routine == KB_MATERN:
+            self.profile = matern_profile(self.constants[0], self.single)
 
     cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
         return self.tile_width(m) * m * self.item
@@ -115,8 +123,8 @@ cdef void _map(GemmEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py
         map_row_float(self.routine, self.constants, self.n_constants, t, a, b, count, out)
     else:
         map_row_double(self.routine, self.constants, self.n_constants, t, a, b, count, out)
-    if self.bessel:
-        map_bessel[real](self.constants[0], count, out)
     if self.mends:
-        mend_dense_row[real](self.routine, self.constants[0], <real *> panel.body + q * d,
-                             <real *> self.Z.values + start * d, d, t, a, b, count, out)
+        mend_dense_row[real](self.routine, self.floor, <real *> panel.body + q * d, <real *> self.Z.values + start * d,
+                             d, t, a, b, count, out)
+    if self.profile is not None:
+        self.profile.map(count, out)

@@ -14,8 +14,10 @@ from libc.string cimport memset
 
 from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
 from kernbench.kernels.engine._maps cimport finish_row_double, finish_row_float, map_row_double, map_row_float
-from kernbench.kernels.engine._near cimport gemm_scale, has_bessel, map_bessel, mend_sparse_row, needs_mending
+from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine._near cimport gemm_scale, mend_sparse_row, near_floor, needs_mending
 from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine.coordinates._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels.engine._tiles cimport (
     KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float,
@@ -23,6 +25,8 @@ from kernbench.kernels.engine._tiles cimport (
 )
 
 import numpy as np
+
+from kernbench.kernels.engine._matern import matern_profile
 
 ctypedef fused real:
     float
@@ -43,15 +47,19 @@ cdef class SparseEngine(Engine):
     """k(X, Z) where X and Z are CSR."""
 
     cdef double scale
-    cdef bint bessel, mends, coordinatewise
+    cdef bint mends, coordinatewise
+    cdef double floor           # squared norms above which near pairs are mended
+    cdef MaternProfile profile  # of a Matern kernel, or None
     cdef bint wide              # panels hold the stored features only
     cdef Py_ssize_t longest     # stored entries of STEP columns, at most
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
         self.scale = gemm_scale(self.routine, self.constants)
-        self.bessel = has_bessel(self.routine, self.constants)
         self.mends = needs_mending(self.routine, self.constants)
+        self.floor = near_floor(self.routine, self.constants)
+        if self.routine == KB_MATERN:
+            self.profile = matern_profile(self.constants[0], self.single)
         self.coordinatewise = kernel.coordinatewise
         self.wide = X.n_features * X.n_streams * KB_PANEL * self.item > WIDE_BYTES
         ends = np.minimum(np.arange(0, Z.n_rows + STEP, STEP), Z.n_rows)
@@ -230,14 +238,14 @@ cdef void _finish(SparseEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t star
         map_row_float(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
     else:
         map_row_double(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
-    if self.bessel:
-        map_bessel[real](self.constants[0], count, out)
     if self.mends:
         for r in range(count):
             k = self.Z.starts[start + r]
-            mend_sparse_row[real](self.routine, self.constants[0], <const real *> self.X.values, self.X.columns,
+            mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, panel.queries + q, 1, values + k, self.Z.columns + k,
                                   self.Z.starts[start + r + 1] - k, products + r, z_terms[r], terms + q, out + r)
+    if self.profile is not None:
+        self.profile.map(count, out)
 
 
 cdef struct Entries:
@@ -348,10 +356,10 @@ cdef void _multiply(SparseEngine self, Entries entries, const Py_ssize_t *querie
             map_row_float(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
         else:
             map_row_double(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
-        if self.bessel:
-            map_bessel[real](self.constants[0], width, row)
         if self.mends:
             place = self.Z.starts[first + r]
-            mend_sparse_row[real](self.routine, self.constants[0], <const real *> self.X.values, self.X.columns,
+            mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, queries, width, values + place, self.Z.columns + place,
                                   self.Z.starts[first + r + 1] - place, t, z_terms[first + r], terms, row)
+        if self.profile is not None:
+            self.profile.map(KB_PANEL, row)

@@ -97,8 +97,9 @@ class Cauchy(Kernel):
 class Matern(Kernel):
     """k(x, z) = 2^(1-nu) / Gamma(nu) t^nu K_nu(t), t = sqrt(2 nu) ||x - z|| / length_scale.
 
-    K_nu is the modified Bessel function of the second kind. nu = 1/2, 3/2 and 5/2 have closed forms and are fast;
-    others cost a Bessel function per value.
+    K_nu is the modified Bessel function of the second kind. nu = 1/2, 3/2 and 5/2 are computed by their closed forms,
+    other orders by interpolation in a table (made once for each order, in some milliseconds) with an error of at most
+    2e-7 in float32, and in float64 from 1e-14 to, at nu = 500, 1e-12.
 
     Parameters
     ----------
