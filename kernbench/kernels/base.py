@@ -60,6 +60,8 @@ class Kernel:
     coordinatewise : bool
         Values are sums or products over the features of one term each; otherwise they are a function of the inner
         product of the prepared rows.
+    norm_factor : float or None
+        The terms of rows are this multiple of their squared norms; `row_terms` tells others.
     unit_rows : bool
         Prepared rows are scaled to length 1 each, instead of by `unit`.
     n_streams : int
@@ -78,6 +80,7 @@ class Kernel:
     translation_invariant: ClassVar[bool] = False
     keeps_zeros: ClassVar[bool] = True
     coordinatewise: ClassVar[bool] = False
+    norm_factor: ClassVar[float | None] = None
     unit_rows: ClassVar[bool] = False
     n_streams: ClassVar[int] = 1
     refuses_infinity: ClassVar[bool] = True
@@ -115,9 +118,9 @@ class Kernel:
         lengths : ndarray of shape (n,), or None
             What the rows were divided by, where the kernel has `unit_rows`.
         """
-        return None
+        return None if self.norm_factor is None else self.norm_factor * squared_norms(rows)
 
-    def __call__(self, X, Z=None, *, dtype=None):
+    def __call__(self, X, Z=None, *, dtype=None, out=None):
         """Return the matrix k(x_i, z_j).
 
         Parameters
@@ -126,7 +129,9 @@ class Kernel:
         Z : array-like or CSR matrix of shape (m, d), optional
             X by default.
         dtype : {float32, float64}, optional
-            Precision of the result; by default that of X (float64 for anything but float32).
+            Precision of the result; by default that of `out` or X (float64 for anything but float32).
+        out : ndarray of shape (n, m), optional
+            Where to write the result, C-contiguous.
 
         Returns
         -------
@@ -135,11 +140,11 @@ class Kernel:
         Raises
         ------
         ValueError
-            If an entry is outside the kernel's domain (the message names row and column).
+            For NaN and infinity, and if an entry is outside the kernel's domain (the message names row and column).
         """
-        from kernbench.kernels.blocks import block
+        from kernbench.kernels.blocks import block, checked_rows
 
-        return block(self, X, Z, dtype=dtype)
+        return block(self, checked_rows(X), None if Z is None else checked_rows(Z, "Z"), dtype=dtype, out=out)
 
     def diag(self, X):
         """Return k(x_i, x_i) for every row, float64, shape (n,)."""

@@ -5,7 +5,7 @@ from kernbench.kernels.engine._operand cimport Operand
 
 
 cdef enum:
-    PANEL_ROWS = 256       # queries that go through the tiles together
+    PANEL_ROWS = 512       # queries that go through the tiles together, at most
 
 
 cdef struct Panel:

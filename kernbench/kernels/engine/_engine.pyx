@@ -3,7 +3,7 @@
     queries X[q]  --panel-->  tile of inner products, or of coordinatewise sums  --map-->  rows[q][j : j + tile]
     columns Z     --tiles-->                    (in cache)
 
-A *panel* is up to 256 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
+A *panel* is up to 512 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
 tile to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so neither do results.
 Threads take the tiles of all panels one after the other, and each gathers the panel it is at.
 
@@ -20,7 +20,7 @@ What happens inside a tile is the business of the subclasses:
 
 from cython.parallel cimport parallel, prange
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from kernbench.kernels.engine._routines cimport *
 from kernbench.kernels.engine._operand cimport Operand
@@ -50,6 +50,7 @@ ROUTINES = {
 }
 
 cdef enum:
+    HEIGHT = 256                # queries of a panel, if the subclass does not say otherwise
     TILE_BYTES = 262144         # panel x tile of inner products: half of a small second-level cache
     SERIAL_WORK = 2000000       # multiply-adds below which waking threads costs more than it gives
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
@@ -70,10 +71,10 @@ cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes
 
     The body begins with a cache line: loops read it in vectors, of which every second one would else lie across two.
     """
-    cdef size_t head_bytes = sizeof(Panel) + PANEL_ROWS * sizeof(double)
+    cdef size_t head_bytes = sizeof(Panel) + m * sizeof(double)
     cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes + LINE_BYTES)
     if panel != NULL:
-        memset(panel, 0, head_bytes)
+        panel.left = panel.right = NULL
         memcpy(panel.queries, queries, m * sizeof(Py_ssize_t))
         panel.terms = <char *> panel + sizeof(Panel)
         panel.body = <void *> ((<size_t> panel + head_bytes + LINE_BYTES - 1) // LINE_BYTES * LINE_BYTES)
@@ -106,7 +107,7 @@ cdef class Engine:
         self.tiled = True
 
     cdef Py_ssize_t panel_rows(self) noexcept nogil:
-        return PANEL_ROWS
+        return HEIGHT
 
     cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil:
         return NULL

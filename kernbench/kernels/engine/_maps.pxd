@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t
 from kernbench.kernels.engine._routines cimport kb_routine
 
 cdef extern from "_maps.h" nogil:
-    void map_row_float(kb_routine routine, const double *constants, ptrdiff_t n_constants, const float *t, float a,
+    void map_row_float(kb_routine routine, const double *constants, ptrdiff_t n_constants, float *t, float a,
                        const float *b, ptrdiff_t n, float *out)
-    void map_row_double(kb_routine routine, const double *constants, ptrdiff_t n_constants, const double *t, double a,
+    void map_row_double(kb_routine routine, const double *constants, ptrdiff_t n_constants, double *t, double a,
                         const double *b, ptrdiff_t n, double *out)
     void finish_row_float(kb_routine routine, const double *constants, ptrdiff_t n, float *out)
     void finish_row_double(kb_routine routine, const double *constants, ptrdiff_t n, double *out)

@@ -5,16 +5,17 @@
 /* --- of inner products ----------------------------------------------------------------------------------------- */
 
 /* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
- * rounding of a tiny squared distance from giving a value above one. */
-KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
+ * rounding of a tiny squared distance from giving a value above one. The exponent takes the place of t, which is in
+ * cache, so that each value of `out`, which may not be, is written once and while others are computed. */
+KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                                       ptrdiff_t n, KB_T *KB_RESTRICT out)
 {
     for (ptrdiff_t j = 0; j < n; j++) {
         KB_T v = t[j] - a - b[j];
-        out[j] = v > 0 ? 0 : v;
+        t[j] = v > 0 ? 0 : v;
     }
     for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = out[j];
+        KB_T v = t[j];
         out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
     }
 }
@@ -237,7 +238,7 @@ static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double 
 /* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed routine are
  * left as squared distances. */
 static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *constants, ptrdiff_t n_constants,
-                                       const KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
+                                       KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
 {
     switch (routine) {
     case KB_GAUSSIAN:

@@ -12,7 +12,7 @@ entries are zero. Kernels of the inner product are mapped along the queries; the
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
+from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel
 from kernbench.kernels.engine._maps cimport finish_row_double, finish_row_float, map_row_double, map_row_float
 from kernbench.kernels.engine._matern cimport MaternProfile
 from kernbench.kernels.engine._near cimport gemm_scale, mend_sparse_row, near_floor, needs_mending
@@ -35,6 +35,7 @@ ctypedef fused real:
 cdef enum:
     STEP = 64                   # columns per step of the sweep: the step stays in the first-level cache
     STRETCH = 512               # columns per tile
+    MOST_PANELS = 4             # of 64 queries that are swept one after the other
     PANEL_BYTES = 16777216      # dense copies of the queries, at most (but at least one panel of 64)
     WIDE_BYTES = 2097152        # a panel of 64 larger than this holds only the features that its queries store
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
@@ -70,7 +71,7 @@ cdef class SparseEngine(Engine):
         cdef Py_ssize_t bytes_per_panel = self.X.n_features * self.X.n_streams * KB_PANEL * self.item + 1
         if self.wide:
             return KB_PANEL
-        return KB_PANEL * max(<Py_ssize_t> 1, min(<Py_ssize_t> PANEL_ROWS // KB_PANEL, PANEL_BYTES // bytes_per_panel))
+        return KB_PANEL * max(<Py_ssize_t> 1, min(<Py_ssize_t> MOST_PANELS, PANEL_BYTES // bytes_per_panel))
 
     cdef Py_ssize_t tile_width(self, Py_ssize_t m) noexcept nogil:
         return STRETCH
