@@ -34,6 +34,7 @@ ROUTINES = {
     "polynomial": KB_POLYNOMIAL,
     "power-series": KB_POWER_SERIES,
     "arc-cosine": KB_ARC_COSINE,
+    "sigmoid": KB_SIGMOID,
     "laplacian": KB_LAPLACIAN,
     "cauchy": KB_CAUCHY,
     "sech": KB_SECH,

@@ -140,6 +140,14 @@ KB_CLONES KB_UNUSED static void KB_NAME(power_series_row)(const KB_T *KB_RESTRIC
     }
 }
 
+/* out_j = tanh(t_j + c). */
+KB_CLONES KB_UNUSED static void KB_NAME(sigmoid_row)(const KB_T *KB_RESTRICT t, KB_T c, ptrdiff_t n,
+                                                     KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] = KB_NAME(kb_tanh)(t[j] + c);
+}
+
 /* out_j = a b_j J_order(theta) / pi, t_j = cos(theta), clipped to [-1, 1] first (Cho and Saul 2009). */
 KB_CLONES KB_UNUSED static void KB_NAME(arc_cosine_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                                         int order, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -255,6 +263,9 @@ static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *co
         break;
     case KB_POWER_SERIES:
         KB_NAME(power_series_row)(t, constants, n_constants, n, out);
+        break;
+    case KB_SIGMOID:
+        KB_NAME(sigmoid_row)(t, (KB_T)constants[1], n, out);
         break;
     case KB_ARC_COSINE:
         KB_NAME(arc_cosine_row)(t, a, b, (int)constants[0], n, out);

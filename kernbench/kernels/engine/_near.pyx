@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from kernbench.kernels.engine._maps cimport is_near_double, is_near_float, near_row_double, near_row_float
 from kernbench.kernels.engine._routines cimport (
-    KB_ARC_COSINE, KB_GAUSSIAN, KB_MATERN, KB_POLYNOMIAL, kb_routine,
+    KB_ARC_COSINE, KB_GAUSSIAN, KB_MATERN, KB_POLYNOMIAL, KB_SIGMOID, kb_routine,
 )
 
 cdef double PI = 3.141592653589793
@@ -25,7 +25,7 @@ cdef double gemm_scale(kb_routine routine, const double *constants) noexcept:
         return 2.0 * constants[0]
     if routine == KB_MATERN:
         return 2.0
-    return constants[0] if routine == KB_POLYNOMIAL else 1.0
+    return constants[0] if routine in (KB_POLYNOMIAL, KB_SIGMOID) else 1.0
 
 
 cdef bint needs_mending(kb_routine routine, const double *constants) noexcept:

@@ -9,6 +9,7 @@ enum kb_routine {
     KB_POLYNOMIAL,
     KB_POWER_SERIES,
     KB_ARC_COSINE,
+    KB_SIGMOID,
     /* Sums and products over the features of a term for each pair of entries. */
     KB_LAPLACIAN,
     KB_CAUCHY,

@@ -7,6 +7,7 @@ cdef extern from "_routines.h" nogil:
         KB_POLYNOMIAL
         KB_POWER_SERIES
         KB_ARC_COSINE
+        KB_SIGMOID
         KB_LAPLACIAN
         KB_CAUCHY
         KB_SECH

@@ -1,7 +1,8 @@
-"""Kernels of the inner product <x, z>: linear, polynomial, power series, arc-cosine."""
+"""Kernels of the inner product <x, z>: linear, polynomial, power series, sigmoid, arc-cosine."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -103,6 +104,39 @@ class DotProduct(Kernel):
 
     def diag(self, X):
         return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(scale <x, z> + c); not positive semi-definite.
+
+    Support vector machines find a stationary point of the dual, as LIBSVM does, but no certified optimum; explicit
+    feature maps tell the positive part at most.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        scikit-learn's ``gamma``.
+    c : float, default=0.0
+        scikit-learn's ``coef0``, of either sign.
+    """
+
+    scale: float = 1.0
+    c: float = 0.0
+    routine: ClassVar[str] = "sigmoid"
+    refuses_infinity: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_positive(self, scale=self.scale)
+        if not (isinstance(self.c, Real) and np.isfinite(self.c)):
+            raise ValueError(f"Sigmoid: c must be a finite number, got {self.c!r}")
+
+    @property
+    def constants(self):
+        return (float(self.scale), float(self.c))
+
+    def diag(self, X):
+        return np.tanh(self.scale * squared_norms(X) + self.c)
 
 
 @dataclass(frozen=True)
