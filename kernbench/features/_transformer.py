@@ -137,7 +137,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 
 def _needs_positive(kernel):
-    """Whether a kernel object, or a part of a sum or product, takes no negative entries."""
+    """Whether a kernel object, or a component of a sum or product, takes no negative entries."""
     if isinstance(kernel, Sum | Product):
-        return any(_needs_positive(part) for part in kernel.kernels)
+        return any(_needs_positive(component) for component in kernel.kernels)
     return isinstance(kernel, Kernel) and kernel.lower == 0

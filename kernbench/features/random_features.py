@@ -222,10 +222,10 @@ class RandomFeatures(KernelTransformer):
         by_entries = prefers_sparse(X)
         for term, span, columns, drawn in self._stretches(X.dtype, by_entries):
             for rows in self._chunks(X):
-                part = X[rows]
-                if sparse.issparse(part) and not by_entries:
-                    part = part.toarray()
-                term.write(part, drawn, span, out[rows, columns])
+                chunk = X[rows]
+                if sparse.issparse(chunk) and not by_entries:
+                    chunk = chunk.toarray()
+                term.write(chunk, drawn, span, out[rows, columns])
 
     def _stretches(self, dtype, by_entries):
         """Yield terms, spans, columns and what is drawn for them: spans of a whole term, or a few blocks."""

@@ -60,12 +60,12 @@ cdef class KernelRows:
         if not cache_bytes >= 0:
             raise ValueError(f"cache_bytes must be at least 0, got {cache_bytes!r}")
         X = as_rows(X)
-        if kernel.form == "precomputed" and X.shape[0] != X.shape[1]:
+        if kernel.routine == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be square, got shape {X.shape}")
         self.kernel, self.dtype = kernel, np.dtype(dtype).type
         self.operand = Operand(X, kernel, dtype)
         self.single = self.operand.single
-        self.in_place = kernel.form == "precomputed"
+        self.in_place = kernel.routine == "precomputed"
         self.can_restrict = not self.in_place
         self.pool_bytes = int(cache_bytes)
         self._use(self.operand)

@@ -1,7 +1,7 @@
 """The base of all kernels, small frozen dataclasses callable on two sets of rows; sums and products of kernels.
 
 A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
-kernel addresses by `form` (the family of the computation) and `constants` (its numbers). In between, rows are
+kernel addresses by `routine` (the compiled routine of its values) and `constants` (its numbers). In between, rows are
 prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...),
 moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
 """
@@ -43,19 +43,21 @@ class Kernel:
 
     Attributes
     ----------
-    form : str
-        The family of the computation, for the compiled engine.
+    routine : str
+        Name of the compiled routine that computes the values (`ROUTINES` of the engine).
     constants : tuple of float
-        The numbers that `form` needs.
+        The numbers that `routine` needs.
     unit : float
         What lifted rows are divided by while they are still in float64.
     translation_invariant : bool
         Lifted rows may be moved together: the engine puts the origin among them, so that rounding stays small.
     keeps_zeros : bool
         `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
-    pairwise : bool
-        Values are sums or products of one term for each pair of entries; otherwise they are a function of the inner
+    coordinatewise : bool
+        Values are sums or products over the features of one term each; otherwise they are a function of the inner
         product of the prepared rows.
+    norm_factor : float or None
+        The terms of rows are this multiple of their squared norms; `row_terms` tells others.
     unit_rows : bool
         Prepared rows are scaled to length 1 each, instead of by `unit`.
     n_streams : int
@@ -64,22 +66,23 @@ class Kernel:
         Refuse prepared rows that leave the range of the precision; otherwise infinities are computed with.
     lower : float or None
         Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
-    parts : tuple of Kernel
-        Of a sum or product.
+    components : tuple of Kernel
+        The kernels that a sum or product combines.
     calls_python : bool
-        Values, or those of a part, come from a Python function.
+        Values, or those of a component, come from a Python function.
     """
 
-    form: ClassVar[str]
+    routine: ClassVar[str]
     translation_invariant: ClassVar[bool] = False
     keeps_zeros: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = False
+    coordinatewise: ClassVar[bool] = False
+    norm_factor: ClassVar[float | None] = None
     unit_rows: ClassVar[bool] = False
     n_streams: ClassVar[int] = 1
     refuses_infinity: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = False
     calls_python: ClassVar[bool] = False
-    parts: ClassVar[tuple] = ()
+    components: ClassVar[tuple] = ()
 
     @property
     def unit(self):
@@ -111,9 +114,9 @@ class Kernel:
         lengths : ndarray of shape (n,), or None
             What the rows were divided by, where the kernel has `unit_rows`.
         """
-        return None
+        return None if self.norm_factor is None else self.norm_factor * squared_norms(rows)
 
-    def __call__(self, X, Z=None, *, dtype=None):
+    def __call__(self, X, Z=None, *, dtype=None, out=None):
         """Return the matrix k(x_i, z_j).
 
         Parameters
@@ -122,7 +125,9 @@ class Kernel:
         Z : array-like or CSR matrix of shape (m, d), optional
             X by default.
         dtype : {float32, float64}, optional
-            Precision of the result; by default that of X (float64 for anything but float32).
+            Precision of the result; by default that of `out` or X (float64 for anything but float32).
+        out : ndarray of shape (n, m), optional
+            Where to write the result, C-contiguous.
 
         Returns
         -------
@@ -131,12 +136,12 @@ class Kernel:
         Raises
         ------
         ValueError
-            If an entry is NaN or outside the kernel's domain (the message names row and column), or the indices of a
-            sparse matrix are out of bounds.
+            If an entry is NaN, infinite or outside the kernel's domain (the message names row and column), or the
+            indices of a sparse matrix are out of bounds.
         """
         from kernbench.kernels.blocks import checked_block
 
-        return checked_block(self, X, Z, dtype=dtype)
+        return checked_block(self, X, Z, dtype=dtype, out=out)
 
     def diag(self, X):
         """Return k(x_i, x_i) for every row, float64, shape (n,)."""
@@ -189,20 +194,22 @@ class _Combination(Kernel):
 
     kernels: tuple
 
-    def _set_parts(self):
+    def _set_components(self):
         """Check `kernels` and make them a tuple."""
         kernels, name = tuple(self.kernels), type(self).__name__
         if not kernels:
             raise ValueError(f"{name}: at least one kernel is needed")
         for kernel in kernels:
             if not isinstance(kernel, Kernel):
-                raise ValueError(f"{name}: every part must be a kernel object, got {kernel!r}")
-        if any(kernel.form == "precomputed" for kernel in kernels):
-            raise ValueError(f"{name}: a precomputed kernel cannot be a part; combine the matrices instead")
+                raise ValueError(f"{name}: every component must be a kernel object, got {kernel!r}")
+        if any(kernel.routine == "precomputed" for kernel in kernels):
+            raise ValueError(
+                f"{name}: a precomputed kernel cannot be a component; combine the matrices instead"
+            )
         object.__setattr__(self, "kernels", kernels)
 
     @property
-    def parts(self):
+    def components(self):
         return self.kernels
 
     @property
@@ -226,10 +233,10 @@ class Sum(_Combination):
     """
 
     weights: tuple = None
-    form: ClassVar[str] = "sum"
+    routine: ClassVar[str] = "sum"
 
     def __post_init__(self):
-        self._set_parts()
+        self._set_components()
         kernels = self.kernels
         weights = (1.0,) * len(kernels) if self.weights is None else tuple(self.weights)
         if len(weights) != len(kernels):
@@ -238,13 +245,13 @@ class Sum(_Combination):
             require_positive(self, **{f"weights[{i}]": weight})
         # A sum of sums is stored as one sum, so that (a + b) + c equals a + (b + c).
         terms = [
-            (part, weight * inner)
+            (component, weight * inner)
             for kernel, weight in zip(kernels, weights)
-            for part, inner in (
+            for component, inner in (
                 zip(kernel.kernels, kernel.weights) if isinstance(kernel, Sum) else ((kernel, 1.0),)
             )
         ]
-        object.__setattr__(self, "kernels", tuple(part for part, _ in terms))
+        object.__setattr__(self, "kernels", tuple(component for component, _ in terms))
         object.__setattr__(self, "weights", tuple(float(weight) for _, weight in terms))
 
     @property
@@ -264,10 +271,10 @@ class Product(_Combination):
     kernels : sequence of Kernel
     """
 
-    form: ClassVar[str] = "product"
+    routine: ClassVar[str] = "product"
 
     def __post_init__(self):
-        self._set_parts()
+        self._set_components()
         factors = [
             factor
             for kernel in self.kernels

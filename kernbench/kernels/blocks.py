@@ -7,7 +7,7 @@ from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._products import fill_block, multiply
 from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.validation.arrays import check_indices, check_no_nan
+from kernbench.validation.arrays import check_finite, check_indices
 
 CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time
 
@@ -27,13 +27,13 @@ def as_rows(X, name="X"):
     return X
 
 
-def checked_block(kernel, X, Z=None, *, dtype=None):
-    """Return the matrix k(x_i, z_j) as `block` does, of rows that nobody has checked: raise ValueError for NaN."""
+def checked_block(kernel, X, Z=None, *, dtype=None, out=None):
+    """Return the matrix k(x_i, z_j) as `block` does, of unchecked rows: raise ValueError for NaN and infinity."""
     X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
-    check_no_nan(X)
+    check_finite(X)
     if Z is not None:
-        check_no_nan(Z, "Z")
-    return block(kernel, X, Z, dtype=dtype)
+        check_finite(Z, "Z")
+    return block(kernel, X, Z, dtype=dtype, out=out)
 
 
 def _default_dtype(X, dtype):
@@ -44,13 +44,26 @@ def _default_dtype(X, dtype):
     return np.dtype(dtype).type
 
 
+def _checked_out(out, shape, dtype):
+    """Return a new array, or `out` if the compiled engine can write to it."""
+    if out is None:
+        return np.empty(shape, dtype=dtype)
+    if not (isinstance(out, np.ndarray) and out.flags.carray):
+        raise ValueError("out must be a writeable C-contiguous array")
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(
+            f"out must be a {np.dtype(dtype)} array of shape {shape}, got {out.dtype} {out.shape}"
+        )
+    return out
+
+
 def _chunks(n_rows, bytes_per_row):
     height = max(256, int(CHUNK_BYTES // max(1, bytes_per_row)))
     for start in range(0, n_rows, height):
         yield slice(start, min(n_rows, start + height))
 
 
-def block(kernel, X, Z=None, *, dtype=None):
+def block(kernel, X, Z=None, *, dtype=None, out=None):
     """Return the matrix k(x_i, z_j).
 
     Parameters
@@ -59,16 +72,21 @@ def block(kernel, X, Z=None, *, dtype=None):
     X, Z : array-like or CSR matrix of shapes (n, d) and (m, d)
         Z is X by default. For a precomputed kernel X is the matrix itself and Z, if given, its training side (m rows).
     dtype : {float32, float64}, optional
-        Precision of computation and result; by default float32 if X is float32, else float64.
+        Precision of computation and result; by default that of `out`, or float32 if X is float32, else float64.
+    out : ndarray of shape (n, m), optional
+        Where to write the result, C-contiguous; memory that has been written to before saves the system's work of
+        providing fresh pages, up to half of the time of a large block.
 
     Returns
     -------
     ndarray of shape (n, m)
+        `out`, if it was given.
 
     Raises
     ------
     ValueError
-        If the features do not agree, or an entry is outside the kernel's domain or the range of `dtype`.
+        If the features do not agree, `out` does not fit, or an entry is outside the kernel's domain or the range of
+        `dtype`.
 
     Notes
     -----
@@ -76,15 +94,17 @@ def block(kernel, X, Z=None, *, dtype=None):
     for some 30 MB of X at a time.
     """
     X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
-    dtype = _default_dtype(X, dtype)
-    if kernel.form == "precomputed":
+    dtype = _default_dtype(X, getattr(out, "dtype", None) if dtype is None else dtype)
+    if kernel.routine == "precomputed":
         _require_training_side(X, Z)
-        return np.array(X.toarray() if sparse.issparse(X) else X, dtype=dtype)
+        out = _checked_out(out, X.shape, dtype)
+        out[:] = X.toarray() if sparse.issparse(X) else X
+        return out
     columns = Operand(X if Z is None else Z, kernel, dtype)
+    out = _checked_out(out, (X.shape[0], columns.n_rows), dtype)
     with single_threaded_blas():
         if Z is None or X is Z:
-            return fill_block(make_engine(kernel, columns, columns), np.arange(X.shape[0]))
-        out = np.empty((X.shape[0], Z.shape[0]), dtype=dtype)
+            return fill_block(make_engine(kernel, columns, columns), np.arange(X.shape[0]), out)
         for engine, rows in _engines(kernel, X, columns, dtype):
             fill_block(engine, np.arange(rows.stop - rows.start), out[rows])
     return out
@@ -132,14 +152,14 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
     A = np.asarray(A, dtype=np.float64)
-    n_columns = X.shape[1] if kernel.form == "precomputed" else Z.shape[0]
+    n_columns = X.shape[1] if kernel.routine == "precomputed" else Z.shape[0]
     if A.ndim not in (1, 2) or len(A) != n_columns:
         raise ValueError(
             f"A must have one entry or one row for each of the {n_columns} rows of Z, got {A.shape}"
         )
     right = np.ascontiguousarray(A if A.ndim == 2 else A[:, None])
     out = np.empty((X.shape[0], right.shape[1]))
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         for rows in _chunks(X.shape[0], 8 * X.shape[1]):
             out[rows] = X[rows] @ right
     else:

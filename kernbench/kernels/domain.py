@@ -29,7 +29,7 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
         If an entry is outside the domain (the message names its column), or the largest kernel value, or the
         largest squared norm it is computed from, does not fit.
     """
-    if kernel.form == "precomputed" or X.shape[0] == 0:
+    if kernel.routine == "precomputed" or X.shape[0] == 0:
         return
     kernel.check_domain(X, feature_names)
     if kernel.calls_python:

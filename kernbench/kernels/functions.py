@@ -9,7 +9,7 @@ from kernbench.kernels.families.histogram import (
     Intersection,
     JensenShannon,
 )
-from kernbench.kernels.families.inner_product import ArcCosine, DotProduct, Linear, Polynomial
+from kernbench.kernels.families.inner_product import ArcCosine, DotProduct, Linear, Polynomial, Sigmoid
 from kernbench.kernels.families.semigroup import ExponentialSemigroup, ReciprocalSemigroup
 from kernbench.kernels.families.shift_invariant import Cauchy, Gaussian, Laplacian, Matern
 from kernbench.kernels.families.skewed import SkewedChiSquared, SkewedIntersection
@@ -18,7 +18,7 @@ KERNELS = {
     kernel.__name__: kernel
     for kernel in (
         *(Gaussian, Laplacian, Cauchy, Matern),
-        *(Linear, Polynomial, DotProduct, ArcCosine),
+        *(Linear, Polynomial, DotProduct, Sigmoid, ArcCosine),
         *(Hellinger, ChiSquared, ExponentialChiSquared, Intersection, JensenShannon),
         *(SkewedChiSquared, SkewedIntersection),
         *(ExponentialSemigroup, ReciprocalSemigroup),

@@ -13,9 +13,10 @@ from kernbench.kernels.functions import (
     Linear,
     Polynomial,
     Precomputed,
+    Sigmoid,
 )
 
-NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "linear", "precomputed")
+NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "sigmoid", "linear", "precomputed")
 
 
 def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
@@ -64,7 +65,8 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         Training rows, for ``gamma="scale"`` and ``"median"``.
     gamma, degree, coef0
         As in scikit-learn: ``rbf`` exp(-gamma ||x-z||²), ``laplacian`` exp(-gamma ||x-z||_1),
-        ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree.
+        ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree,
+        ``sigmoid`` tanh(gamma <x,z> + coef0).
     random_state : int, Generator or None
         For ``gamma="median"``.
 
@@ -87,6 +89,8 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         return ExponentialChiSquared(resolve_gamma(gamma, X, random_state))
     if kernel in ("poly", "polynomial"):
         return Polynomial(degree, coef0, resolve_gamma(gamma, X, random_state))
+    if kernel == "sigmoid":
+        return Sigmoid(resolve_gamma(gamma, X, random_state), coef0)
     if kernel == "linear":
         return Linear()
     if kernel == "precomputed":

@@ -30,7 +30,7 @@ class TwoPrecisionRows:
     def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float64):
         if np.dtype(dtype) != np.float64:
             raise ValueError(f"rows of two precisions end in float64, got dtype {dtype!r}")
-        if kernel.calls_python or kernel.form == "precomputed":
+        if kernel.calls_python or kernel.routine == "precomputed":
             raise ValueError(f"kernel values are given, not computed, for {kernel}: they have one precision")
         self.X, self.kernel, self._cache_bytes = as_rows(X), kernel, cache_bytes
         self.n_rows, self._n_before = self.X.shape[0], 0

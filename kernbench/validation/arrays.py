@@ -1,4 +1,4 @@
-"""Checks of arrays and sparse matrices that need no estimator: indices within bounds, no NaN."""
+"""Checks of arrays and sparse matrices that need no estimator: indices within bounds, finite entries."""
 
 import numpy as np
 from scipy import sparse
@@ -46,12 +46,17 @@ def check_indices(X, name="X"):
         )
 
 
-def check_no_nan(X, name="X"):
-    """Raise ValueError, which names the place, if an array or CSR matrix holds NaN; infinity is not looked for."""
+def check_finite(X, name="X"):
+    """Raise ValueError, which names the place, if an array or CSR matrix holds NaN or infinity."""
     values = X.data if sparse.issparse(X) else X
-    if values.dtype.kind == "f" and values.size and np.isnan(np.min(values)):
-        row, column, _ = _first(X, np.isnan)
-        raise ValueError(_refusal(name, "NaN", column, row))
+    if values.dtype.kind != "f":
+        return
+    # The sum is finite unless an entry is not, or (rarely) it overflows: one pass without a temporary array.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum(dtype=np.float64))
+    if not finite and not np.all(np.isfinite(values)):
+        row, column, value = _first(X, lambda entries: ~np.isfinite(entries))
+        raise ValueError(_refusal(name, "NaN" if np.isnan(value) else "infinity", column, row))
 
 
 def first_not_finite(X, feature_names):

@@ -63,7 +63,7 @@ class RandomCase:
 
 def _name(kernel):
     if isinstance(kernel, Sum | Product):
-        return f"{type(kernel).__name__}({','.join(_name(part) for part in kernel.kernels)})"
+        return f"{type(kernel).__name__}({','.join(_name(component) for component in kernel.kernels)})"
     numbers = [f"{value:g}" for value in vars(kernel).values() if isinstance(value, int | float)]
     return type(kernel).__name__ + "".join(numbers[:1])
 
@@ -107,7 +107,7 @@ def _cases():
 
 
 CASES = tuple(_cases())
-# One for each kind of map: laws that have nothing to do with the kernel are held by these.
+# One for each kind of map: properties that have nothing to do with the kernel are held by these.
 KINDS = (
     *(RandomCase(Gaussian(1.3), form, draws) for form in ("pair", "phase") for draws in ALL_DRAWS),
     RandomCase(Matern(0.5), "phase"),
@@ -138,9 +138,11 @@ def kernel_values():
 
     def values(kernel, X, Z):
         if isinstance(kernel, Sum):
-            return sum(weight * values(part, X, Z) for weight, part in zip(kernel.weights, kernel.kernels))
+            return sum(
+                weight * values(component, X, Z) for weight, component in zip(kernel.weights, kernel.kernels)
+            )
         if isinstance(kernel, Product):
-            return prod(values(part, X, Z) for part in kernel.kernels)
+            return prod(values(component, X, Z) for component in kernel.kernels)
         return FORMULAS[type(kernel)](kernel, X, Z)
 
     return values

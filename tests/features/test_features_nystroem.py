@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as Peer
+from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from kernbench.features import Nystroem, _transformer
@@ -18,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(200, 3))
 Y = np.random.default_rng(1).integers(0, 3, size=200)
 KERNELS = {"gaussian": Gaussian(1.5), "laplacian": Laplacian(2.0), "polynomial": Polynomial(2, 1.0, 0.3)}
 CHOICES = ["uniform", "stratified", "kmeans", "leverage"]
-ROOTS = ["cholesky", "eigen"]
+ROOTS = ["cholesky", "eigen", "symmetric"]
 
 
 @pytest.fixture(params=ROOTS)
@@ -65,8 +66,9 @@ def test_inner_products_are_those_of_scikit_learn(root):
 
 
 def test_inner_products_do_not_depend_on_the_root(kernel):
-    one, other = (Nystroem(kernel, 30, root=root, random_state=0).fit_transform(X) for root in ROOTS)
-    np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-7)
+    first, *others = (Nystroem(kernel, 30, root=root, random_state=0).fit_transform(X) for root in ROOTS)
+    for other in others:
+        np.testing.assert_allclose(first @ first.T, other @ other.T, atol=1e-7)
 
 
 def test_more_landmarks_are_closer():
@@ -96,11 +98,15 @@ def test_eigenvectors_are_ordered_and_orthogonal_on_the_landmarks():
 
 
 def test_columns_are_the_rank(root):
-    assert Nystroem("linear", 50, root=root, random_state=0).fit_transform(X).shape[1] == 3
+    symmetric = root == "symmetric"  # whose columns are the landmarks
+    assert Nystroem("linear", 50, root=root, random_state=0).fit_transform(X).shape[1] == (
+        50 if symmetric else 3
+    )
     repeated = np.repeat(X[:7], 20, axis=0)
     model = Nystroem(Gaussian(1.5), 140, root=root).fit(repeated)
     features = model.transform(repeated)
-    assert features.shape[1] == 7
+    assert features.shape[1] == (140 if symmetric else 7)
+    assert np.linalg.matrix_rank(features, tol=1e-6) == 7
     np.testing.assert_allclose(features @ features.T, Gaussian(1.5)(repeated), atol=1e-9)
 
 
@@ -117,13 +123,13 @@ def test_equal_rows_make_one_column(root):
     for choice in CHOICES:
         model = Nystroem(Gaussian(1.0), 10, landmarks=choice, root=root, random_state=0)
         features = model.fit(rows, np.arange(30) % 2).transform(rows)
-        assert features.shape == (30, 1)
+        assert features.shape == (30, 10 if root == "symmetric" else 1)
         np.testing.assert_allclose(features @ features.T, 1.0, rtol=1e-12)
 
 
 def test_zero_kernel_makes_a_column_of_zeros(root):
     features = Nystroem("linear", 5, root=root).fit_transform(np.zeros((8, 3)))
-    np.testing.assert_array_equal(features, np.zeros((8, 1)))
+    np.testing.assert_array_equal(features, np.zeros((8, 5 if root == "symmetric" else 1)))
 
 
 # --- what does not matter ------------------------------------------------------------------------------------
@@ -289,3 +295,25 @@ def test_memory_is_the_output_and_some_chunks():
     command = [sys.executable, "-P", "-c", PEAK]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=one_thread)
     assert int(run.stdout) < 100e6
+
+
+def test_symmetric_root_is_scikit_learns_on_well_conditioned_landmarks():
+    X = np.random.default_rng(5).normal(size=(60, 4))
+    ours = Nystroem(Gaussian(1.0), 60, root="symmetric", random_state=0).fit(X)
+    K = rbf_kernel(ours.landmarks_, gamma=0.5)
+    R = ours.normalization_
+    np.testing.assert_array_equal(R, R.T)
+    np.testing.assert_allclose(R @ K @ R, np.eye(60), atol=1e-7)
+    theirs = Peer(gamma=0.5, n_components=60, random_state=0).fit(X)
+    order = np.argsort(ours.landmark_indices_)
+    expected = theirs.transform(X)[:, np.argsort(theirs.component_indices_)]
+    np.testing.assert_allclose(ours.transform(X)[:, order], expected, atol=1e-7)
+
+
+def test_features_of_the_symmetric_root_on_the_landmarks_are_the_root_of_their_kernel():
+    X = np.random.default_rng(5).normal(size=(40, 3))
+    model = Nystroem(Gaussian(1.0), 40, root="symmetric").fit(np.concatenate([X[:20], X[:20]]))
+    Z = model.transform(model.landmarks_)
+    assert Z.shape == (40, 40) and len(model.eigenvalues_) == 20  # every row twice
+    np.testing.assert_allclose(Z, Z.T, atol=1e-9)
+    np.testing.assert_allclose(Z @ Z, rbf_kernel(model.landmarks_, gamma=0.5), atol=1e-9)

@@ -29,6 +29,7 @@ NO_KERNEL = np.array([[0.0, 1.0], [1.0, 0.0]])
     [
         Nystroem(),
         Nystroem(n_landmarks=5, root="eigen"),
+        Nystroem(n_landmarks=5, root="symmetric"),
         Nystroem(n_landmarks=5, landmarks="stratified"),
         Nystroem(n_landmarks=5, landmarks="kmeans"),
         Nystroem(n_landmarks=5, landmarks="leverage"),
@@ -105,7 +106,7 @@ def test_more_landmarks_than_rows_are_clipped_with_a_warning(landmarks):
     np.testing.assert_array_equal(model.transform(X), same.transform(X))
 
 
-@pytest.mark.parametrize("root", ["cholesky", "eigen"])
+@pytest.mark.parametrize("root", ["cholesky", "eigen", "symmetric"])
 def test_what_is_no_kernel_is_warned_of(root):
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         model = Nystroem("precomputed", 2, root=root).fit(NO_KERNEL)
@@ -121,6 +122,7 @@ def test_a_kernel_up_to_rounding_is_not_warned_of():
             warnings.simplefilter("error")
             for root in ("cholesky", "eigen"):
                 assert Nystroem("precomputed", 100, root=root).fit_transform(K).shape[1] in range(3, 9)
+            assert len(Nystroem("precomputed", 100, root="symmetric").fit(K).eigenvalues_) in range(3, 9)
 
 
 def test_one_class_is_fine_for_stratified():

@@ -1,18 +1,18 @@
-"""The generator: known answers, a layout that files rely on, and laws that hold to the last digits."""
+"""The generator: known answers, a layout that files rely on, and distributions that hold to the last digits."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from kernbench.features.draws._philox import LAWS, fill
+from kernbench.features.draws._philox import DISTRIBUTIONS, fill
 from kernbench.reference.features import frequencies
 from kernbench.reference.features.philox import Numbers, philox
 
 
-def numbers(law, draws, n, *, seed=42, tag=0, block=3, **options):
+def numbers(distribution, draws, n, *, seed=42, tag=0, block=3, **options):
     draws = np.asarray(draws, dtype=np.uint32)
-    return fill(law, seed, tag, draws, np.full(len(draws), block, dtype=np.uint32), n, **options)
+    return fill(distribution, seed, tag, draws, np.full(len(draws), block, dtype=np.uint32), n, **options)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_known_normals():
 def test_words_are_those_of_the_reference(seed, n):
     draws = [0, 1, 7, 2**32 - 1]
     ours = numbers("word", draws, n, seed=seed, tag=0x301, block=9, first_quad=5)
-    reference = Numbers(seed, 9, part=3)
+    reference = Numbers(seed, 9, factor=3)
     np.testing.assert_array_equal(ours, [reference.words(draw, n, 1, first_quad=5) for draw in draws])
 
 
@@ -74,14 +74,16 @@ FORMULAS = {
 }
 
 
-@pytest.mark.parametrize("law", FORMULAS)
-def test_laws_are_inverse_distribution_functions(law):
+@pytest.mark.parametrize("distribution", FORMULAS)
+def test_distributions_are_inverse_distribution_functions(distribution):
     u = numbers("uniform", np.arange(5000), 4)
     away = np.abs(u - 0.5) > 1e-3  # next to 1/2 the formulas themselves lose digits
-    np.testing.assert_allclose(numbers(law, np.arange(5000), 4)[away], FORMULAS[law](u)[away], rtol=1e-11)
+    np.testing.assert_allclose(
+        numbers(distribution, np.arange(5000), 4)[away], FORMULAS[distribution](u)[away], rtol=1e-11
+    )
 
 
-DISTRIBUTIONS = {
+SCIPY = {
     "uniform": stats.uniform,
     "normal": stats.norm,
     "cauchy": stats.cauchy,
@@ -92,22 +94,22 @@ DISTRIBUTIONS = {
 }
 
 
-@pytest.mark.parametrize("law", DISTRIBUTIONS)
-def test_laws_have_their_distribution(law):
-    sample = numbers(law, np.arange(10_000), 4).ravel()
-    assert stats.kstest(sample, DISTRIBUTIONS[law].cdf).pvalue > 1e-3
+@pytest.mark.parametrize("distribution", SCIPY)
+def test_distributions_have_their_distribution(distribution):
+    sample = numbers(distribution, np.arange(10_000), 4).ravel()
+    assert stats.kstest(sample, SCIPY[distribution].cdf).pvalue > 1e-3
 
 
 def test_every_law_is_tested():
-    assert set(LAWS) == {"word", "sign", *DISTRIBUTIONS}
+    assert set(DISTRIBUTIONS) == {"word", "sign", *SCIPY}
 
 
-@pytest.mark.parametrize("law", sorted(set(LAWS) - {"word"}))
-def test_float32_is_float64_rounded_once_and_scale_multiplies(law):
-    wide = numbers(law, np.arange(300), 5, scale=0.3)
-    narrow = numbers(law, np.arange(300), 5, scale=0.3, dtype=np.float32)
+@pytest.mark.parametrize("distribution", sorted(set(DISTRIBUTIONS) - {"word"}))
+def test_float32_is_float64_rounded_once_and_scale_multiplies(distribution):
+    wide = numbers(distribution, np.arange(300), 5, scale=0.3)
+    narrow = numbers(distribution, np.arange(300), 5, scale=0.3, dtype=np.float32)
     np.testing.assert_array_equal(wide.astype(np.float32), narrow)
-    np.testing.assert_allclose(wide, 0.3 * numbers(law, np.arange(300), 5), rtol=1e-15)
+    np.testing.assert_allclose(wide, 0.3 * numbers(distribution, np.arange(300), 5), rtol=1e-15)
 
 
 def test_uniform_numbers_stay_inside_the_open_interval():
@@ -118,7 +120,7 @@ def test_uniform_numbers_stay_inside_the_open_interval():
 
 
 def test_streams_are_uncorrelated():
-    """Of different seeds, blocks, purposes and parts."""
+    """Of different seeds, blocks, purposes and factors."""
     draws = np.arange(20_000)
     seeds, others = ({}, {"seed": 43}, {"seed": 42 + 2**32}), ({"block": 4}, {"tag": 1}, {"tag": 256})
     streams = [numbers("normal", draws, 1, **which)[:, 0] for which in (*seeds, *others, {"first_quad": 1})]

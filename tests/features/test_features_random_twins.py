@@ -17,15 +17,15 @@ COLUMNS = 48  # of a term; 32 + 16 for a TensorSketch
 def expected_block(case, X):
     """The reference's features of all terms, side by side."""
     terms = terms_of(case.kernel)
-    parts, blocks = 0, []
+    n_factors, blocks = 0, []
     for weight, factors in terms:
         form = resolve_form(factors, case.form, COLUMNS, X.shape[1], may_be_exact=False)
         kernel = Product(factors) if len(factors) > 1 else factors[0]
         Z = reference.feature_block(
-            SEED, BLOCK, COLUMNS, X, kernel, form=form, draws=case.draws, first_part=parts
+            SEED, BLOCK, COLUMNS, X, kernel, form=form, draws=case.draws, first_factor=n_factors
         )
         blocks.append(np.sqrt(weight) * Z)
-        parts += len(factors)
+        n_factors += len(factors)
     return np.hstack(blocks)
 
 
@@ -37,7 +37,7 @@ def our_block(case, X):
 def test_dense_rows(case):
     X = case.rows(9)
     expected = expected_block(case, X)
-    # The Jensen-Shannon law comes from a table, the reference's from quadrature.
+    # The Jensen-Shannon density comes from a table, the reference's from quadrature.
     close = 1e-9 if "JensenShannon" in str(case) else 1e-10
     np.testing.assert_allclose(our_block(case, X), expected, rtol=0, atol=close * np.abs(expected).max())
 

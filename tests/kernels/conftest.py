@@ -19,6 +19,7 @@ from kernbench.kernels import (
     Matern,
     Polynomial,
     ReciprocalSemigroup,
+    Sigmoid,
     SkewedChiSquared,
     SkewedIntersection,
 )
@@ -29,7 +30,7 @@ KERNELS = {
     "linear": Linear(),
     "polynomial": Polynomial(3, 0.5, 0.2),
 }
-# Every kernel that is computed from rows of numbers, each form of it once at least, with a smallest entry its rows
+# Every kernel that is computed from rows of numbers, each routine once at least, with a smallest entry its rows
 # may have: the laws of `test_kernels_catalogue`.
 ALL_KERNELS = {
     "gaussian": (Gaussian(1.7), -3.0),
@@ -44,6 +45,7 @@ ALL_KERNELS = {
     "linear": (Linear(), -3.0),
     "polynomial": (Polynomial(3, 0.5, 0.2), -3.0),
     "dot-product": (DotProduct((0.5, 0.0, 0.2, 0.05)), -3.0),
+    "sigmoid": (Sigmoid(0.1, -0.3), -3.0),
     "arc-cosine-0": (ArcCosine(0), -3.0),
     "arc-cosine-1": (ArcCosine(1), -3.0),
     "arc-cosine-2": (ArcCosine(2), -3.0),

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from kernbench.kernels import Callable, Gaussian, Intersection, Linear, Precomputed
+from kernbench.kernels import Callable, Gaussian, Intersection, Linear, Precomputed, Sigmoid
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.functions import KERNELS
 from kernbench.kernels.rows import KernelRows
@@ -60,6 +60,8 @@ def test_training_matrix_is_symmetric_and_positive_semi_definite(kernel_and_rows
     K = kernel(draw(90, 4, 6), dtype=dtype).astype(np.float64)
     size, tolerance = np.abs(K).max(), np.finfo(dtype).eps * 32
     np.testing.assert_allclose(K, K.T, rtol=0, atol=tolerance * size)
+    if isinstance(kernel, Sigmoid):
+        return  # indefinite
     least = np.linalg.eigvalsh((K + K.T) / 2).min()
     assert least > -tolerance * size * len(K)
     if dtype is np.float64:

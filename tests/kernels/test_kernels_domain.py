@@ -116,11 +116,11 @@ def test_parameters_are_positive_numbers(make, name, value):
         (lambda: DotProduct("abc"), "coefficients must be a sequence"),
         (lambda: Sum(()), "Sum: at least one kernel"),
         (lambda: Product(()), "Product: at least one kernel"),
-        (lambda: Sum((Gaussian(), "rbf")), "every part must be a kernel object, got 'rbf'"),
+        (lambda: Sum((Gaussian(), "rbf")), "every component must be a kernel object, got 'rbf'"),
         (lambda: Sum((Gaussian(), Linear()), (1.0,)), "2 kernels need as many weights"),
         (lambda: Sum((Gaussian(),), (-1.0,)), r"weights\[0\] must be a positive"),
         (lambda: -2.0 * Gaussian(), r"weights\[0\] must be a positive"),
-        (lambda: Gaussian() + Precomputed(), "precomputed kernel cannot be a part"),
+        (lambda: Gaussian() + Precomputed(), "precomputed kernel cannot be a component"),
     ],
 )
 def test_other_parameters_out_of_range(make, message):

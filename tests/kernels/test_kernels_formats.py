@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kernbench.reference.kernels.rows import evaluate
 
-# Around the widths of the engine: 64 queries of a sparse panel, 256 of a dense one, 512 columns of a stretch.
+# Around the widths of the engine: 64 queries of a sparse panel, 512 of a dense one, 512 columns of a stretch.
 EDGES = [1, 2, 63, 64, 65, 255, 256, 257, 511, 513]
 
 
@@ -135,3 +135,31 @@ def test_rows_have_two_dimensions(kernel, X):
 def test_other_precisions_are_refused(kernel, X, dtype):
     with pytest.raises(ValueError, match="float32 or float64"):
         kernel(X, dtype=dtype)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("value, what", [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_a_kernel_that_is_called_refuses_nan_and_infinity(kernel, storage, value, what):
+    """NaN in one entry would otherwise become NaN in all values, through the centre of its column."""
+    X = np.ones((4, 3))
+    X[2, 1] = value
+    for rows in (
+        (storage(X),),
+        (storage(np.ones((2, 3))), storage(X)),
+        (storage(X), storage(np.ones((2, 3)))),
+    ):
+        with pytest.raises(ValueError, match=f"column 1 holds {what}, first in row 2"):
+            kernel(*rows)
+    largest = np.full((2, 3), np.finfo(np.float64).max / 2)  # finite, though their sum is not
+    try:
+        kernel(storage(largest))
+    except ValueError as refused:
+        assert "too large" in str(refused)
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**31 - 1])
+def test_indices_out_of_range_are_refused(kernel, index):
+    X = sparse.csr_matrix((np.ones(2), [0, 1], [0, 1, 2]), shape=(2, 3))
+    X.indices[1] = index
+    with pytest.raises(ValueError, match=r"column indices outside \[0, 3\)"):
+        kernel(X)

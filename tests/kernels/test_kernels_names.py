@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
-from kernbench.kernels import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 from kernbench.kernels.names import NAMES, resolve_gamma, resolve_kernel
 
 
@@ -101,6 +101,7 @@ def test_names_mean_scikit_learns_kernels(wide_X):
         "rbf": pairwise.rbf_kernel(wide_X, gamma=0.02),
         "laplacian": pairwise.laplacian_kernel(wide_X, gamma=0.02),
         "poly": pairwise.polynomial_kernel(wide_X, degree=2, gamma=0.02, coef0=1.5),
+        "sigmoid": pairwise.sigmoid_kernel(wide_X, gamma=0.02, coef0=1.5),
         "linear": pairwise.linear_kernel(wide_X),
         "precomputed": wide_X,
         "chi2": pairwise.chi2_kernel(abs(wide_X), gamma=0.02),
@@ -116,6 +117,7 @@ def test_parameters_reach_the_kernel(wide_X):
     assert resolve_kernel("rbf", wide_X, gamma=0.125) == Gaussian(2.0)
     assert resolve_kernel("laplacian", wide_X, gamma=0.25) == Laplacian(4.0)
     assert resolve_kernel("poly", wide_X, gamma=0.5, degree=4, coef0=2.0) == Polynomial(4, 2.0, 0.5)
+    assert resolve_kernel("sigmoid", wide_X, gamma=0.5, coef0=-2.0) == Sigmoid(0.5, -2.0)
     assert resolve_kernel("linear", wide_X, gamma="no matter") == Linear()
     assert resolve_kernel("precomputed", wide_X) == Precomputed()
     assert resolve_kernel(np.dot, wide_X) == Callable(np.dot)

@@ -23,6 +23,7 @@ from kernbench.kernels import (
     Matern,
     Polynomial,
     ReciprocalSemigroup,
+    Sigmoid,
     SkewedChiSquared,
     SkewedIntersection,
 )
@@ -38,6 +39,8 @@ WORKED = [
     (Cauchy(1.0), POINTS, 0.4),
     (Matern(1.5, 1.0), POINTS, 0.4234685148),
     (Matern(2.5, 1.0), POINTS, 0.4583079090),
+    (Sigmoid(2.0, -0.5), POINTS, 0.4621171573),  # tanh(1/2)
+    (Sigmoid(1.0, -3.5), POINTS, -0.9950547537),  # tanh(-3)
     (ArcCosine(0), POINTS, 0.6475836177),
     (ArcCosine(1), POINTS, 0.6421016950),
     (ArcCosine(2), POINTS, 1.6107361602),

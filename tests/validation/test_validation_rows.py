@@ -9,7 +9,7 @@ from kernbench._models import MODELS
 from kernbench.features import feature_block
 from kernbench.kernels import Gaussian, Hellinger, Laplacian, Linear
 from kernbench.kernels.rows import KernelRows
-from kernbench.validation.arrays import check_indices, check_no_nan
+from kernbench.validation.arrays import check_finite, check_indices
 
 N, D = 40, 6
 Y = np.arange(N) % 2
@@ -132,14 +132,14 @@ def test_nan_is_refused_by_a_kernel(convert, dtype, kernel):
         kernel(convert(Z))
 
 
-def test_only_nan_is_looked_for():
+def test_finite_entries_pass_however_large():
     for X in (
         np.empty((0, 3)),
         np.ones((2, 2), dtype=int),
-        np.full((1, 1), np.inf),
+        np.full((2, 2), 1e308),
         sparse.csr_matrix((3, 3)),
     ):
-        check_no_nan(X)
+        check_finite(X)
 
 
 def test_estimators_name_the_column_of_nan(X):

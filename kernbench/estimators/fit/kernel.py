@@ -19,6 +19,8 @@ def check_kernel(model):
         check_name("gamma", model.gamma, GAMMAS)
     else:
         resolve_gamma(model.gamma, None)
+    if model.kernel == "sigmoid" and not is_number(model.coef0):
+        raise ValueError(f"coef0 must be a finite number, got {model.coef0!r}")
     if model.kernel in ("poly", "polynomial"):
         if not is_integer(model.degree) or model.degree < 1:
             raise ValueError(f"degree must be a positive integer, got {model.degree!r}")

@@ -27,13 +27,14 @@ class KernelSVC(ExpansionClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "chi2", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
+    kernel : {"rbf", "laplacian", "chi2", "poly", "sigmoid", "linear", "precomputed"}, Kernel or callable, \
+            default="rbf"
         ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``chi2`` exp(-gamma sum_j (x_j -
-        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree; ``gaussian`` and
-        ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix,
-        K(train, train) in ``fit`` and K(test, train) afterwards. A kernel object of ``kernbench.kernels``
-        brings its own parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns
-        the matrix of shape (len(X), len(Z)).
+        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree, ``sigmoid``
+        tanh(gamma <x, z> + coef0), which is indefinite; ``gaussian`` and ``polynomial`` are other names of
+        ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
+        K(test, train) afterwards. A kernel object of ``kernbench.kernels`` brings its own parameters. A function
+        is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)).
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A

@@ -1,4 +1,5 @@
-/* Random numbers without a state: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011) and the laws drawn from it.
+/* Random numbers without a state: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011),
+ * and the distributions drawn from it.
  *
  * A counter of four words gives four random words, whatever was drawn before, so a block of frequencies comes back
  * from its seed alone. Counters are worked off KB_COUNTERS at a time, one loop for each step, words and numbers kept
@@ -19,17 +20,17 @@ typedef struct {
     uint32_t tag;                 /* the counter's last word: what the numbers are for */
 } kb_stream;
 
-/* The laws; u is uniform on (0, 1), z standard normal. */
-enum kb_law {
-    KB_LAW_WORD,        /* the 32 bits themselves */
-    KB_LAW_UNIFORM,     /* u */
-    KB_LAW_NORMAL,      /* z */
-    KB_LAW_CAUCHY,      /* tan(pi (u - 1/2)) */
-    KB_LAW_LAPLACE,     /* density exp(-|w|)/2 */
-    KB_LAW_SECH,        /* log(tan(pi u / 2)) / pi, density sech(pi w) */
-    KB_LAW_EXPONENTIAL, /* -log(u) */
-    KB_LAW_LEVY,        /* 1 / (2 z^2) */
-    KB_LAW_SIGN         /* +1 where u < 1/2, else -1 */
+/* The distributions; u is uniform on (0, 1), z standard normal. */
+enum kb_distribution {
+    KB_WORD,        /* the 32 bits themselves */
+    KB_UNIFORM,     /* u */
+    KB_NORMAL,      /* z */
+    KB_CAUCHY,      /* tan(pi (u - 1/2)) */
+    KB_LAPLACE,     /* density exp(-|w|)/2 */
+    KB_SECH,        /* log(tan(pi u / 2)) / pi, density sech(pi w) */
+    KB_EXPONENTIAL, /* -log(u) */
+    KB_LEVY,        /* 1 / (2 z^2) */
+    KB_SIGN         /* +1 where u < 1/2, else -1 */
 };
 
 /* --- the generator -------------------------------------------------------------------------------------------- */
@@ -138,7 +139,7 @@ KB_UNUSED static void kb_philox(const uint32_t *c0, const uint32_t *c1, const ui
     kb_philox_plain(c0, c1, c2, stream, w);
 }
 
-/* --- from words to laws ----------------------------------------------------------------------------------------- */
+/* --- from words to distributions -------------------------------------------------------------------------------- */
 
 /* (word + 1/2) 2^-32, exact; processors convert signed integers only. */
 KB_INLINE double kb_uniform(uint32_t word)
@@ -192,7 +193,7 @@ KB_INLINE double kb_sech(double u)
 }
 
 /* v[t] = scale * (a number from word t). */
-#define KB_LAW_LOOP(name, number)                                                                              \
+#define KB_LOOP(name, number)                                                                              \
     KB_CLONES KB_UNUSED static void name(const uint32_t *KB_RESTRICT w, double scale, double *KB_RESTRICT v)   \
     {                                                                                                          \
         for (int t = 0; t < 4 * KB_COUNTERS; t++) {                                                            \
@@ -201,14 +202,14 @@ KB_INLINE double kb_sech(double u)
         }                                                                                                      \
     }
 
-KB_LAW_LOOP(kb_law_uniform, u)
-KB_LAW_LOOP(kb_law_sign, u < 0.5 ? 1.0 : -1.0)
-KB_LAW_LOOP(kb_law_exponential, kb_exponential(u))
-KB_LAW_LOOP(kb_law_laplace, kb_laplace(u))
-KB_LAW_LOOP(kb_law_cauchy, kb_cauchy(u))
-KB_LAW_LOOP(kb_law_sech, kb_sech(u))
+KB_LOOP(kb_draw_uniform, u)
+KB_LOOP(kb_draw_sign, u < 0.5 ? 1.0 : -1.0)
+KB_LOOP(kb_draw_exponential, kb_exponential(u))
+KB_LOOP(kb_draw_laplace, kb_laplace(u))
+KB_LOOP(kb_draw_cauchy, kb_cauchy(u))
+KB_LOOP(kb_draw_sech, kb_sech(u))
 
-KB_CLONES KB_UNUSED static void kb_law_normal(const uint32_t *KB_RESTRICT w, double scale, double *KB_RESTRICT v)
+KB_CLONES KB_UNUSED static void kb_draw_normal(const uint32_t *KB_RESTRICT w, double scale, double *KB_RESTRICT v)
 {
     for (int pair = 0; pair < 4; pair += 2)
         for (int t = 0; t < KB_COUNTERS; t++) {
@@ -219,42 +220,42 @@ KB_CLONES KB_UNUSED static void kb_law_normal(const uint32_t *KB_RESTRICT w, dou
         }
 }
 
-KB_CLONES KB_UNUSED static void kb_law_levy(const uint32_t *KB_RESTRICT w, double scale, double *KB_RESTRICT v)
+KB_CLONES KB_UNUSED static void kb_draw_levy(const uint32_t *KB_RESTRICT w, double scale, double *KB_RESTRICT v)
 {
-    kb_law_normal(w, 1.0, v);
+    kb_draw_normal(w, 1.0, v);
     for (int t = 0; t < 4 * KB_COUNTERS; t++)
         v[t] = scale * 0.5 / (v[t] * v[t]);
 }
 
-/* values[i][t] = scale * the law's number from w[i][t]. */
-KB_UNUSED static void kb_apply_law(enum kb_law law, uint32_t w[4][KB_COUNTERS], double scale,
+/* values[i][t] = scale * the distribution's number from w[i][t]. */
+KB_UNUSED static void kb_apply_distribution(enum kb_distribution distribution, uint32_t w[4][KB_COUNTERS], double scale,
                                    double values[4][KB_COUNTERS])
 {
-    switch (law) {
-    case KB_LAW_WORD:
-    case KB_LAW_UNIFORM:
-        kb_law_uniform(w[0], scale, values[0]);
+    switch (distribution) {
+    case KB_WORD:
+    case KB_UNIFORM:
+        kb_draw_uniform(w[0], scale, values[0]);
         break;
-    case KB_LAW_NORMAL:
-        kb_law_normal(w[0], scale, values[0]);
+    case KB_NORMAL:
+        kb_draw_normal(w[0], scale, values[0]);
         break;
-    case KB_LAW_CAUCHY:
-        kb_law_cauchy(w[0], scale, values[0]);
+    case KB_CAUCHY:
+        kb_draw_cauchy(w[0], scale, values[0]);
         break;
-    case KB_LAW_LAPLACE:
-        kb_law_laplace(w[0], scale, values[0]);
+    case KB_LAPLACE:
+        kb_draw_laplace(w[0], scale, values[0]);
         break;
-    case KB_LAW_SECH:
-        kb_law_sech(w[0], scale, values[0]);
+    case KB_SECH:
+        kb_draw_sech(w[0], scale, values[0]);
         break;
-    case KB_LAW_EXPONENTIAL:
-        kb_law_exponential(w[0], scale, values[0]);
+    case KB_EXPONENTIAL:
+        kb_draw_exponential(w[0], scale, values[0]);
         break;
-    case KB_LAW_LEVY:
-        kb_law_levy(w[0], scale, values[0]);
+    case KB_LEVY:
+        kb_draw_levy(w[0], scale, values[0]);
         break;
-    case KB_LAW_SIGN:
-        kb_law_sign(w[0], scale, values[0]);
+    case KB_SIGN:
+        kb_draw_sign(w[0], scale, values[0]);
         break;
     }
 }
@@ -282,7 +283,7 @@ KB_INTERLEAVE(kb_interleave_double, double, double)
  * (first_quad + j / 4, draws[k], blocks[k], tag). Fills what the counters first, first + 1, ... (row after row, at
  * most KB_COUNTERS of them, none at or beyond `last`) are responsible for. `item` is the size of an element of out:
  * words and float 4, double 8. */
-KB_UNUSED static void kb_fill(enum kb_law law, kb_stream stream, const uint32_t *draws, const uint32_t *blocks,
+KB_UNUSED static void kb_fill(enum kb_distribution distribution, kb_stream stream, const uint32_t *draws, const uint32_t *blocks,
                               ptrdiff_t n_scalars, uint32_t first_quad, double scale, ptrdiff_t first,
                               ptrdiff_t last, int item, char *out)
 {
@@ -300,10 +301,10 @@ KB_UNUSED static void kb_fill(enum kb_law law, kb_stream stream, const uint32_t 
         }
     }
     kb_philox(c0, c1, c2, stream, words);
-    if (law == KB_LAW_WORD)
+    if (distribution == KB_WORD)
         kb_interleave_words(words, (uint32_t *)ordered);
     else {
-        kb_apply_law(law, words, scale, values);
+        kb_apply_distribution(distribution, words, scale, values);
         if (item == 4)
             kb_interleave_float(values, (float *)ordered);
         else

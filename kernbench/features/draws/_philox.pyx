@@ -15,31 +15,31 @@ cdef extern from "_philox.h" nogil:
     ctypedef struct kb_stream:
         uint32_t seed_low, seed_high, tag
 
-    enum kb_law:
-        KB_LAW_WORD, KB_LAW_UNIFORM, KB_LAW_NORMAL, KB_LAW_CAUCHY, KB_LAW_LAPLACE, KB_LAW_SECH
-        KB_LAW_EXPONENTIAL, KB_LAW_LEVY, KB_LAW_SIGN
+    enum kb_distribution:
+        KB_WORD, KB_UNIFORM, KB_NORMAL, KB_CAUCHY, KB_LAPLACE, KB_SECH
+        KB_EXPONENTIAL, KB_LEVY, KB_SIGN
 
-    void kb_fill(kb_law law, kb_stream stream, const uint32_t *draws, const uint32_t *blocks, ptrdiff_t n_scalars,
+    void kb_fill(kb_distribution distribution, kb_stream stream, const uint32_t *draws, const uint32_t *blocks, ptrdiff_t n_scalars,
                  uint32_t first_quad, double scale, ptrdiff_t first, ptrdiff_t last, int item, char *out)
 
-LAWS = {
-    "word": KB_LAW_WORD, "uniform": KB_LAW_UNIFORM, "normal": KB_LAW_NORMAL, "cauchy": KB_LAW_CAUCHY,
-    "laplace": KB_LAW_LAPLACE, "sech": KB_LAW_SECH, "exponential": KB_LAW_EXPONENTIAL, "levy": KB_LAW_LEVY,
-    "sign": KB_LAW_SIGN,
+DISTRIBUTIONS = {
+    "word": KB_WORD, "uniform": KB_UNIFORM, "normal": KB_NORMAL, "cauchy": KB_CAUCHY,
+    "laplace": KB_LAPLACE, "sech": KB_SECH, "exponential": KB_EXPONENTIAL, "levy": KB_LEVY,
+    "sign": KB_SIGN,
 }
 
 cdef enum:
     SERIAL_COUNTERS = 16384     # below that, waking threads costs more than it gives
 
 
-def fill(law, seed, tag, const uint32_t[::1] draws, const uint32_t[::1] blocks, Py_ssize_t n_scalars, *,
+def fill(distribution, seed, tag, const uint32_t[::1] draws, const uint32_t[::1] blocks, Py_ssize_t n_scalars, *,
          first_quad=0, scale=1.0, dtype=np.float64):
     """Return `n_scalars` numbers of each draw.
 
     Parameters
     ----------
-    law : str
-        One of `LAWS`; "word" gives the 32 random bits themselves.
+    distribution : str
+        One of `DISTRIBUTIONS`; "word" gives the 32 random bits themselves.
     seed : int
         Between 0 and 2^64 - 1.
     tag : int
@@ -60,7 +60,7 @@ def fill(law, seed, tag, const uint32_t[::1] draws, const uint32_t[::1] blocks, 
         Of `dtype`, uint32 for words.
     """
     cdef:
-        kb_law which = <kb_law> <int> LAWS[law]
+        kb_distribution which = <kb_distribution> <int> DISTRIBUTIONS[distribution]
         kb_stream stream
         uint64_t key = seed
         uint32_t quad = first_quad
@@ -73,7 +73,7 @@ def fill(law, seed, tag, const uint32_t[::1] draws, const uint32_t[::1] blocks, 
     if draws.shape[0] != blocks.shape[0]:
         raise ValueError(f"{draws.shape[0]} draws need as many blocks, got {blocks.shape[0]}")
     stream.seed_low, stream.seed_high, stream.tag = <uint32_t> key, <uint32_t> (key >> 32), tag
-    out = np.empty((draws.shape[0], n_scalars), dtype=np.uint32 if law == "word" else dtype)
+    out = np.empty((draws.shape[0], n_scalars), dtype=np.uint32 if distribution == "word" else dtype)
     if out.size == 0:
         return out
     item = out.itemsize

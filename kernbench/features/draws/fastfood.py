@@ -38,7 +38,7 @@ def padded_length(d):
     return 1 << max(0, d - 1).bit_length()
 
 
-def draw_factors(kernel, part, span, columns_per_draw, d, *, dtype):
+def draw_factors(kernel, factor, span, columns_per_draw, d, *, dtype):
     """Return the factors of all groups of a span.
 
     Each block begins with a new group; its last group is drawn whole, and used as far as there are draws.
@@ -50,9 +50,9 @@ def draw_factors(kernel, part, span, columns_per_draw, d, *, dtype):
         draws.append(np.arange(n_groups * padded))
         blocks.append(np.full(n_groups * padded, block))
     draws, blocks = np.concatenate(draws), np.concatenate(blocks)
-    normals = span.numbers_of("normal", part, draws, blocks, 1, Purpose.FREQUENCIES)[:, 0]
-    words = span.numbers_of("word", part, draws, blocks, 2, Purpose.FREQUENCIES, first_quad=1)
-    uniforms = span.numbers_of("uniform", part, draws, blocks, 2, Purpose.SCALES)
+    normals = span.numbers_of("normal", factor, draws, blocks, 1, Purpose.FREQUENCIES)[:, 0]
+    words = span.numbers_of("word", factor, draws, blocks, 2, Purpose.FREQUENCIES, first_quad=1)
+    uniforms = span.numbers_of("uniform", factor, draws, blocks, 2, Purpose.SCALES)
     lengths = chi_lengths(padded, uniforms[:, 1]) / (length_scale(kernel) * np.sqrt(padded))
     if isinstance(kernel, Matern):
         lengths = lengths * student_scales(kernel, uniforms[:, 0])

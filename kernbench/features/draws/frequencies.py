@@ -1,4 +1,4 @@
-"""Frequencies of projection maps: matrices W, one draw a row, by the law of a kernel and a way to draw.
+"""Frequencies of projection maps: matrices W, one draw a row, from the spectral density of a kernel.
 
 * ``iid``: independent rows;
 * ``orthogonal``: the rows of each group of d are orthogonal, with the lengths of independent ones (Yu et al.,
@@ -11,21 +11,26 @@ Fastfood, whose W is never written down, is in `kernbench.features.draws.fastfoo
 import numpy as np
 
 from kernbench.features.draws.spans import Purpose
-from kernbench.features.draws.spectral_densities import LAWS, chi_lengths, length_scale, matern_scales
+from kernbench.features.draws.spectral_densities import (
+    SPECTRAL_DENSITIES,
+    chi_lengths,
+    length_scale,
+    matern_scales,
+)
 from kernbench.kernels.functions import Matern
 from kernbench.kernels.threads import single_threaded_blas
 
-LARGEST_SCALE = 1e100  # of Matérn's law at tiny nu, where the inverse may be infinite
+LARGEST_SCALE = 1e100  # of the Student t frequencies of Matérn at tiny nu, where the inverse may be infinite
 
 
-def draw_frequencies(kernel, part, span, columns_per_draw, d, draws, *, dtype, phases=False):
+def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype, phases=False):
     """Return the frequencies of every draw of a span.
 
     Parameters
     ----------
     kernel : Kernel
-        With an entry in `LAWS`.
-    part : int
+        With an entry in `SPECTRAL_DENSITIES`.
+    factor : int
         Which factor of a sum or product the kernel is.
     span : Span
     columns_per_draw : int
@@ -42,30 +47,32 @@ def draw_frequencies(kernel, part, span, columns_per_draw, d, draws, *, dtype, p
     W : ndarray of shape (n_draws, d)
     phase : ndarray of shape (n_draws,), or None
     """
-    law = LAWS[type(kernel)]
-    scale = law.factor / length_scale(kernel)
+    density = SPECTRAL_DENSITIES[type(kernel)]
+    scale = density.factor / length_scale(kernel)
     matern = isinstance(kernel, Matern)
     phase = scales = None
     if draws == "qmc":
-        points = span.points(part, columns_per_draw, d + matern + phases)
-        W = law.inverse(points[:, :d]) * scale
+        points = span.points(factor, columns_per_draw, d + matern + phases)
+        W = density.inverse(points[:, :d]) * scale
         scales = points[:, d] if matern else None
         phase = points[:, -1] * 2 * np.pi if phases else None
     else:
         if draws == "orthogonal":
-            W = orthogonal_normals(part, span, columns_per_draw, d) * scale
-        elif law.generator is None:
-            u = span.numbers("uniform", part, columns_per_draw, d, Purpose.FREQUENCIES)
-            W = law.inverse(u) * scale
+            W = orthogonal_normals(factor, span, columns_per_draw, d) * scale
+        elif density.generator is None:
+            u = span.numbers("uniform", factor, columns_per_draw, d, Purpose.FREQUENCIES)
+            W = density.inverse(u) * scale
         else:
             early = np.float64 if matern else dtype
             W = span.numbers(
-                law.generator, part, columns_per_draw, d, Purpose.FREQUENCIES, scale=scale, dtype=early
+                density.generator, factor, columns_per_draw, d, Purpose.FREQUENCIES, scale=scale, dtype=early
             )
         if matern:
-            scales = span.numbers("uniform", part, columns_per_draw, 1, Purpose.SCALES)[:, 0]
+            scales = span.numbers("uniform", factor, columns_per_draw, 1, Purpose.SCALES)[:, 0]
         if phases:
-            phase = span.numbers("uniform", part, columns_per_draw, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0]
+            phase = span.numbers("uniform", factor, columns_per_draw, 1, Purpose.PHASES, scale=2 * np.pi)[
+                :, 0
+            ]
     if matern:
         W = W * student_scales(kernel, scales)[:, None]
     return W.astype(dtype, copy=False), phase
@@ -76,10 +83,10 @@ def student_scales(kernel, u):
     return np.minimum(matern_scales(kernel.nu, u), LARGEST_SCALE)
 
 
-def orthogonal_normals(part, span, columns_per_draw, d):
+def orthogonal_normals(factor, span, columns_per_draw, d):
     """Return normal vectors that are orthogonal within each group of d draws of a block."""
-    Z = span.numbers("normal", part, columns_per_draw, d, Purpose.FREQUENCIES)
-    lengths = chi_lengths(d, span.numbers("uniform", part, columns_per_draw, 2, Purpose.SCALES)[:, 1])
+    Z = span.numbers("normal", factor, columns_per_draw, d, Purpose.FREQUENCIES)
+    lengths = chi_lengths(d, span.numbers("uniform", factor, columns_per_draw, 2, Purpose.SCALES)[:, 1])
     with single_threaded_blas():  # the same bits on any number of threads
         for _, column, n_columns in span.blocks():
             start, stop = column // columns_per_draw, (column + n_columns) // columns_per_draw

@@ -1,7 +1,7 @@
-"""Which numbers a stretch of features is made of: seed, part, blocks, draws, and what each number is for.
+"""Which numbers a stretch of features is made of: seed, factor, blocks, draws, and what each number is for.
 
 Features come in *blocks* of columns, and a block in *draws* of one or more columns each. Number j of a draw
-depends on (seed, block, draw within the block, purpose, part, j) and on nothing else: not on the rows, the
+depends on (seed, block, draw within the block, purpose, factor, j) and on nothing else: not on the rows, the
 threads, or what was drawn before. This layout is part of the file format.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from kernbench.features.draws._philox import fill
 from kernbench.features.draws.sobol import sobol_points
 
-PART_SHIFT = 8  # the generator's tag is purpose + 256 part
+FACTOR_SHIFT = 8  # the generator's tag is purpose + 256 factor
 MAX_SEED, MAX_BLOCK = 2**64 - 1, 2**32 - 1
 
 
@@ -24,7 +24,7 @@ class Purpose(IntEnum):
     FREQUENCIES = 0
     PHASES = 1
     DEGREES = 2  # and the hashes of a TensorSketch
-    SCALES = 3  # chi-square scales: 0 of Matérn's law, 1 of orthogonal and Fastfood rows
+    SCALES = 3  # chi-square scales: 0 of Matérn's spectral density, 1 of orthogonal and Fastfood rows
     SECOND_STREAM = 4
     DATA = 5
 
@@ -52,30 +52,30 @@ class Span:
     def n_draws(self, columns_per_draw):
         return self.n_columns // columns_per_draw
 
-    def numbers(self, law, part, columns_per_draw, n_scalars, purpose, **options):
+    def numbers(self, distribution, factor, columns_per_draw, n_scalars, purpose, **options):
         """Return `n_scalars` numbers of each draw.
 
-        `part` is 0 for a plain kernel; the factors of sums and products are counted through, so that their
-        draws are independent. `options` as in `kernbench.features.draws._philox.fill`.
+        `factor` is 0 for a plain kernel; the factors of all terms of sums and products are counted through,
+        so that their draws are independent. `options` as in `kernbench.features.draws._philox.fill`.
         """
         block_draws = self.block_columns // columns_per_draw
         index = np.arange(self.n_draws(columns_per_draw))
         draws, blocks = index % block_draws, self.first_block + index // block_draws
-        return self.numbers_of(law, part, draws, blocks, n_scalars, purpose, **options)
+        return self.numbers_of(distribution, factor, draws, blocks, n_scalars, purpose, **options)
 
-    def numbers_of(self, law, part, draws, blocks, n_scalars, purpose, **options):
+    def numbers_of(self, distribution, factor, draws, blocks, n_scalars, purpose, **options):
         """The same for the draws and blocks that are given."""
-        tag = int(purpose) | part << PART_SHIFT
+        tag = int(purpose) | factor << FACTOR_SHIFT
         draws, blocks = np.asarray(draws, dtype=np.uint32), np.asarray(blocks, dtype=np.uint32)
-        return fill(law, self.seed, tag, draws, blocks, n_scalars, **options)
+        return fill(distribution, self.seed, tag, draws, blocks, n_scalars, **options)
 
-    def points(self, part, columns_per_draw, n_dimensions):
+    def points(self, factor, columns_per_draw, n_dimensions):
         """Return one scrambled Sobol point for each draw, shape (n_draws, n_dimensions).
 
         Draws are counted through all blocks, so that together they cover the unit cube evenly.
         """
         first = self.first_block * (self.block_columns // columns_per_draw)
-        return sobol_points((self.seed, part), n_dimensions, first, self.n_draws(columns_per_draw))
+        return sobol_points((self.seed, factor), n_dimensions, first, self.n_draws(columns_per_draw))
 
     def blocks(self):
         """Yield number, first column and number of columns of each block."""

@@ -1,9 +1,9 @@
-"""The laws of frequencies: by which distribution each kernel draws.
+"""Spectral densities: the distribution of the random frequencies of each kernel.
 
-A law is told twice: by its name in the compiled generator, which draws independent numbers, and by its
-inverse distribution function, through which quasi-random points go. A kernel of length scale s is
-k(x, z) = k0(x/s, z/s): the law is that of k0, and frequencies are divided by s. (Not by the kernel's `unit`:
-that is what the engine divides rows by, and for some kernels it holds a constant of the engine's own.)
+A density is given twice: by its name in the compiled generator, which draws independent numbers, and by its
+inverse distribution function, which maps quasi-random points. A kernel of length scale s is
+k(x, z) = k0(x/s, z/s): the density is that of k0, and frequencies are divided by s. (Not by the kernel's
+`unit`, the divisor of rows in the engine, which for some kernels contains a constant of the engine.)
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from kernbench.kernels.functions import (
 
 
 @dataclass(frozen=True)
-class Law:
+class SpectralDensity:
     """The distribution of one coordinate of a frequency.
 
     Attributes
@@ -38,12 +38,12 @@ class Law:
     inverse : callable
         The inverse distribution function, array to array.
     generator : str, optional
-        Its name in the compiled generator; None for laws that always go through `inverse`.
+        Its name in the compiled generator; None for those that always go through `inverse`.
     factor : float
         Numbers of `generator` and `inverse` are multiplied by it.
     isotropic : bool
         Frequencies are standard normal vectors: their directions may be made orthogonal.
-    heavy : bool
+    heavy_tailed : bool
         Without a variance: arguments of cosines are too large for float32.
     """
 
@@ -51,7 +51,7 @@ class Law:
     generator: str | None = None
     factor: float = 1.0
     isotropic: bool = False
-    heavy: bool = False
+    heavy_tailed: bool = False
 
 
 def inverse_cauchy(u):
@@ -76,7 +76,9 @@ def inverse_levy(u):
 
 
 KNOTS = 4096
-TAIL = 16.0  # |w| that the table of the Jensen-Shannon law reaches; beyond it lie 1e-23 of the mass
+TAIL = (
+    16.0  # |w| that the table of the Jensen-Shannon spectral density reaches; beyond it lie 1e-23 of the mass
+)
 
 
 def jensen_shannon_density(w):
@@ -115,28 +117,28 @@ def inverse_jensen_shannon(u):
     return np.where(u < 0.5, -value, value)
 
 
-NORMAL = Law(ndtri, "normal", isotropic=True)
-CAUCHY = Law(inverse_cauchy, "cauchy", heavy=True)
+NORMAL = SpectralDensity(ndtri, "normal", isotropic=True)
+CAUCHY = SpectralDensity(inverse_cauchy, "cauchy", heavy_tailed=True)
 
-LAWS = {
+SPECTRAL_DENSITIES = {
     Gaussian: NORMAL,
     Matern: NORMAL,  # divided by the root of a chi-square number, see `matern_scales`
     ArcCosine: NORMAL,
     Laplacian: CAUCHY,
-    Cauchy: Law(inverse_laplace, "laplace"),
+    Cauchy: SpectralDensity(inverse_laplace, "laplace"),
     # Of (u - v) / 2, u = log(x + c): twice the frequencies of u.
-    SkewedChiSquared: Law(inverse_sech, "sech", factor=2.0),
+    SkewedChiSquared: SpectralDensity(inverse_sech, "sech", factor=2.0),
     SkewedIntersection: CAUCHY,
-    ExponentialSemigroup: Law(inverse_levy, "levy"),
-    ReciprocalSemigroup: Law(inverse_exponential, "exponential"),
-    ChiSquared: Law(inverse_sech, "sech"),
-    Intersection: Law(inverse_cauchy, "cauchy", factor=0.5, heavy=True),
-    JensenShannon: Law(inverse_jensen_shannon),
+    ExponentialSemigroup: SpectralDensity(inverse_levy, "levy"),
+    ReciprocalSemigroup: SpectralDensity(inverse_exponential, "exponential"),
+    ChiSquared: SpectralDensity(inverse_sech, "sech"),
+    Intersection: SpectralDensity(inverse_cauchy, "cauchy", factor=0.5, heavy_tailed=True),
+    JensenShannon: SpectralDensity(inverse_jensen_shannon),
 }
 
 
 def length_scale(kernel):
-    """Return s of k(x, z) = k0(x/s, z/s), x and z lifted, where the law of frequencies is that of k0."""
+    """Return s of k(x, z) = k0(x/s, z/s), x and z lifted, where the spectral density is that of k0."""
     if isinstance(kernel, (SkewedChiSquared, SkewedIntersection)):
         return 2.0
     if isinstance(kernel, ExponentialSemigroup):

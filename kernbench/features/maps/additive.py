@@ -13,7 +13,7 @@ from scipy import sparse
 
 from kernbench.features.draws.frequencies import draw_frequencies
 from kernbench.features.draws.spans import Purpose, segments
-from kernbench.features.draws.spectral_densities import LAWS
+from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps._additive import SCALAR_DRAWS, additive_features
 from kernbench.features.maps.base import FeatureMap
 from kernbench.features.maps.rows import indices_of
@@ -32,33 +32,36 @@ class AdditiveMap(FeatureMap):
 
     Parameters
     ----------
-    part : int
+    factor : int
     kernel : Kernel
     d : int
     form : {"vector", "scalar"}
     draws : {"iid", "qmc"}
     """
 
-    def __init__(self, part, kernel, d, form, draws="iid"):
-        self.part, self.kernel, self.d, self.form, self.draws = part, kernel, d, form, draws
+    def __init__(self, factor, kernel, d, form, draws="iid"):
+        self.factor, self.kernel, self.d, self.form, self.draws = factor, kernel, d, form, draws
         self.columns_per_draw = 2 * d if form == "vector" else 1
         self.row_values = 5 * d
-        self.heavy = LAWS[type(kernel)].heavy
+        self.heavy_tailed = SPECTRAL_DENSITIES[type(kernel)].heavy_tailed
 
     def draw(self, span, dtype, sparse=False):
-        dtype = np.dtype(np.float64 if self.heavy else dtype)
+        dtype = np.dtype(np.float64 if self.heavy_tailed else dtype)
         r, scalar = self.columns_per_draw, self.form == "scalar"
         width = self.d if scalar else 1
         if scalar and self.draws == "qmc":
             # One point for frequencies and phases together.
-            points = span.points(self.part, r, 2 * width)
-            w = LAWS[type(self.kernel)].inverse(points[:, :width]) * LAWS[type(self.kernel)].factor
+            points = span.points(self.factor, r, 2 * width)
+            w = (
+                SPECTRAL_DENSITIES[type(self.kernel)].inverse(points[:, :width])
+                * SPECTRAL_DENSITIES[type(self.kernel)].factor
+            )
             b = 2 * np.pi * points[:, width:]
         else:
-            w, _ = draw_frequencies(self.kernel, self.part, span, r, width, self.draws, dtype=np.float64)
+            w, _ = draw_frequencies(self.kernel, self.factor, span, r, width, self.draws, dtype=np.float64)
             b = None
             if scalar:
-                b = span.numbers("uniform", self.part, r, width, Purpose.PHASES, scale=2 * np.pi)
+                b = span.numbers("uniform", self.factor, r, width, Purpose.PHASES, scale=2 * np.pi)
         b = None if b is None else np.ascontiguousarray(b.T, dtype=dtype)
         return AdditiveFrequencies(np.ascontiguousarray(w.T, dtype=dtype), b)
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from kernbench.features.draws.fastfood import draw_factors, padded_length
 from kernbench.features.draws.frequencies import draw_frequencies
 from kernbench.features.draws.spans import Purpose, segments
-from kernbench.features.draws.spectral_densities import LAWS, length_scale
+from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES, length_scale
 from kernbench.features.maps._fastfood import project_fastfood
 from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps.forms import FOURIER, LAPLACE, SIGNED
@@ -85,7 +85,7 @@ class ProjectionMap(FeatureMap):
     Parameters
     ----------
     factors : sequence of (int, Kernel)
-        Part number and kernel. More than one only of those whose features multiply to one of the same kind:
+        Index and kernel. More than one only of those whose features multiply to one of the same kind:
         cosines, or exponentials, whose arguments add up.
     d : int
     form, draws : str
@@ -106,24 +106,24 @@ class ProjectionMap(FeatureMap):
             self.finish = "identity"
         else:
             self.finish, self.constant = ("step", "ramp", "square-ramp")[int(kernel.order)], np.sqrt(2.0)
-        self.heavy = self.trigonometric and any(_is_heavy(kernel) for _, kernel in self.factors)
+        self.heavy_tailed = self.trigonometric and any(_is_heavy_tailed(kernel) for _, kernel in self.factors)
         # Factors that lift the entries alike add their frequencies; others stand side by side.
         self.groups = {}
-        for part, kernel in self.factors:
+        for index, kernel in self.factors:
             key = (type(kernel).lift, kernel.lower) if is_lifted(kernel) else None
-            self.groups.setdefault(key, []).append((part, kernel))
+            self.groups.setdefault(key, []).append((index, kernel))
         width = len(self.groups) * d
-        self.row_values = width * (1 + (self.heavy or draws == "fastfood"))
+        self.row_values = width * (1 + (self.heavy_tailed or draws == "fastfood"))
 
     def draw(self, span, dtype, sparse=False):
-        dtype = np.dtype(np.float64 if self.heavy else dtype)
+        dtype = np.dtype(np.float64 if self.heavy_tailed else dtype)
         if self.draws == "fastfood":
             return self._draw_fastfood(span, dtype)
         matrices, offsets = [], None
         for group in self.groups.values():
             total = None
-            for part, kernel in group:
-                W, phase = self._draw_factor(part, kernel, span, dtype, len(self.factors) > 1)
+            for index, kernel in group:
+                W, phase = self._draw_factor(index, kernel, span, dtype, len(self.factors) > 1)
                 total = W if total is None else total + W
                 offsets = phase if phase is not None else offsets
             matrices.append(total)
@@ -136,22 +136,22 @@ class ProjectionMap(FeatureMap):
             W = panels_of(W, segments(span, self.columns_per_draw, PANEL))
         return Frequencies(W, offsets)
 
-    def _draw_factor(self, part, kernel, span, dtype, sums):
+    def _draw_factor(self, index, kernel, span, dtype, sums):
         r = self.columns_per_draw
         if isinstance(kernel, SIGNED):
-            return span.numbers("sign", part, r, self.d, Purpose.FREQUENCIES, dtype=dtype), None
-        phases = self.form == "phase" and part == self.factors[0][0]
+            return span.numbers("sign", index, r, self.d, Purpose.FREQUENCIES, dtype=dtype), None
+        phases = self.form == "phase" and index == self.factors[0][0]
         early = np.float64 if sums else dtype
-        return draw_frequencies(kernel, part, span, r, self.d, self.draws, dtype=early, phases=phases)
+        return draw_frequencies(kernel, index, span, r, self.d, self.draws, dtype=early, phases=phases)
 
     def _draw_fastfood(self, span, dtype):
-        (part, kernel), r, phase = self.factors[0], self.columns_per_draw, None
+        (index, kernel), r, phase = self.factors[0], self.columns_per_draw, None
         if self.form == "phase":
-            phase = span.numbers("uniform", part, r, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0].astype(dtype)
-        return Frequencies(draw_factors(kernel, part, span, r, self.d, dtype=dtype), phase)
+            phase = span.numbers("uniform", index, r, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0].astype(dtype)
+        return Frequencies(draw_factors(kernel, index, span, r, self.d, dtype=dtype), phase)
 
     def write(self, X, drawn, span, share, out):
-        if self.heavy or not self.trigonometric or out.dtype == np.float64:
+        if self.heavy_tailed or not self.trigonometric or out.dtype == np.float64:
             self._write(X, drawn, span, share, out)
             return
         far = self._far(X)
@@ -161,9 +161,9 @@ class ProjectionMap(FeatureMap):
         # The choice depends on the row alone, so that its features do not depend on its neighbours.
         if drawn.wide is None:
             drawn.wide = self.draw(span, np.float64, sparse.issparse(X))
-        for part in row_slices(X.shape[0], out.shape[1]):
-            for which, frequencies in ((~far[part], drawn), (far[part], drawn.wide)):
-                rows = part.start + np.flatnonzero(which)
+        for chunk in row_slices(X.shape[0], out.shape[1]):
+            for which, frequencies in ((~far[chunk], drawn), (far[chunk], drawn.wide)):
+                rows = chunk.start + np.flatnonzero(which)
                 features = np.empty((len(rows), out.shape[1]), dtype=out.dtype)
                 self._write(X[rows], frequencies, span, share, features)
                 out[rows] = features
@@ -209,17 +209,20 @@ class ProjectionMap(FeatureMap):
         """Offsets for sparse rows whose entries of 0 are lifted to something else."""
         W, n_draws = drawn.matrix, span.n_draws(self.columns_per_draw)
         lift = np.repeat(zeros, self.d)
+        moved = np.empty(n_draws)
+        # Not by BLAS, which may round differently where a span has more draws.
         if W.ndim == 3:
-            moved = np.empty(n_draws)
             for (first, count, _, _), panel in zip(segments(span, self.columns_per_draw, PANEL), W):
-                moved[first : first + count] = lift @ panel[:, :count].astype(np.float64)
+                moved[first : first + count] = np.sum(panel[:, :count].T * lift, axis=1)
         else:
-            moved = W.astype(np.float64) @ lift
+            np.sum(W * lift, axis=1, out=moved)
         return (moved if drawn.offsets is None else moved + drawn.offsets).astype(W.dtype)
 
 
-def _is_heavy(kernel):
-    return LAWS[type(kernel)].heavy or (isinstance(kernel, Matern) and kernel.nu <= NO_VARIANCE)
+def _is_heavy_tailed(kernel):
+    return SPECTRAL_DENSITIES[type(kernel)].heavy_tailed or (
+        isinstance(kernel, Matern) and kernel.nu <= NO_VARIANCE
+    )
 
 
 def panels_of(W, table):

@@ -17,7 +17,7 @@ random                    1                           Linear, Hellinger, semigro
 """
 
 from kernbench._names import unknown_name
-from kernbench.features.draws.spectral_densities import LAWS
+from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.kernels.functions import (
     KERNELS,
     ArcCosine,
@@ -65,21 +65,21 @@ def terms_of(kernel):
     Raises
     ------
     ValueError
-        If a part has no random features.
+        If a component has no random features.
     """
     if isinstance(kernel, Sum):
         return [
             (weight * inner, factors)
-            for part, weight in zip(kernel.kernels, kernel.weights)
-            for inner, factors in terms_of(part)
+            for component, weight in zip(kernel.kernels, kernel.weights)
+            for inner, factors in terms_of(component)
         ]
     if isinstance(kernel, Product):
         terms = [(1.0, ())]
-        for part in kernel.kernels:
+        for component in kernel.kernels:
             terms = [
                 (weight * inner, factors + more)
                 for weight, factors in terms
-                for inner, more in terms_of(part)
+                for inner, more in terms_of(component)
             ]
         return terms
     if type(kernel) not in FORMS:
@@ -143,11 +143,11 @@ def check_draws(factors, form, draws):
         raise ValueError(unknown_name("draws", draws, ALL_DRAWS))
     for factor in factors:
         allowed = ["iid"]
-        law = LAWS.get(type(factor))
-        if law is not None:
-            allowed += ["orthogonal"] if law.isotropic else []
+        density = SPECTRAL_DENSITIES.get(type(factor))
+        if density is not None:
+            allowed += ["orthogonal"] if density.isotropic else []
             if len(factors) == 1:  # two scramblings of one Sobol sequence are not independent
-                allowed += ["qmc", "fastfood"] if law.isotropic else ["qmc"]
+                allowed += ["qmc", "fastfood"] if density.isotropic else ["qmc"]
         if draws not in allowed:
             choice = ", ".join(repr(name) for name in allowed)
             within = " in a product" if len(factors) > 1 else ""

@@ -81,15 +81,15 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
         raise ValueError("form='exact' is all of a kernel, and not made of blocks; take form='random'")
     terms = terms_of(kernel)
     shares = _shares([factors for _, factors in terms], n_columns, n_features_in, form, may_be_exact)
-    made, part, column = [], 0, 0
+    made, index, column = [], 0, 0
     for (weight, factors), share in zip(terms, shares):
         its_form = resolve_form(factors, form, share, n_features_in, may_be_exact)
         check_draws(factors, its_form, draws)
         width = n_features_in if its_form == "exact" else share
-        numbered = tuple(enumerate(factors, start=part))
+        numbered = tuple(enumerate(factors, start=index))
         feature_map = _map_of(numbered, n_features_in, its_form, draws)
         made.append(Term(feature_map, its_form, weight, column, width))
-        part, column = part + len(factors), column + width
+        index, column = index + len(factors), column + width
     return tuple(made)
 
 
@@ -121,18 +121,18 @@ def _shares(terms, n_columns, d, form, may_be_exact):
 
 
 def _map_of(numbered, d, form, draws):
-    def make(part, kernel, form):
+    def make(index, kernel, form):
         if form == "exact":
             return ExactMap(kernel)
         if form == "tensor-sketch":
-            return TensorSketchMap(part, kernel, d)
+            return TensorSketchMap(index, kernel, d)
         if form == "random-degree":
-            return RandomDegreeMap(part, kernel, d)
+            return RandomDegreeMap(index, kernel, d)
         if isinstance(kernel, ADDITIVE):
-            return AdditiveMap(part, kernel, d, form, draws)
-        return ProjectionMap(((part, kernel),), d, form, draws)
+            return AdditiveMap(index, kernel, d, form, draws)
+        return ProjectionMap(((index, kernel),), d, form, draws)
 
     if len(numbered) > 1:
         return product_map(numbered, d, form, draws, make)
-    ((part, kernel),) = numbered
-    return make(part, kernel, form)
+    ((index, kernel),) = numbered
+    return make(index, kernel, form)

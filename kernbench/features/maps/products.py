@@ -20,12 +20,12 @@ class ProductMap(FeatureMap):
 
     @property
     def row_values(self):
-        return max(part.row_values for part in (self.first, *self.others))
+        return max(other.row_values for other in (self.first, *self.others))
 
     def draw(self, span, dtype, sparse=False):
         return [
             self.first.draw(span, dtype, sparse),
-            *(part.draw(self._narrow(span), dtype, sparse) for part in self.others),
+            *(other.draw(self._narrow(span), dtype, sparse) for other in self.others),
         ]
 
     def _narrow(self, span):
@@ -38,8 +38,8 @@ class ProductMap(FeatureMap):
         narrow = self._narrow(span)
         for rows in row_slices(X.shape[0], narrow.n_columns):
             factor = np.empty((rows.stop - rows.start, narrow.n_columns), dtype=out.dtype)
-            for part, numbers in zip(self.others, drawn[1:]):
-                part.write(X[rows], numbers, narrow, 1.0, factor)
+            for other, numbers in zip(self.others, drawn[1:]):
+                other.write(X[rows], numbers, narrow, 1.0, factor)
                 self._multiply(out[rows], factor, span)
 
     def _multiply(self, out, factor, span):
@@ -58,21 +58,21 @@ def product_map(factors, d, form, draws, make):
     Parameters
     ----------
     factors : sequence of (int, Kernel)
-        Part numbers and kernels.
+        Indices and kernels.
     d : int
     form : {"pair", "phase", "random"}
     draws : str
     make : callable
-        ``make(part, kernel, form)`` returns the map of a single kernel.
+        ``make(index, kernel, form)`` returns the map of a single kernel.
     """
     # Arguments of cosines add up, and so do those of exponentials: one map for all of a kind.
     maps = []
     for family, its_form in ((FOURIER, form), (LAPLACE, "random")):
-        alike = [(part, kernel) for part, kernel in factors if isinstance(kernel, family)]
+        alike = [(index, kernel) for index, kernel in factors if isinstance(kernel, family)]
         if alike:
             maps.append(ProjectionMap(alike, d, its_form, draws))
-    for part, kernel in factors:
+    for index, kernel in factors:
         if not isinstance(kernel, (*FOURIER, *LAPLACE)):
             scalar = "scalar" if isinstance(kernel, ADDITIVE) else "random"
-            maps.append(make(part, kernel, "random-degree" if isinstance(kernel, DEGREES) else scalar))
+            maps.append(make(index, kernel, "random-degree" if isinstance(kernel, DEGREES) else scalar))
     return maps[0] if len(maps) == 1 else ProductMap(maps)

@@ -3,8 +3,8 @@
 * **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x,
   sqrt(c)], convolved by fast Fourier transforms. The width of a sketch is a power of two.
 * **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random
-  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric law: it draws no
-  degree that the kernel has not, and on the unit sphere all features are of one size.
+  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric one: no degree is drawn
+  that the kernel does not have, and on the unit sphere all features are of one size.
 """
 
 from dataclasses import dataclass
@@ -38,8 +38,8 @@ class TensorSketchMap(FeatureMap):
     in the number of its columns (200 = 128 + 64 + 8).
     """
 
-    def __init__(self, part, kernel, d):
-        self.part, self.kernel, self.d = part, kernel, d
+    def __init__(self, factor, kernel, d):
+        self.factor, self.kernel, self.d = factor, kernel, d
         self.degree = int(kernel.degree)
 
     def draw(self, span, dtype, sparse=False):
@@ -53,9 +53,9 @@ class TensorSketchMap(FeatureMap):
         n_quads = -(-(self.d + 1) // 4)
         words = np.vstack([
             span.numbers_of(
-                "word", self.part, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=factor * n_quads
+                "word", self.factor, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=j * n_quads
             )
-            for factor in range(self.degree)
+            for j in range(self.degree)
         ])  # fmt: skip
         width = columns.stop - columns.start
         buckets = (words & np.uint32(width - 1)).astype(np.int32)
@@ -102,11 +102,20 @@ def power_series(kernel):
 
 @dataclass(frozen=True)
 class Degrees:
-    """Runs of signs, one run a draw: `matrix` (rows of signs, or panels), its span, and where runs start."""
+    """Runs of signs, one run a draw.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_signs, d), or panels of it for sparse rows
+    starts : ndarray of shape (n_draws + 1,), int64
+        Where runs start among the rows of signs.
+    segments : ndarray
+        As `project_dense` or `project_sparse` takes them.
+    """
 
     matrix: np.ndarray
-    span: Span
     starts: np.ndarray
+    segments: np.ndarray
 
 
 class RandomDegreeMap(FeatureMap):
@@ -114,13 +123,13 @@ class RandomDegreeMap(FeatureMap):
 
     Parameters
     ----------
-    part : int
+    factor : int
     kernel : Kernel
     d : int
     """
 
-    def __init__(self, part, kernel, d):
-        self.part, self.kernel, self.d = part, kernel, d
+    def __init__(self, factor, kernel, d):
+        self.factor, self.kernel, self.d = factor, kernel, d
         coefficients = power_series(kernel)
         self.total = coefficients.sum()
         self.upper = np.cumsum(coefficients) / self.total  # the distribution function of the degrees
@@ -128,33 +137,45 @@ class RandomDegreeMap(FeatureMap):
         self.row_values = 0
 
     def draw(self, span, dtype, sparse=False):
-        u = span.numbers("uniform", self.part, 1, 1, Purpose.DEGREES)[:, 0]
+        u = span.numbers("uniform", self.factor, 1, 1, Purpose.DEGREES)[:, 0]
         degrees = np.searchsorted(self.upper, u, side="right")
         starts = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         signs = np.empty((starts[-1], self.d), dtype=dtype)
         n_quads = -(-self.d // 4)
         index = np.arange(len(degrees))
-        for factor in range(degrees.max(initial=0)):
-            drawn = index[degrees > factor]
-            signs[starts[drawn] + factor] = span.numbers_of(
-                "sign", self.part, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
-                self.d, Purpose.FREQUENCIES, first_quad=factor * n_quads, dtype=dtype,
+        for j in range(degrees.max(initial=0)):
+            drawn = index[degrees > j]
+            signs[starts[drawn] + j] = span.numbers_of(
+                "sign", self.factor, drawn % span.block_columns, span.first_block + drawn // span.block_columns,
+                self.d, Purpose.FREQUENCIES, first_quad=j * n_quads, dtype=dtype,
             )  # fmt: skip
-        run_span = Span(0, 0, len(signs), max(1, len(signs)))
-        matrix = panels_of(signs, segments(run_span, 1, PANEL)) if sparse else signs
+        table = _segments_of_blocks(span, starts, PANEL if sparse else DENSE_DRAWS)
         self.row_values = max(self.row_values, len(signs))
-        return Degrees(matrix, run_span, starts)
+        return Degrees(panels_of(signs, table) if sparse else signs, starts, table)
 
     def write(self, X, drawn, span, share, out):
-        T = np.empty((X.shape[0], drawn.span.n_columns), dtype=out.dtype)
+        T = np.empty((X.shape[0], drawn.starts[-1]), dtype=out.dtype)
         if sparse.issparse(X):
             X = X.astype(out.dtype, copy=False)
             project_sparse(
-                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, PANEL),
-                T,
+                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, drawn.segments, T,
             )  # fmt: skip
         else:
             X = np.ascontiguousarray(X, dtype=out.dtype)
             with single_threaded_blas():
-                project_dense(X, drawn.matrix, None, "identity", 1.0, segments(drawn.span, 1, DENSE_DRAWS), T)
+                project_dense(X, drawn.matrix, None, "identity", 1.0, drawn.segments, T)
         multiply_runs(T, drawn.starts, np.sqrt(share * self.total), out)
+
+
+def _segments_of_blocks(span, starts, width):
+    """Return the stretches of rows of signs that are multiplied together, each within one block of features.
+
+    Their bounds depend on the block alone, and so do the shapes that BLAS sees: another shape may give other bits.
+    """
+    tables = [np.empty((0, 4), dtype=np.intp)]
+    for _, first, n_columns in span.blocks():
+        first_sign = int(starts[first])
+        n_signs = int(starts[first + n_columns]) - first_sign
+        if n_signs:
+            tables.append(segments(Span(0, 0, n_signs, n_signs), 1, width) + (first_sign, 0, first_sign, 0))
+    return np.concatenate(tables)

@@ -1,9 +1,10 @@
 """Roots R of a kernel matrix, R R^T = K^+: the features of landmarks L are k(x, L) R.
 
     eigen       K = U S U^T,        R = U S^(-1/2)    columns by eigenvalue, orthogonal on the landmarks
+    symmetric   K = U S U^T,        R = U S^(-1/2) U^T = K^(-1/2): one column per landmark
     cholesky    P^T K P = C^T C,    R = P C^(-1)      triangular: half the multiplications per row
 
-Both give the same inner products. The pivoted factorisation stops where the rows that remain are told by
+All give the same inner products. The pivoted factorisation stops where the rows that remain are told by
 those before, so only a subset of the landmarks is kept, and the first j columns are the features of the first
 j landmarks kept.
 """
@@ -27,7 +28,7 @@ class Root:
     kept : ndarray of shape (n_kept,), intp
         The landmarks its rows belong to.
     eigenvalues : ndarray of shape (n_columns,), or None
-        Descending; of the eigen root only.
+        Descending; of the eigen and symmetric roots only.
     """
 
     matrix: np.ndarray
@@ -62,6 +63,17 @@ def eigen_root(K, cut):
     return Root(vectors[:, :count] / np.sqrt(values[:count]), np.arange(len(K)), values[:count])
 
 
+def symmetric_root(K, cut):
+    """Return K^(-1/2) = U S^(-1/2) U^T, without the eigenvalues up to `cut` times the largest.
+
+    Column j belongs to landmark j, and features of the landmarks are K^(1/2). Parameters and warning are those of
+    `eigen_root`.
+    """
+    root = eigen_root(K, cut)
+    half = root.matrix * root.eigenvalues**0.25  # R R^T of U S^(-1/4) is symmetric to the last bit
+    return Root(half @ half.T, root.kept, root.eigenvalues)
+
+
 def cholesky_root(K, cut):
     """Return the triangular root of the pivoted Cholesky factorisation, ended at a pivot of `cut` times the
     largest.
@@ -91,7 +103,7 @@ def cholesky_root(K, cut):
     return Root(np.ascontiguousarray(inverse), order[:rank].astype(np.intp))
 
 
-ROOTS = {"cholesky": cholesky_root, "eigen": eigen_root}
+ROOTS = {"cholesky": cholesky_root, "eigen": eigen_root, "symmetric": symmetric_root}
 
 
 def _warn_if_indefinite(smallest, largest, cut):

@@ -123,7 +123,7 @@ def ridge_of_dimension(eigenvalues, dimension):
 
 def diagonal_of(kernel, X):
     """Return k(x_i, x_i), float64, shape (n,); a Python kernel is asked in batches."""
-    if kernel.form != "callable":
+    if kernel.routine != "callable":
         return kernel.diag(X)
     batches = (X[start : start + CALLABLE_ROWS] for start in range(0, X.shape[0], CALLABLE_ROWS))
     return np.concatenate([kernel.values(batch, batch).diagonal() for batch in batches])
@@ -131,6 +131,6 @@ def diagonal_of(kernel, X):
 
 def _values(kernel, X, rows, columns):
     """k(x_i, x_j) for i in `rows` and j in `columns`, float64."""
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         return X[np.ix_(rows, columns)].astype(np.float64, copy=False)
     return blocks.block(kernel, X[rows], X[columns], dtype=np.float64)

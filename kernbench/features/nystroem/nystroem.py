@@ -51,15 +51,16 @@ class Nystroem(KernelTransformer):
         variance of X), ``"median"`` the median heuristic; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
-    root : {"cholesky", "eigen"}, default="cholesky"
+    root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
         Which R. ``cholesky`` is triangular: ``transform`` takes half the multiplications, and landmarks that
         the others tell are left out. ``eigen`` is :math:`U S^{-1/2}` of :math:`K_{LL} = U S U^\top`, largest
         eigenvalue first: its leading columns make a principal component analysis of the landmarks (not
-        centred). The inner products are the same.
+        centred). ``symmetric`` is :math:`K_{LL}^{-1/2} = U S^{-1/2} U^\top`, one column for each landmark, as
+        in scikit-learn. The inner products are the same.
     rank_tol : float, default=1e-10
         Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
         out, so that rounding errors are not blown up. Below what the precision of the kernel values can bear
-        it has no effect (``cholesky`` with float32 rows: 1e-8).
+        it has no effect (with float32 rows 1e-8, but for ``eigen``).
     random_state : int, RandomState, Generator or None, default=None
         Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
         time.
@@ -70,13 +71,14 @@ class Nystroem(KernelTransformer):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     landmarks_ : ndarray or CSR matrix of shape (n_kept, n_features)
         Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
-        columns, those that tell most first; ``eigen`` keeps all.
+        columns, those that tell most first; the other roots keep all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
         Their indices in the training set; not for ``landmarks="kmeans"``.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
-        R; upper triangular for ``root="cholesky"``.
+        R; upper triangular for ``root="cholesky"``, symmetric for ``root="symmetric"``.
     eigenvalues_ : ndarray of shape (n_features_out,), float64
-        Those of K_LL that were kept, descending; ``root="eigen"`` only.
+        Those of K_LL that were kept, descending; not for ``root="cholesky"``. Of shape (rank,), which with
+        ``root="symmetric"`` may be less than the number of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
@@ -84,12 +86,13 @@ class Nystroem(KernelTransformer):
     See Also
     --------
     RandomFeatures : Features that need no landmarks.
-    sklearn.kernel_approximation.Nystroem : ``root="eigen"`` rotated by U.
+    sklearn.kernel_approximation.Nystroem : ``root="symmetric"``, small eigenvalues raised instead of left out.
 
     Notes
     -----
     The number of columns is the numerical rank of K_LL: at most `n_landmarks`, and fewer where landmarks are
-    repeated or the kernel is smooth. (scikit-learn keeps all columns and raises small eigenvalues to 1e-12.)
+    repeated or the kernel is smooth. ``root="symmetric"`` has as many columns as landmarks, of that rank.
+    (scikit-learn raises small eigenvalues to 1e-12.)
 
     With ``root="cholesky"``, the first j columns are the features of the first j rows of ``landmarks_``: a
     smaller map is a slice of the larger one.
@@ -229,9 +232,9 @@ class Nystroem(KernelTransformer):
 
     def _cut(self, dtype, n):
         """The share of the largest eigenvalue or pivot below which the others are rounding errors."""
-        foreign = self.kernel_.form in ("precomputed", "callable")  # their values may be as rough as X
+        foreign = self.kernel_.routine in ("precomputed", "callable")  # their values may be as rough as X
         cut = max(self.rank_tol, n * np.finfo(dtype if foreign else np.float64).eps)
-        return max(cut, SINGLE_PIVOT) if dtype == np.float32 and self.root == "cholesky" else cut
+        return max(cut, SINGLE_PIVOT) if dtype == np.float32 and self.root != "eigen" else cut
 
     def _set_or_remove(self, name, value):
         if value is not None:
@@ -249,11 +252,11 @@ class Nystroem(KernelTransformer):
 
     def _write(self, X, out):
         root = np.ascontiguousarray(self.normalization_, dtype=out.dtype)
-        if self.root == "eigen":
-            multiply(root, self._block(X), out)
-        else:
+        if self.root == "cholesky":
             out[:] = self._block(X)
             multiply_triangular(root, out)
+        else:
+            multiply(root, self._block(X), out)
 
     def _block(self, X):
         """k(X, L)."""

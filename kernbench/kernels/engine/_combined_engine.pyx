@@ -1,22 +1,22 @@
-"""Tiles of sums and products of kernels: the tiles of the parts, combined while they are in cache.
+"""Tiles of sums and products of kernels: the tiles of the components, combined while they are in cache.
 
 A combination of several kernels is one of two: the first, and the combination of the others. The second part goes to
 where the result is wanted, the first into scratch memory, and the two are combined there; so scratch is one tile for
-each part, however large the matrix. Where a part is a Python function, whole rows take the place of tiles, a bounded
+each component, however large the matrix. Where a component is a Python function, whole rows take the place of tiles, a bounded
 number at a time.
 """
 
 from libc.stdlib cimport free
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, allocate, new_panel
-from kernbench.kernels.engine._forms cimport KB_PRODUCT
+from kernbench.kernels.engine._routines cimport KB_PRODUCT
 from kernbench.kernels.engine._operand cimport Operand
 from kernbench.kernels.engine._tiles cimport (
     add_row_double, add_row_float, multiply_row_double, multiply_row_float, scale_row_double, scale_row_float,
 )
 
 cdef enum:
-    ROW_BYTES = 33554432    # of rows of one part, where a part is a Python function
+    ROW_BYTES = 33554432    # of rows of one component, where a component is a Python function
 
 
 cdef class CombinedEngine(Engine):
@@ -27,12 +27,12 @@ cdef class CombinedEngine(Engine):
     kernel : Sum or Product
     X, Z : Operand
     engines : sequence of Engine
-        Of the parts.
+        Of the components.
     weights : sequence of float
-        Of the parts; not looked at in a product.
+        Of the components; not looked at in a product.
     """
 
-    cdef Engine left, right             # right is None if there is one part only
+    cdef Engine left, right             # right is None if there is one component only
     cdef double left_weight, right_weight
 
     def __init__(self, kernel, Operand X, Operand Z, engines, weights):
@@ -141,7 +141,7 @@ cdef void _combine(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **left,
     cdef char *row
     for q in range(m):
         row = <char *> rows[q] + offset * self.item
-        if self.form == KB_PRODUCT:
+        if self.routine == KB_PRODUCT:
             if self.single:
                 multiply_row_float(<float *> left[q], n, <float *> row)
             else:
@@ -153,10 +153,10 @@ cdef void _combine(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **left,
 
 
 cdef void _scale(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **rows, Py_ssize_t offset) noexcept nogil:
-    """The combination of one part: its weight times what is in rows[q][offset : offset + n] already."""
+    """The combination of one component: its weight times what is in rows[q][offset : offset + n] already."""
     cdef Py_ssize_t q
     cdef char *row
-    if self.form == KB_PRODUCT:
+    if self.routine == KB_PRODUCT:
         return
     for q in range(m):
         row = <char *> rows[q] + offset * self.item

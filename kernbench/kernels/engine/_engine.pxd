@@ -1,18 +1,18 @@
 # Two sets of rows and a kernel, multiplied out tile by tile.
 
-from kernbench.kernels.engine._forms cimport kb_form
+from kernbench.kernels.engine._routines cimport kb_routine
 from kernbench.kernels.engine._operand cimport Operand
 
 
 cdef enum:
-    PANEL_ROWS = 256       # queries that go through the tiles together
+    PANEL_ROWS = 512       # queries that go through the tiles together, at most
 
 
 cdef struct Panel:
     Py_ssize_t queries[PANEL_ROWS]   # which rows of X these are
     void *terms                      # their row terms
     void *body                       # their entries, as the engine wants them
-    Panel *left                      # panels of the two parts of a sum or product
+    Panel *left                      # panels of the two components of a sum or product
     Panel *right
 
 
@@ -22,7 +22,7 @@ cdef class Engine:
     cdef readonly bint single
     cdef readonly Py_ssize_t item        # bytes per kernel value
     cdef readonly bint tiled             # whether tiles can be asked for, or rows only (with a Python function)
-    cdef kb_form form
+    cdef kb_routine routine
     cdef const double *constants
     cdef Py_ssize_t n_constants
     cdef double work                     # multiply-adds, or what takes as long, per kernel value

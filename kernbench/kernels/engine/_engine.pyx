@@ -1,9 +1,9 @@
 """Tiles of a kernel matrix: panels of queries against stretches of columns, shared out over threads.
 
-    queries X[q]  --panel-->  tile of inner products, or of pairwise sums  --map-->  rows[q][j : j + tile]
+    queries X[q]  --panel-->  tile of inner products, or of coordinatewise sums  --map-->  rows[q][j : j + tile]
     columns Z     --tiles-->                    (in cache)
 
-A *panel* is up to 256 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
+A *panel* is up to 512 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
 tile to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so neither do results.
 Threads take the tiles of all panels one after the other, and each gathers the panel it is at.
 
@@ -12,7 +12,7 @@ What happens inside a tile is the business of the subclasses:
 * ``_gemm_engine``      dense rows, functions of the inner product: one BLAS call, then one vectorised map;
 * ``_coordinates_engine``     dense rows, sums or products of a term for each pair of entries;
 * ``_sparse_engine``    CSR rows, either kind: the columns' stored entries swept past dense panels of queries;
-* ``_combined_engine``  sums and products: the tiles of the parts, combined;
+* ``_combined_engine``  sums and products: the tiles of the components, combined;
 * ``PythonEngine``      a user's function, asked for whole rows.
 
 :func:`kernbench.kernels.engine.engines.make_engine` chooses.
@@ -20,20 +20,21 @@ What happens inside a tile is the business of the subclasses:
 
 from cython.parallel cimport parallel, prange
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
-from kernbench.kernels.engine._forms cimport *
+from kernbench.kernels.engine._routines cimport *
 from kernbench.kernels.engine._operand cimport Operand
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
 
-FORMS = {
+ROUTINES = {
     "gaussian": KB_GAUSSIAN,
     "matern": KB_MATERN,
     "polynomial": KB_POLYNOMIAL,
     "power-series": KB_POWER_SERIES,
     "arc-cosine": KB_ARC_COSINE,
+    "sigmoid": KB_SIGMOID,
     "laplacian": KB_LAPLACIAN,
     "cauchy": KB_CAUCHY,
     "sech": KB_SECH,
@@ -50,6 +51,7 @@ FORMS = {
 }
 
 cdef enum:
+    HEIGHT = 256                # queries of a panel, if the subclass does not say otherwise
     TILE_BYTES = 262144         # panel x tile of inner products: half of a small second-level cache
     SERIAL_WORK = 2000000       # multiply-adds below which waking threads costs more than it gives
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
@@ -70,10 +72,10 @@ cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes
 
     The body begins with a cache line: loops read it in vectors, of which every second one would else lie across two.
     """
-    cdef size_t head_bytes = sizeof(Panel) + PANEL_ROWS * sizeof(double)
+    cdef size_t head_bytes = sizeof(Panel) + m * sizeof(double)
     cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes + LINE_BYTES)
     if panel != NULL:
-        memset(panel, 0, head_bytes)
+        panel.left = panel.right = NULL
         memcpy(panel.queries, queries, m * sizeof(Py_ssize_t))
         panel.terms = <char *> panel + sizeof(Panel)
         panel.body = <void *> ((<size_t> panel + head_bytes + LINE_BYTES - 1) // LINE_BYTES * LINE_BYTES)
@@ -98,7 +100,7 @@ cdef class Engine:
         self.kernel, self.X, self.Z = kernel, X, Z
         self.single = X.single
         self.item = 4 if X.single else 8
-        self.form = FORMS[kernel.form]
+        self.routine = ROUTINES[kernel.routine]
         self._constants = np.array(kernel.constants or (0.0,), dtype=np.float64)
         self.constants = <const double *> <size_t> self._constants.ctypes.data
         self.n_constants = len(self._constants)
@@ -106,7 +108,7 @@ cdef class Engine:
         self.tiled = True
 
     cdef Py_ssize_t panel_rows(self) noexcept nogil:
-        return PANEL_ROWS
+        return HEIGHT
 
     cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil:
         return NULL

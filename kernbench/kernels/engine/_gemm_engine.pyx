@@ -5,9 +5,13 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
 from kernbench.kernels.engine._maps cimport map_row_double, map_row_float
-from kernbench.kernels.engine._near cimport gemm_scale, has_bessel, map_bessel, mend_dense_row, needs_mending
+from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine._near cimport gemm_scale, mend_dense_row, near_floor, needs_mending
 from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
+
+from kernbench.kernels.engine._matern import matern_profile
 
 ctypedef fused real:
     float
@@ -15,19 +19,32 @@ ctypedef fused real:
 
 cdef enum:
     ROWS_AT_ONCE = 4           # that are added together
+    # Inner products of a tile. BLAS packs the columns of a tile once for each panel, and the panel once for each tile:
+    # higher panels and wider tiles pack less, until the tile leaves the second-level cache (measured with 1 MB of it).
+    TILE_BYTES = 524288
 
 
 cdef class GemmEngine(Engine):
     """k(X, Z) where X and Z are stored row by row."""
 
     cdef double scale          # of the inner products
-    cdef bint bessel, mends
+    cdef bint mends
+    cdef double floor          # squared norms above which near pairs are mended
+    cdef MaternProfile profile # of a Matern kernel, or None
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
-        self.scale = gemm_scale(self.form, self.constants)
-        self.bessel = has_bessel(self.form, self.constants)
-        self.mends = needs_mending(self.form, self.constants)
+        self.scale = gemm_scale(self.routine, self.constants)
+        self.mends = needs_mending(self.routine, self.constants)
+        self.floor = near_floor(self.routine, self.constants)
+        if self.routine == KB_MATERN:
+            self.profile = matern_profile(self.constants[0], self.single)
+
+    cdef Py_ssize_t panel_rows(self) noexcept nogil:
+        return PANEL_ROWS
+
+    cdef Py_ssize_t tile_width(self, Py_ssize_t m) noexcept nogil:
+        return max(<Py_ssize_t> 64, TILE_BYTES // (max(m, <Py_ssize_t> 1) * self.item) // 64 * 64)
 
     cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
         return self.tile_width(m) * m * self.item
@@ -103,20 +120,20 @@ cdef void _multiply(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t star
         dgemm("T", "N", &width, &height, &depth, &scale, z, &leading, body, &leading, &zero, products, &width)
 
 
-cdef void _map(GemmEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py_ssize_t count, const real *products,
+cdef void _map(GemmEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t start, Py_ssize_t count, real *products,
                real *out) noexcept nogil:
     """The values of query q at `count` columns."""
     cdef:
         Py_ssize_t d = self.X.n_features
         real a = (<const real *> panel.terms)[q]
         const real *b = <const real *> self.Z.terms + start
-        const real *t = products + q * count
+        real *t = products + q * count
     if real is float:
-        map_row_float(self.form, self.constants, self.n_constants, t, a, b, count, out)
+        map_row_float(self.routine, self.constants, self.n_constants, t, a, b, count, out)
     else:
-        map_row_double(self.form, self.constants, self.n_constants, t, a, b, count, out)
-    if self.bessel:
-        map_bessel[real](self.constants[0], count, out)
+        map_row_double(self.routine, self.constants, self.n_constants, t, a, b, count, out)
     if self.mends:
-        mend_dense_row[real](self.form, self.constants[0], <real *> panel.body + q * d,
-                             <real *> self.Z.values + start * d, d, t, a, b, count, out)
+        mend_dense_row[real](self.routine, self.floor, <real *> panel.body + q * d, <real *> self.Z.values + start * d,
+                             d, t, a, b, count, out)
+    if self.profile is not None:
+        self.profile.map(count, out)

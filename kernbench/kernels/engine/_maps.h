@@ -1,4 +1,4 @@
-/* From inner products and pairwise sums to kernel values, one row of a tile at a time.
+/* From inner products and coordinatewise sums to kernel values, one row of a tile at a time.
  *
  * A row of inner products comes with a term `a` of the query and a term `b[j]` for each column (`row_terms` of the
  * kernel): squared norms for kernels of the distance, lengths for the arc-cosine kernel. Kernels with a singularity
@@ -9,13 +9,20 @@
 
 #include <math.h>
 #include <stddef.h>
-#include "_forms.h"
+#include "_routines.h"
 #include "_simd.h"
 #include "_vector_math.h"
 
-/* Distances below this share of |x|^2 + |z|^2 (and unit rows whose |cosine| is above one minus it) are computed again,
- * from differences: the rounding of kernel values is then at most some five times that of the inner products. */
+/* Squared distances below this share of |x|^2 + |z|^2 (and unit rows whose |cosine| is above one minus it) are computed
+ * again, from differences: kernel values then lose at most some twenty roundings, however long the rows are. */
 #define KB_NEAR 0.05
+
+/* The table of a Matern kernel: intervals per binade of the squared distance, numbers per interval, and a squared
+ * distance at which every allowed order has underflowed. matern_profile.py fills it. */
+#define KB_MATERN_BITS 4
+#define KB_MATERN_TERMS_float 5
+#define KB_MATERN_TERMS_double 8
+#define KB_MATERN_LARGEST 33554432.0
 
 #define KB_BODY "_maps_body.h"
 #include "_both_precisions.h"

@@ -5,16 +5,17 @@
 /* --- of inner products ----------------------------------------------------------------------------------------- */
 
 /* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
- * rounding of a tiny squared distance from giving a value above one. */
-KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
+ * rounding of a tiny squared distance from giving a value above one. The exponent takes the place of t, which is in
+ * cache, so that each value of `out`, which may not be, is written once and while others are computed. */
+KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                                       ptrdiff_t n, KB_T *KB_RESTRICT out)
 {
     for (ptrdiff_t j = 0; j < n; j++) {
         KB_T v = t[j] - a - b[j];
-        out[j] = v > 0 ? 0 : v;
+        t[j] = v > 0 ? 0 : v;
     }
     for (ptrdiff_t j = 0; j < n; j++) {
-        KB_T v = out[j];
+        KB_T v = t[j];
         out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
     }
 }
@@ -42,6 +43,42 @@ KB_CLONES KB_UNUSED static void KB_NAME(matern_row)(int twice_nu, ptrdiff_t n, K
     for (ptrdiff_t j = 0; j < n; j++) {
         const KB_T r = out[j];
         out[j] = (1 + r * (linear + quadratic * r)) * KB_EXP(-r);
+    }
+}
+
+/* Matern kernels by a table, in place: out_j a squared distance s. -log k(s) is a polynomial on each of
+ * KB_MATERN_PIECES intervals per binade, found by the leading bits of s; `pieces` holds its coefficients, lowest first,
+ * for intervals `first` to `first + n_pieces - 1`. Below them is piece 0, all zeros: k = 1. */
+KB_CLONES KB_UNUSED static void KB_NAME(matern_table_row)(const KB_T *KB_RESTRICT pieces, int32_t first,
+                                                          int32_t n_pieces, ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    enum { N = KB_IS_FLOAT ? KB_MATERN_TERMS_float : KB_MATERN_TERMS_double };
+    enum { FRACTION = KB_IS_FLOAT ? 23 : 52, SHIFT = FRACTION - KB_MATERN_BITS };
+    const KB_UINT fraction = ((KB_UINT)1 << FRACTION) - 1, one = KB_NAME(kb_bits)(1);
+    const KB_T largest = (KB_T)KB_MATERN_LARGEST;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T s = out[j];
+        out[j] = s > largest ? largest : s;
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const KB_UINT bits = KB_NAME(kb_bits)(out[j]);
+        KB_INT piece = (KB_INT)(bits >> SHIFT) - first;
+        piece = piece < 0 ? 0 : piece;
+        piece = piece < n_pieces ? piece : n_pieces - 1;
+        const KB_T u = KB_NAME(kb_from_bits)(((bits << KB_MATERN_BITS) & fraction) | one) - (KB_T)1.5;
+        const KB_T *KB_RESTRICT c = pieces + piece * N;
+        KB_T p = c[N - 1];
+        for (int k = N - 2; k >= 0; k--)
+            p = p * u + c[k];
+        out[j] = 0 * out[j] - p; /* NaN stays NaN */
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = out[j];
+        out[j] = v > 0 ? 0 : v;
+    }
+    for (ptrdiff_t j = 0; j < n; j++) {
+        KB_T v = out[j];
+        out[j] = KB_EXP(v < KB_EXP_LOW ? KB_EXP_LOW : v);
     }
 }
 
@@ -103,6 +140,14 @@ KB_CLONES KB_UNUSED static void KB_NAME(power_series_row)(const KB_T *KB_RESTRIC
     }
 }
 
+/* out_j = tanh(t_j + c). */
+KB_CLONES KB_UNUSED static void KB_NAME(sigmoid_row)(const KB_T *KB_RESTRICT t, KB_T c, ptrdiff_t n,
+                                                     KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] = KB_NAME(kb_tanh)(t[j] + c);
+}
+
 /* out_j = a b_j J_order(theta) / pi, t_j = cos(theta), clipped to [-1, 1] first (Cho and Saul 2009). */
 KB_CLONES KB_UNUSED static void KB_NAME(arc_cosine_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                                         int order, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -132,29 +177,31 @@ KB_CLONES KB_UNUSED static void KB_NAME(arc_cosine_row)(const KB_T *KB_RESTRICT 
     }
 }
 
-/* How many of the pairs are so near that the kernel needs their distance computed from differences: a + b_j - t_j is
- * small (Matern), or |t_j| nearly 1 (arc-cosine kernel of order 0, which is as steep where rows are opposite). */
-KB_INLINE int KB_NAME(is_near)(enum kb_form form, KB_T t, KB_T a, KB_T b)
+/* Whether a pair is so near that the kernel needs its distance computed from differences: a + b - t is a small share of
+ * a + b, which is above `floor` (Matern), or |t| is nearly 1 (arc-cosine kernel of order 0, which is as steep where
+ * rows are opposite). */
+KB_INLINE int KB_NAME(is_near)(enum kb_routine routine, KB_T t, KB_T a, KB_T b, KB_T floor)
 {
-    if (form == KB_MATERN)
-        return a + b - t < (KB_T)KB_NEAR * (a + b);
+    if (routine == KB_MATERN)
+        return (a + b - t < (KB_T)KB_NEAR * (a + b)) & (a + b > floor);
     return t * t > (KB_T)((1 - KB_NEAR) * (1 - KB_NEAR));
 }
 
-KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_form form, const KB_T *KB_RESTRICT t, KB_T a,
-                                                       const KB_T *KB_RESTRICT b, ptrdiff_t n)
+/* How many of the pairs of a row are. */
+KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_routine routine, const KB_T *KB_RESTRICT t, KB_T a,
+                                                       const KB_T *KB_RESTRICT b, KB_T floor, ptrdiff_t n)
 {
     int32_t count = 0;
-    if (form == KB_MATERN)
+    if (routine == KB_MATERN)
         for (ptrdiff_t j = 0; j < n; j++)
-            count += KB_NAME(is_near)(KB_MATERN, t[j], a, b[j]);
+            count += KB_NAME(is_near)(KB_MATERN, t[j], a, b[j], floor);
     else
         for (ptrdiff_t j = 0; j < n; j++)
-            count += KB_NAME(is_near)(KB_ARC_COSINE, t[j], a, a);
+            count += KB_NAME(is_near)(KB_ARC_COSINE, t[j], a, a, floor);
     return count;
 }
 
-/* --- of pairwise sums -------------------------------------------------------------------------------------------- */
+/* --- of coordinatewise sums -------------------------------------------------------------------------------------------- */
 
 /* out_j = exp(-rate t_j), in place; t_j >= 0 up to rounding. */
 KB_CLONES KB_UNUSED static void KB_NAME(decay_row)(KB_T rate, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -176,10 +223,10 @@ KB_CLONES KB_UNUSED static void KB_NAME(reciprocal_row)(ptrdiff_t n, KB_T *KB_RE
         out[j] = 1 / out[j];
 }
 
-/* What remains to be done with a row of pairwise sums. */
-static KB_UNUSED void KB_NAME(finish_row)(enum kb_form form, const double *constants, ptrdiff_t n, KB_T *out)
+/* What remains to be done with a row of coordinatewise sums. */
+static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double *constants, ptrdiff_t n, KB_T *out)
 {
-    switch (form) {
+    switch (routine) {
     case KB_LAPLACIAN:
     case KB_EXPONENTIAL_SEMIGROUP:
     case KB_EXPONENTIAL_CHI_SQUARED:
@@ -196,20 +243,17 @@ static KB_UNUSED void KB_NAME(finish_row)(enum kb_form form, const double *const
     }
 }
 
-/* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed form are
+/* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed routine are
  * left as squared distances. */
-static KB_UNUSED void KB_NAME(map_row)(enum kb_form form, const double *constants, ptrdiff_t n_constants,
-                                       const KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
+static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *constants, ptrdiff_t n_constants,
+                                       KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
 {
-    const double nu = constants[0];
-    switch (form) {
+    switch (routine) {
     case KB_GAUSSIAN:
         KB_NAME(gaussian_row)(t, a, b, n, out);
         break;
     case KB_MATERN:
         KB_NAME(squared_distance_row)(t, a, b, n, out);
-        if (nu == 0.5 || nu == 1.5 || nu == 2.5)
-            KB_NAME(matern_row)((int)(2 * nu), n, out);
         break;
     case KB_POLYNOMIAL:
         if (constants[1] == 0 && constants[2] == 1)
@@ -219,6 +263,9 @@ static KB_UNUSED void KB_NAME(map_row)(enum kb_form form, const double *constant
         break;
     case KB_POWER_SERIES:
         KB_NAME(power_series_row)(t, constants, n_constants, n, out);
+        break;
+    case KB_SIGMOID:
+        KB_NAME(sigmoid_row)(t, (KB_T)constants[1], n, out);
         break;
     case KB_ARC_COSINE:
         KB_NAME(arc_cosine_row)(t, a, b, (int)constants[0], n, out);

@@ -8,7 +8,7 @@ cdef class Operand:
     cdef readonly bint single
     cdef readonly object source          # what a callable kernel is shown
     cdef readonly object prepared        # PreparedRows: keeps the memory behind the pointers alive
-    cdef readonly tuple parts            # operands of the parts of a sum or product
+    cdef readonly tuple components          # operands of the components of a sum or product
     cdef void *values                    # laid out as prepared.storage says
     cdef void *terms                     # one number per row
     cdef const int32_t *columns          # CSR only

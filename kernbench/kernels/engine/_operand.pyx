@@ -23,13 +23,13 @@ cdef class Operand:
     def __init__(self, X, kernel, dtype, Operand like=None):
         self.single = np.dtype(dtype) == np.float32
         self.n_rows, self.n_features = X.shape
-        self.source, self.parts = X, ()
+        self.source, self.components = X, ()
         if like is not None and self.n_features != like.n_features:
             raise ValueError(f"X has {self.n_features} features, Z has {like.n_features}: they must agree")
-        if kernel.parts:
-            others = (None,) * len(kernel.parts) if like is None else like.parts
-            self.parts = tuple(Operand(X, part, dtype, other) for part, other in zip(kernel.parts, others))
-        elif kernel.form != "callable":
+        if kernel.components:
+            others = (None,) * len(kernel.components) if like is None else like.components
+            self.components = tuple(Operand(X, component, dtype, other) for component, other in zip(kernel.components, others))
+        elif kernel.routine != "callable":
             self.prepared = prepare(kernel, X, dtype, None if like is None else like.prepared)
             self._point()
 
@@ -44,11 +44,11 @@ cdef class Operand:
 
     def take(self, indices):
         """Return the operand of a subset of the rows; centre and terms stay as they are."""
-        cdef Operand part = Operand.__new__(Operand)
-        part.single, part.n_rows, part.n_features = self.single, len(indices), self.n_features
-        part.source = self.source[indices]
-        part.parts = tuple(child.take(indices) for child in self.parts)
+        cdef Operand subset = Operand.__new__(Operand)
+        subset.single, subset.n_rows, subset.n_features = self.single, len(indices), self.n_features
+        subset.source = self.source[indices]
+        subset.components = tuple(child.take(indices) for child in self.components)
         if self.prepared is not None:
-            part.prepared = self.prepared.take(indices)
-            part._point()
-        return part
+            subset.prepared = self.prepared.take(indices)
+            subset._point()
+        return subset

@@ -12,10 +12,12 @@ entries are zero. Kernels of the inner product are mapped along the queries; the
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
+from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel
 from kernbench.kernels.engine._maps cimport finish_row_double, finish_row_float, map_row_double, map_row_float
-from kernbench.kernels.engine._near cimport gemm_scale, has_bessel, map_bessel, mend_sparse_row, needs_mending
+from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine._near cimport gemm_scale, mend_sparse_row, near_floor, needs_mending
 from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine.coordinates._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels.engine._tiles cimport (
     KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float,
@@ -24,6 +26,8 @@ from kernbench.kernels.engine._tiles cimport (
 
 import numpy as np
 
+from kernbench.kernels.engine._matern import matern_profile
+
 ctypedef fused real:
     float
     double
@@ -31,10 +35,11 @@ ctypedef fused real:
 cdef enum:
     STEP = 64                   # columns per step of the sweep: the step stays in the first-level cache
     STRETCH = 512               # columns per tile
+    MOST_PANELS = 4             # of 64 queries that are swept one after the other
     PANEL_BYTES = 16777216      # dense copies of the queries, at most (but at least one panel of 64)
     WIDE_BYTES = 2097152        # a panel of 64 larger than this holds only the features that its queries store
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
-    PAIR_WORK = 4               # ... and as one term of a pairwise sum
+    PAIR_WORK = 4               # ... and as one term of a coordinatewise sum
     FEW = 4                     # so many queries are cheaper one by one than in a wide panel
     FEW_NARROW = 32             # so many queries are cheaper in narrow panels
 
@@ -43,26 +48,30 @@ cdef class SparseEngine(Engine):
     """k(X, Z) where X and Z are CSR."""
 
     cdef double scale
-    cdef bint bessel, mends, pairwise
+    cdef bint mends, coordinatewise
+    cdef double floor           # squared norms above which near pairs are mended
+    cdef MaternProfile profile  # of a Matern kernel, or None
     cdef bint wide              # panels hold the stored features only
     cdef Py_ssize_t longest     # stored entries of STEP columns, at most
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
-        self.scale = gemm_scale(self.form, self.constants)
-        self.bessel = has_bessel(self.form, self.constants)
-        self.mends = needs_mending(self.form, self.constants)
-        self.pairwise = kernel.pairwise
+        self.scale = gemm_scale(self.routine, self.constants)
+        self.mends = needs_mending(self.routine, self.constants)
+        self.floor = near_floor(self.routine, self.constants)
+        if self.routine == KB_MATERN:
+            self.profile = matern_profile(self.constants[0], self.single)
+        self.coordinatewise = kernel.coordinatewise
         self.wide = X.n_features * X.n_streams * KB_PANEL * self.item > WIDE_BYTES
         ends = np.minimum(np.arange(0, Z.n_rows + STEP, STEP), Z.n_rows)
-        self.work = MAP_WORK + (PAIR_WORK if self.pairwise else 1) * len(Z.prepared.columns) / max(Z.n_rows, 1)
+        self.work = MAP_WORK + (PAIR_WORK if self.coordinatewise else 1) * len(Z.prepared.columns) / max(Z.n_rows, 1)
         self.longest = np.diff(Z.prepared.starts[ends]).max(initial=0)
 
     cdef Py_ssize_t panel_rows(self) noexcept nogil:
         cdef Py_ssize_t bytes_per_panel = self.X.n_features * self.X.n_streams * KB_PANEL * self.item + 1
         if self.wide:
             return KB_PANEL
-        return KB_PANEL * max(<Py_ssize_t> 1, min(<Py_ssize_t> PANEL_ROWS // KB_PANEL, PANEL_BYTES // bytes_per_panel))
+        return KB_PANEL * max(<Py_ssize_t> 1, min(<Py_ssize_t> MOST_PANELS, PANEL_BYTES // bytes_per_panel))
 
     cdef Py_ssize_t tile_width(self, Py_ssize_t m) noexcept nogil:
         return STRETCH
@@ -72,10 +81,10 @@ cdef class SparseEngine(Engine):
         return 2 * STEP * KB_PANEL * self.item + (STEP + 1) * sizeof(int64_t) + (sifted if self.wide else 0)
 
     cdef bint _one_by_one(self, Py_ssize_t m) noexcept nogil:
-        return self.wide and m <= FEW and not self.pairwise
+        return self.wide and m <= FEW and not self.coordinatewise
 
     cdef bint _narrow(self, Py_ssize_t m) noexcept nogil:
-        return not self.wide and m <= FEW_NARROW and not self.pairwise
+        return not self.wide and m <= FEW_NARROW and not self.coordinatewise
 
     cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil:
         cdef:
@@ -227,17 +236,17 @@ cdef void _finish(SparseEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t star
         const real *z_terms = <const real *> self.Z.terms + start
         real *terms = <real *> panel.terms
     if real is float:
-        map_row_float(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+        map_row_float(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
     else:
-        map_row_double(self.form, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
-    if self.bessel:
-        map_bessel[real](self.constants[0], count, out)
+        map_row_double(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
     if self.mends:
         for r in range(count):
             k = self.Z.starts[start + r]
-            mend_sparse_row[real](self.form, self.constants[0], <const real *> self.X.values, self.X.columns,
+            mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, panel.queries + q, 1, values + k, self.Z.columns + k,
                                   self.Z.starts[start + r + 1] - k, products + r, z_terms[r], terms + q, out + r)
+    if self.profile is not None:
+        self.profile.map(count, out)
 
 
 cdef struct Entries:
@@ -268,7 +277,7 @@ cdef void _sift(SparseEngine self, Panel *panel, Py_ssize_t first, Py_ssize_t he
             columns[n] = found
             for s in range(n_streams):
                 values[n * n_streams + s] = stored[k * n_streams + s]
-            n += found != 0 or self.pairwise
+            n += found != 0 or self.coordinatewise
     starts[height] = n
     out.values, out.columns, out.starts = values, columns, starts
 
@@ -296,7 +305,7 @@ cdef void _sweep(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start
             entries.starts = self.Z.starts + first
             if self.wide:
                 _sift[real](self, panel, first, height, products, &entries)
-            if self.pairwise:
+            if self.coordinatewise:
                 mapped = products
                 _add_up[real](self, entries, height, body, terms, mapped)
             else:
@@ -316,14 +325,14 @@ cdef void _sweep(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start
 
 cdef void _add_up(SparseEngine self, Entries entries, Py_ssize_t height, const real *body, const real *terms,
                   real *out) noexcept nogil:
-    """out[r][q] = k(query q, r-th of the columns) for a kernel of pairwise sums."""
+    """out[r][q] = k(query q, r-th of the columns) for a kernel of coordinatewise sums."""
     cdef const real *values = <const real *> entries.values
     if real is float:
-        coordinates_sweep_float(self.form, values, entries.columns, entries.starts, height, body, terms, out)
-        finish_row_float(self.form, self.constants, height * KB_PANEL, out)
+        coordinates_sweep_float(self.routine, values, entries.columns, entries.starts, height, body, terms, out)
+        finish_row_float(self.routine, self.constants, height * KB_PANEL, out)
     else:
-        coordinates_sweep_double(self.form, values, entries.columns, entries.starts, height, body, terms, out)
-        finish_row_double(self.form, self.constants, height * KB_PANEL, out)
+        coordinates_sweep_double(self.routine, values, entries.columns, entries.starts, height, body, terms, out)
+        finish_row_double(self.routine, self.constants, height * KB_PANEL, out)
 
 
 cdef void _multiply(SparseEngine self, Entries entries, const Py_ssize_t *queries, Py_ssize_t width, Py_ssize_t first,
@@ -345,13 +354,13 @@ cdef void _multiply(SparseEngine self, Entries entries, const Py_ssize_t *querie
     for r in range(height):
         t, row = products + r * KB_PANEL, out + r * KB_PANEL
         if real is float:
-            map_row_float(self.form, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
+            map_row_float(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
         else:
-            map_row_double(self.form, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
-        if self.bessel:
-            map_bessel[real](self.constants[0], width, row)
+            map_row_double(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
         if self.mends:
             place = self.Z.starts[first + r]
-            mend_sparse_row[real](self.form, self.constants[0], <const real *> self.X.values, self.X.columns,
+            mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, queries, width, values + place, self.Z.columns + place,
                                   self.Z.starts[first + r + 1] - place, t, z_terms[first + r], terms, row)
+        if self.profile is not None:
+            self.profile.map(KB_PANEL, row)

@@ -18,10 +18,12 @@ def make_engine(kernel, X, Z):
     X, Z : Operand
         Queries and columns; Z prepared first, X like it.
     """
-    if kernel.parts:
-        engines = [make_engine(*part) for part in zip(kernel.parts, X.parts, Z.parts)]
+    if kernel.components:
+        engines = [
+            make_engine(*component) for component in zip(kernel.components, X.components, Z.components)
+        ]
         return CombinedEngine(kernel, X, Z, engines, kernel.constants or (1.0,) * len(engines))
-    if kernel.form == "callable":
+    if kernel.routine == "callable":
         return PythonEngine(kernel, X, Z)
     if X.prepared.storage != Z.prepared.storage:
         raise ValueError(f"queries are stored as {X.prepared.storage}, columns as {Z.prepared.storage}")

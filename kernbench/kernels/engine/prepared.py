@@ -21,15 +21,17 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import Kernel
+from kernbench.kernels.engine._prepare import scale_rows
+from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows on their way
-CENTRE_ROWS = 100  # rows, at most, that tell where the origin goes
+COUNTED_ENTRIES = 500_000  # of dense rows that are searched for zeros at one time
 
 # Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
-# and against pairwise sums.
+# and against coordinatewise sums.
 SPARSE_BELOW = 0.25
-SPARSE_BELOW_PAIRWISE = 0.5
+SPARSE_BELOW_COORDINATEWISE = 0.5
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,11 @@ def chunks(n_rows, bytes_per_row):
 
 def storage_of(kernel, X):
     """Return how the rows of X are best stored for `kernel`."""
-    if kernel.keeps_zeros and _is_thin(X, SPARSE_BELOW_PAIRWISE if kernel.pairwise else SPARSE_BELOW):
+    if kernel.keeps_zeros and _is_thin(
+        X, SPARSE_BELOW_COORDINATEWISE if kernel.coordinatewise else SPARSE_BELOW
+    ):
         return "csr"
-    return "strips" if kernel.pairwise else "dense"
+    return "strips" if kernel.coordinatewise else "dense"
 
 
 def prepare(kernel, X, dtype, like=None):
@@ -115,7 +119,7 @@ def prepare(kernel, X, dtype, like=None):
     ValueError
         If an entry is outside the kernel's domain, or too large for the precision.
     """
-    if kernel.form == "precomputed":
+    if kernel.routine == "precomputed":
         dense = X.toarray() if sparse.issparse(X) else X
         return PreparedRows(
             "matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype)
@@ -129,15 +133,22 @@ def prepare(kernel, X, dtype, like=None):
 def _prepare_dense(kernel, X, dtype, storage, centre):
     n, d = X.shape
     if centre is None and kernel.translation_invariant:
-        # Distances do not depend on origin and unit, their rounding does: |x|^2 + |z|^2 - 2 <x, z> cancels far
-        # from the origin, and squares of tiny or huge numbers leave the range of float32.
-        centre = _middle(kernel.lift(_as_float64(_some(X))))
+        centre = centre_of_dense(kernel, X)
     if storage == "dense" and _stays_as_it_is(kernel, X):
         return PreparedRows(storage, X.shape, np.ascontiguousarray(X, dtype=dtype), np.zeros(n, dtype))
     data = _empty_strips(n, d, kernel.n_streams, dtype) if storage == "strips" else np.empty((n, d), dtype)
     terms = np.zeros(n, dtype)
+    if storage == "dense" and _is_scaled_only(kernel):
+        plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and X.flags.aligned
+        whole = plain and X.dtype in (np.float32, np.float64)
+        for rows in (slice(0, n),) if whole else chunks(n, 8 * d):
+            part = X[rows] if whole else np.ascontiguousarray(as_float64(X[rows]))
+            scale_rows(part, centre, kernel.unit, kernel.norm_factor, data[rows], terms[rows])
+        if not np.all(np.isfinite(terms)):
+            _require_in_range(kernel, data, terms)
+        return PreparedRows(storage, X.shape, data, terms, centre)
     for rows in chunks(n, 8 * d * kernel.n_streams):
-        part = kernel.lift(_as_float64(X[rows]))
+        part = kernel.lift(as_float64(X[rows]))
         if centre is not None:
             part -= centre
         part, lengths = _scaled(kernel, part)
@@ -157,8 +168,8 @@ def _prepare_csr(kernel, X, dtype, storage, centre):
     X = sparse.csr_matrix(X)
     if kernel.translation_invariant:
         # As for dense rows, but only columns without zeros can move without filling up.
-        centre = _middle_of_full_columns(X) if centre is None else centre
-        X = _moved(X.astype(np.float64), centre)
+        centre = centre_of_sparse(X) if centre is None else centre
+        X = moved(X.astype(np.float64), centre)
     # Entry by entry, as a matrix, so that the kernel's functions of rows work for either storage.
     lifted = sparse.csr_matrix((kernel.lift(X.data.astype(np.float64)), X.indices, X.indptr), shape=X.shape)
     lifted, lengths = _scaled(kernel, lifted)
@@ -185,9 +196,10 @@ def _stays_as_it_is(kernel, X):
     return not kernel.translation_invariant and not kernel.unit_rows and kernel.unit == 1.0
 
 
-def _as_float64(X):
-    """A float64 copy, dense."""
-    return X.toarray().astype(np.float64, copy=False) if sparse.issparse(X) else np.array(X, dtype=np.float64)
+def _is_scaled_only(kernel):
+    """Whether the compiled pass does all there is to do: rows moved and scaled, and their squared norms."""
+    lifts = type(kernel).lift is not Kernel.lift
+    return kernel.translation_invariant and kernel.norm_factor is not None and not lifts
 
 
 def _scaled(kernel, rows):
@@ -248,50 +260,18 @@ def _fill_strips(data, start, rows):
         data[first + whole, :, :, : m % STRIP] = rows[whole * STRIP :].transpose(1, 2, 0)
 
 
-def _some(X):
-    """At most `CENTRE_ROWS` of the rows, evenly spread."""
-    return X[:: max(1, -(-X.shape[0] // CENTRE_ROWS))]
-
-
-def _middle(rows):
-    """The (upper) median of each column: near most of its entries, which the mean is not when one is far away.
-
-    A row counts once however often it is repeated, so that a row of weight k and k copies of it are rounded alike.
-    """
-    if rows.size == 0:
-        return np.zeros(rows.shape[1])
-    whole = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")  # a row is one value
-    distinct = np.frombuffer(b"".join(dict.fromkeys(whole.ravel().tolist())), rows.dtype).reshape(
-        -1, rows.shape[1]
-    )
-    return np.partition(distinct, len(distinct) // 2, axis=0)[
-        len(distinct) // 2
-    ]  # four times as fast as np.median
-
-
-def _middle_of_full_columns(X):
-    """The same for each column that has no zeros; 0 for the others."""
-    centre = np.zeros(X.shape[1])
-    columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
-    if X.shape[0] and len(columns):
-        centre[columns] = _middle(_as_float64(_some(X)[:, columns]))
-    return centre
-
-
-def _moved(X, centre):
-    """X minus `centre`, sparse."""
-    columns = np.flatnonzero(centre)
-    if len(columns) == 0:
-        return X
-    n = X.shape[0]
-    shift = (np.tile(centre[columns], n), np.tile(columns, n), np.arange(n + 1) * len(columns))
-    return X - sparse.csr_matrix(shift, shape=X.shape)
-
-
 def _is_thin(X, share):
     """Whether the share of entries that are not zero is below `share`, and rows are long enough for it to matter."""
     n_entries = X.shape[0] * X.shape[1]
     if n_entries == 0 or X.shape[1] >= 2**31 - 1:
         return sparse.issparse(X)
-    stored = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
-    return stored < share * n_entries and X.shape[1] > 8
+    if X.shape[1] <= 8:
+        return False
+    if sparse.issparse(X):
+        return X.nnz < share * n_entries
+    stored, height = 0, max(1, COUNTED_ENTRIES // X.shape[1])
+    for start in range(0, X.shape[0], height):  # rows that are not thin show it soon
+        stored += np.count_nonzero(X[start : start + height])
+        if stored >= share * n_entries:
+            return False
+    return True

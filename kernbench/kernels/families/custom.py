@@ -14,7 +14,7 @@ from kernbench.kernels.base import Kernel
 class Precomputed(Kernel):
     """The kernel matrix itself takes the place of X: X[i, j] = k(x_i, z_j)."""
 
-    form: ClassVar[str] = "precomputed"
+    routine: ClassVar[str] = "precomputed"
 
     def diag(self, X):
         if X.shape[0] != X.shape[1]:
@@ -30,7 +30,7 @@ class Callable(Kernel):
     """
 
     function: CallableType
-    form: ClassVar[str] = "callable"
+    routine: ClassVar[str] = "callable"
     calls_python: ClassVar[bool] = True
 
     def __post_init__(self):

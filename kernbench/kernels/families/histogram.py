@@ -28,7 +28,7 @@ class HistogramKernel(Kernel):
 class Hellinger(HistogramKernel):
     """k(x, z) = sum_j sqrt(x_j z_j), x_j >= 0."""
 
-    form: ClassVar[str] = "polynomial"  # linear in the square roots
+    routine: ClassVar[str] = "polynomial"  # linear in the square roots
 
     @property
     def constants(self):
@@ -45,8 +45,8 @@ class ChiSquared(HistogramKernel):
     scikit-learn's ``additive_chi2_kernel``, -sum_j (x_j - z_j)^2 / (x_j + z_j), is 2 k(x, z) - sum_j (x_j + z_j).
     """
 
-    form: ClassVar[str] = "chi-squared"
-    pairwise: ClassVar[bool] = True
+    routine: ClassVar[str] = "chi-squared"
+    coordinatewise: ClassVar[bool] = True
 
     @property
     def unit(self):
@@ -63,8 +63,8 @@ class ExponentialChiSquared(Kernel):
     """
 
     gamma: float = 1.0
-    form: ClassVar[str] = "exponential-chi-squared"
-    pairwise: ClassVar[bool] = True
+    routine: ClassVar[str] = "exponential-chi-squared"
+    coordinatewise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, gamma=self.gamma)
@@ -85,8 +85,8 @@ class ExponentialChiSquared(Kernel):
 class Intersection(HistogramKernel):
     """k(x, z) = sum_j min(x_j, z_j), x_j >= 0."""
 
-    form: ClassVar[str] = "intersection"
-    pairwise: ClassVar[bool] = True
+    routine: ClassVar[str] = "intersection"
+    coordinatewise: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class JensenShannon(HistogramKernel):
     A coordinate with a zero entry adds nothing.
     """
 
-    form: ClassVar[str] = "jensen-shannon"
-    pairwise: ClassVar[bool] = True
+    routine: ClassVar[str] = "jensen-shannon"
+    coordinatewise: ClassVar[bool] = True
     n_streams: ClassVar[int] = 2
 
     @property

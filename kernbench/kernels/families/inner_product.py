@@ -1,7 +1,8 @@
-"""Kernels of the inner product <x, z>: linear, polynomial, power series, arc-cosine."""
+"""Kernels of the inner product <x, z>: linear, polynomial, power series, sigmoid, arc-cosine."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from kernbench.kernels.base import (
 class Linear(Kernel):
     """k(x, z) = <x, z>."""
 
-    form: ClassVar[str] = "polynomial"
+    routine: ClassVar[str] = "polynomial"
     refuses_infinity: ClassVar[bool] = False
 
     @property
@@ -47,7 +48,7 @@ class Polynomial(Kernel):
     degree: int = 3
     c: float = 1.0
     scale: float = 1.0
-    form: ClassVar[str] = "polynomial"
+    routine: ClassVar[str] = "polynomial"
     refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -75,7 +76,7 @@ class DotProduct(Kernel):
     """
 
     coefficients: tuple = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
-    form: ClassVar[str] = "power-series"
+    routine: ClassVar[str] = "power-series"
     refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -106,6 +107,39 @@ class DotProduct(Kernel):
 
 
 @dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(scale <x, z> + c); not positive semi-definite.
+
+    Support vector machines find a stationary point of the dual, as LIBSVM does, but no certified optimum; explicit
+    feature maps tell the positive part at most.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        scikit-learn's ``gamma``.
+    c : float, default=0.0
+        scikit-learn's ``coef0``, of either sign.
+    """
+
+    scale: float = 1.0
+    c: float = 0.0
+    routine: ClassVar[str] = "sigmoid"
+    refuses_infinity: ClassVar[bool] = False
+
+    def __post_init__(self):
+        require_positive(self, scale=self.scale)
+        if not (isinstance(self.c, Real) and np.isfinite(self.c)):
+            raise ValueError(f"Sigmoid: c must be a finite number, got {self.c!r}")
+
+    @property
+    def constants(self):
+        return (float(self.scale), float(self.c))
+
+    def diag(self, X):
+        return np.tanh(self.scale * squared_norms(X) + self.c)
+
+
+@dataclass(frozen=True)
 class ArcCosine(Kernel):
     """k(x, z) = (1/pi) ||x||^n ||z||^n J_n(theta), theta the angle between x and z (Cho and Saul, NIPS 2009).
 
@@ -119,7 +153,7 @@ class ArcCosine(Kernel):
     """
 
     order: int = 1
-    form: ClassVar[str] = "arc-cosine"
+    routine: ClassVar[str] = "arc-cosine"
     unit_rows: ClassVar[bool] = True
 
     def __post_init__(self):

@@ -19,9 +19,9 @@ class ExponentialSemigroup(Kernel):
     """
 
     beta: float = 1.0
-    form: ClassVar[str] = "exponential-semigroup"
+    routine: ClassVar[str] = "exponential-semigroup"
     keeps_zeros: ClassVar[bool] = False
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, beta=self.beta)
@@ -48,9 +48,9 @@ class ReciprocalSemigroup(Kernel):
     """
 
     lam: float = 1.0
-    form: ClassVar[str] = "reciprocal-semigroup"
+    routine: ClassVar[str] = "reciprocal-semigroup"
     keeps_zeros: ClassVar[bool] = False
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, lam=self.lam)

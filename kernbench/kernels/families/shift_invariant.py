@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernbench.kernels.base import Kernel, require_positive, row_sums, squared_norms
+from kernbench.kernels.base import Kernel, require_positive, row_sums
 
 LARGEST_NU = 500  # of Matern: beyond it the series for small distances loses digits
 
@@ -21,8 +21,9 @@ class Gaussian(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "gaussian"
+    routine: ClassVar[str] = "gaussian"
     translation_invariant: ClassVar[bool] = True
+    norm_factor: ClassVar[float] = 0.5
 
     def __post_init__(self):
         require_positive(self, sigma=self.sigma)
@@ -34,9 +35,6 @@ class Gaussian(Kernel):
     @property
     def constants(self):
         return (0.5,)  # the engine divides rows by `unit`
-
-    def row_terms(self, rows, lengths):
-        return 0.5 * squared_norms(rows)
 
 
 @dataclass(frozen=True)
@@ -50,9 +48,9 @@ class Laplacian(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "laplacian"
+    routine: ClassVar[str] = "laplacian"
     translation_invariant: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
 
     def __post_init__(self):
         require_positive(self, sigma=self.sigma)
@@ -80,9 +78,9 @@ class Cauchy(Kernel):
     """
 
     sigma: float = 1.0
-    form: ClassVar[str] = "cauchy"
+    routine: ClassVar[str] = "cauchy"
     translation_invariant: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
 
     def __post_init__(self):
@@ -97,8 +95,9 @@ class Cauchy(Kernel):
 class Matern(Kernel):
     """k(x, z) = 2^(1-nu) / Gamma(nu) t^nu K_nu(t), t = sqrt(2 nu) ||x - z|| / length_scale.
 
-    K_nu is the modified Bessel function of the second kind. nu = 1/2, 3/2 and 5/2 have closed forms and are fast;
-    others cost a Bessel function per value.
+    K_nu is the modified Bessel function of the second kind. nu = 1/2, 3/2 and 5/2 are computed by their closed forms,
+    other orders by interpolation in a table (made once for each order, in some milliseconds) with an error of at most
+    2e-7 in float32, and in float64 from 1e-14 to, at nu = 500, 1e-12.
 
     Parameters
     ----------
@@ -110,8 +109,9 @@ class Matern(Kernel):
 
     nu: float = 1.5
     length_scale: float = 1.0
-    form: ClassVar[str] = "matern"
+    routine: ClassVar[str] = "matern"
     translation_invariant: ClassVar[bool] = True
+    norm_factor: ClassVar[float] = 1.0
 
     def __post_init__(self):
         require_positive(self, nu=self.nu, length_scale=self.length_scale)
@@ -128,6 +128,3 @@ class Matern(Kernel):
     @property
     def constants(self):
         return (float(self.nu),)
-
-    def row_terms(self, rows, lengths):
-        return squared_norms(rows)

@@ -24,7 +24,7 @@ class SkewedKernel(Kernel):
     c: float = 1.0
     translation_invariant: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
-    pairwise: ClassVar[bool] = True
+    coordinatewise: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = True
 
     def __post_init__(self):
@@ -48,7 +48,7 @@ class SkewedChiSquared(SkewedKernel):
         Skewness, in the units of x.
     """
 
-    form: ClassVar[str] = "sech"  # prod_j 1 / cosh((u_j - v_j) / 2)
+    routine: ClassVar[str] = "sech"  # prod_j 1 / cosh((u_j - v_j) / 2)
     n_streams: ClassVar[int] = 2
 
     @property
@@ -71,7 +71,7 @@ class SkewedIntersection(SkewedKernel):
         Skewness, in the units of x.
     """
 
-    form: ClassVar[str] = "laplacian"  # exp(-|u - v|_1 / 2)
+    routine: ClassVar[str] = "laplacian"  # exp(-|u - v|_1 / 2)
 
     @property
     def constants(self):

@@ -1,6 +1,7 @@
 /* Includes the file named by KB_BODY twice, for float and for double. No guard: it is used once per body.
  *
- * KB_T is the element type, KB_NAME(f) names the function for it; KB_EXP, KB_SQRT and KB_ABS are of that type.
+ * KB_T is the element type, KB_INT and KB_UINT are the integers of its size, KB_NAME(f) names the function for it;
+ * KB_EXP, KB_SQRT and KB_ABS are of that type.
  */
 #include <float.h>
 #include <math.h>
@@ -10,6 +11,8 @@
 #endif
 
 #define KB_T float
+#define KB_INT int32_t
+#define KB_UINT uint32_t
 #define KB_NAME(f) KB_PASTE(f, _float)
 #define KB_EXP kb_exp_float
 #define KB_EXP_LOW KB_EXP_LOW_float
@@ -20,6 +23,8 @@
 #define KB_IS_FLOAT 1
 #include KB_BODY
 #undef KB_T
+#undef KB_INT
+#undef KB_UINT
 #undef KB_NAME
 #undef KB_EXP
 #undef KB_EXP_LOW
@@ -30,6 +35,8 @@
 #undef KB_IS_FLOAT
 
 #define KB_T double
+#define KB_INT int64_t
+#define KB_UINT uint64_t
 #define KB_NAME(f) KB_PASTE(f, _double)
 #define KB_EXP kb_exp_double
 #define KB_EXP_LOW KB_EXP_LOW_double
@@ -40,6 +47,8 @@
 #define KB_IS_FLOAT 0
 #include KB_BODY
 #undef KB_T
+#undef KB_INT
+#undef KB_UINT
 #undef KB_NAME
 #undef KB_EXP
 #undef KB_EXP_LOW

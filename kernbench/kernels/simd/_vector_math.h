@@ -1,4 +1,4 @@
-/* Elementary functions that vectorise: exp, log, sin, cos and acos in both precisions.
+/* Elementary functions that vectorise: exp, log, sin, cos, acos and tanh in both precisions.
  *
  * The functions of one number have no branches and call no library, so that a loop around them inside a KB_CLONES
  * function becomes vector code (GCC >= 12, the flags of setup.py). The functions of arrays, at the end, are such loops.
@@ -13,6 +13,7 @@
  *     kb_log                  8.3e-8    1.6e-16   every x
  *     kb_sin, cos, sincos     1.9e-7    3.3e-16   |x| <= KB_TRIG_LIMIT, next to the zeros too; arrays: every x
  *     kb_acos                 1.5e-7    2.6e-16   |x| <= 1; NaN outside
+ *     kb_tanh                 2e-7      4e-16     every x (over 4e6 of all magnitudes)
  *
  * NaN gives NaN, infinities and zeros what C's functions give, but a zero may lose its sign. Processors with and
  * without fused multiply-add may differ in the last bit.
@@ -333,6 +334,35 @@ KB_INLINE double kb_acos_double(double x)
     p = s + s * (z * p);
     p = size > 0.5 ? 2.0 * p : 1.5707963267948966 - p;
     return x < 0.0 ? 3.1415926535897931 - p : p;
+}
+
+/* --- tanh -------------------------------------------------------------------------------------------------- */
+
+/* tanh(x) = (1 - e)/(1 + e) up to the sign, e = exp(-2|x|); below 5/8, where that cancels, x + x^3 P(x^2) (float) or
+ * x + x^3 P(x^2)/Q(x^2) (double), the coefficients of Cephes (Moshier, 1989). */
+KB_INLINE float kb_tanh_float(float x)
+{
+    const float size = x < 0.0f ? -x : x, z = x * x, low = KB_EXP_LOW_float;
+    const float w = -2.0f * size, e = kb_exp_float(w < low ? low : w);
+    const float far = (1.0f - e) / (1.0f + e);
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    const float near = x + x * (z * p);
+    return size < 0.625f ? near : x < 0.0f ? -far : far;
+}
+
+KB_INLINE double kb_tanh_double(double x)
+{
+    const double size = x < 0.0 ? -x : x, z = x * x, low = KB_EXP_LOW_double;
+    const double w = -2.0 * size, e = kb_exp_double(w < low ? low : w);
+    const double far = (1.0 - e) / (1.0 + e);
+    const double p = (-9.64399179425052238628e-1 * z - 9.92877231001918586564e1) * z - 1.61468768441708447952e3;
+    const double q = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3;
+    const double near = x + x * (z * (p / q));
+    return size < 0.625 ? near : x < 0.0 ? -far : far;
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------ */

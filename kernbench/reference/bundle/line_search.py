@@ -2,13 +2,14 @@
 
 FLAT = 0.02  # slope, relative to the first, that will do
 NARROW = 1e-6  # relative width of a bracket around a kink
+STATIONARY = 1e-9  # slope, relative to the first, that is 0 up to rounding
 
 
 def line_search(derivative, slope):
     """Return a step t > 0 at which a convex function of t rises, but hardly.
 
-    The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in
-    between.
+    The minimiser lies just before t: at t the derivative is at least 0 (up to rounding) and small, or there is a
+    kink in between.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def line_search(derivative, slope):
     """
     low, low_slope, high = 0.0, slope, 1.0
     high_slope = derivative(high)
-    while high_slope < 0 and high < 2.0**30:
+    while high_slope < -STATIONARY * abs(slope) and high < 2.0**30:
         low, low_slope, high = high, high_slope, 2 * high
         high_slope = derivative(high)
     for k in range(60):

@@ -15,7 +15,7 @@ from kernbench.reference.features.philox import FREQUENCIES, SCALES
 
 
 def tangent(u):
-    """Cauchy's law, density 1 / (pi (1 + w^2))."""
+    """Cauchy distribution, density 1 / (pi (1 + w^2))."""
     return np.tan(np.pi * (u - 0.5))
 
 
@@ -44,7 +44,7 @@ def jensen_shannon(u):
     return size if u > 0.5 else -size
 
 
-# For u uniform on (0, 1), the law of one coordinate.
+# For u uniform on (0, 1), one coordinate.
 INVERSES = {
     kernels.Gaussian: lambda kernel, u: ndtri(u) / kernel.sigma,
     kernels.Laplacian: lambda kernel, u: tangent(u) / kernel.sigma,
@@ -132,11 +132,11 @@ def fastfood(numbers, n_draws, d):
     return np.concatenate(W)[:n_draws, :d]
 
 
-def sobol(seed, part, first, n, n_dimensions):
-    """Return points first, ..., first + n - 1 of the scrambled Sobol sequence of a seed and part."""
+def sobol(seed, factor, first, n, n_dimensions):
+    """Return points first, ..., first + n - 1 of the scrambled Sobol sequence of a seed and factor."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a length that is no power of two
-        rng = np.random.default_rng((seed, part))
+        rng = np.random.default_rng((seed, factor))
         try:
             sequence = qmc.Sobol(n_dimensions, scramble=True, rng=rng)
         except TypeError:  # SciPy before 1.15

@@ -20,7 +20,7 @@ class Nystroem:
         An object: what names and ``gamma`` mean does not differ.
     n_landmarks : int, default=100
     landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
-    root : {"cholesky", "eigen"}, default="cholesky"
+    root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
     rank_tol : float, default=1e-10
     random_state : int, Generator or None, default=None
         Drawn from in the order of the twin.
@@ -56,7 +56,7 @@ class Nystroem:
             rows = X[indices]
         precomputed = isinstance(self.kernel, Precomputed)
         K = X[np.ix_(indices, indices)] if precomputed else evaluate(self.kernel, rows)
-        root = {"cholesky": cholesky_root, "eigen": eigen_root}[self.root]
+        root = {"cholesky": cholesky_root, "eigen": eigen_root, "symmetric": symmetric_root}[self.root]
         cut = max(self.rank_tol, len(K) * np.finfo(float).eps)
         self.normalization_, kept = root(K, cut)
         self.landmark_indices_, self.landmarks_ = indices[kept], rows[kept]
@@ -89,6 +89,13 @@ def eigen_root(K, cut):
         if values[j] > cut * values[-1]:
             columns.append(u / np.sqrt(values[j]) * np.sign(u[np.argmax(np.abs(u))]))
     return np.column_stack(columns), np.arange(len(K))
+
+
+def symmetric_root(K, cut):
+    """Return K^(-1/2) = U S^(-1/2) U^T without the small eigenvalues, and all indices."""
+    values, vectors = np.linalg.eigh(K)
+    used = values > cut * values[-1]
+    return (vectors[:, used] / np.sqrt(values[used])) @ vectors[:, used].T, np.arange(len(K))
 
 
 def cholesky_root(K, cut):

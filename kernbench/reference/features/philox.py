@@ -1,7 +1,8 @@
 """Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), and the numbers that features are made of.
 
 The key is the seed; number j of a draw is word j % 4 of the counter (j // 4, draw, block, tag), and the tag
-is what the number is for: purpose + 256 part, where parts count the factors of a sum or product of kernels.
+is what the number is for: purpose + 256 factor, where `factor` is the index among the factors of a sum or
+product of kernels.
 """
 
 import numpy as np
@@ -31,17 +32,17 @@ class Numbers:
     Parameters
     ----------
     seed, block : int
-    part : int, default=0
+    factor : int, default=0
         Which factor of a sum or product.
     """
 
-    def __init__(self, seed, block, part=0):
+    def __init__(self, seed, block, factor=0):
         self.key = (seed & MASK, seed >> 32)
-        self.block, self.part = block, part
+        self.block, self.factor = block, factor
 
     def words(self, draw, n, purpose, first_quad=0):
         """Return the first n words of a draw, after `first_quad` counters that are skipped."""
-        tag = purpose + 256 * self.part
+        tag = purpose + 256 * self.factor
         quads = [philox((first_quad + quad, draw, self.block, tag), self.key) for quad in range((n + 3) // 4)]
         return np.array(quads, dtype=np.uint32).ravel()[:n]
 

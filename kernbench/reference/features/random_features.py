@@ -13,7 +13,7 @@ FOURIER = (kernels.Gaussian, kernels.Laplacian, kernels.Cauchy, kernels.Matern, 
 ADDITIVE = (kernels.ChiSquared, kernels.Intersection, kernels.JensenShannon)
 
 
-def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_part=0):
+def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=0):
     """Return Z (n, m) with E[Z Z^T] = k(X, X).
 
     Parameters
@@ -24,28 +24,28 @@ def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_part=0)
         No sum; maybe a product of kernels that are neither.
     form : {"pair", "phase", "vector", "scalar", "random", "tensor-sketch", "random-degree"}
     draws : {"iid", "orthogonal", "qmc", "fastfood"}
-    first_part : int, default=0
+    first_factor : int, default=0
         The number of the first factor: how many the terms before this one in a sum have.
     """
     X = np.asarray(X, dtype=np.float64)
     if form == "tensor-sketch":
-        return tensor_sketches(kernel, X, Numbers(seed, block, first_part), m)
+        return tensor_sketches(kernel, X, Numbers(seed, block, first_factor), m)
     q = m // {"pair": 2, "vector": 2 * X.shape[1]}.get(form, 1)  # independent draws
 
-    def source(part):
-        return seed, block, part, q, draws
+    def source(index):
+        return seed, block, index, q, draws
 
     if form == "vector":
-        return vector_features(kernel, X, source(first_part)) / np.sqrt(q)
+        return vector_features(kernel, X, source(first_factor)) / np.sqrt(q)
     factors = kernel.kernels if isinstance(kernel, kernels.Product) else (kernel,)
     t, b, others = 0.0, None, 1.0
-    for part, factor in enumerate(factors, start=first_part):
+    for index, factor in enumerate(factors, start=first_factor):
         if isinstance(factor, FOURIER):  # cosines of one phase for all: arguments add up
-            W, phases = drawn(factor, source(part), X.shape[1], n_phases=int(form == "phase" and b is None))
+            W, phases = drawn(factor, source(index), X.shape[1], n_phases=int(form == "phase" and b is None))
             t = t + lifted(factor, X) @ W.T
             b = phases[:, 0] if phases.size else b
         else:
-            others = others * scalar_features(factor, X, source(part))
+            others = others * scalar_features(factor, X, source(index))
     if form == "pair":
         return np.hstack([np.cos(t) * others, np.sin(t) * others]) / np.sqrt(q)
     if form == "phase":
@@ -62,28 +62,28 @@ def lifted(kernel, X):
 
 def drawn(kernel, source, d, n_phases=0):
     """Return frequencies (q, d) and phases (q, n_phases), uniform on (0, 2 pi)."""
-    seed, block, part, q, draws = source
+    seed, block, index, q, draws = source
     if draws == "qmc":
         with_scale = d + isinstance(kernel, kernels.Matern)
-        points = sobol(seed, part, block * q, q, with_scale + n_phases)
+        points = sobol(seed, index, block * q, q, with_scale + n_phases)
         return from_points(kernel, points, d), 2 * np.pi * points[:, with_scale:]
-    numbers = Numbers(seed, block, part)
+    numbers = Numbers(seed, block, index)
     phases = [numbers.uniforms(k, n_phases, PHASES) if n_phases else [] for k in range(q)]
     return frequencies(kernel, numbers, q, d, draws), 2 * np.pi * np.array(phases).reshape(q, n_phases)
 
 
 def scalar_features(kernel, X, source):
     """One number a draw, (n, q), not divided by sqrt(q)."""
-    seed, block, part, q, _ = source
+    seed, block, index, q, _ = source
     n, d = X.shape
     if isinstance(kernel, ADDITIVE):
         W, B = drawn(kernel, source, d, n_phases=d)
         waves = np.sqrt(X)[:, None] * np.cos(W * logarithms(X)[:, None] + B)  # (n, q, d)
         return np.sqrt(2) * waves.sum(axis=2)
     if isinstance(kernel, kernels.Polynomial | kernels.DotProduct):
-        return random_degrees(kernel, X, Numbers(seed, block, part), q)
+        return random_degrees(kernel, X, Numbers(seed, block, index), q)
     if isinstance(kernel, kernels.Linear | kernels.Hellinger):
-        numbers = Numbers(seed, block, part)
+        numbers = Numbers(seed, block, index)
         return lifted(kernel, X) @ np.array([numbers.signs(k, d, FREQUENCIES) for k in range(q)]).T
     t = X @ drawn(kernel, source, d)[0].T
     if isinstance(kernel, kernels.ArcCosine):

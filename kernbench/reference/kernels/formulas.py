@@ -36,6 +36,11 @@ def polynomial(kernel, X, Z):
     return (kernel.scale * _inner_products(X, Z) + kernel.c) ** int(kernel.degree)
 
 
+def sigmoid(kernel, X, Z):
+    """tanh(scale <x, z> + c)"""
+    return np.tanh(kernel.scale * _inner_products(X, Z) + kernel.c)
+
+
 def dot_product(kernel, X, Z):
     """sum_n a_n <x, z>^n"""
     products = _inner_products(X, Z)
@@ -179,6 +184,7 @@ FORMULAS = {
     kernels.Linear: linear,
     kernels.Polynomial: polynomial,
     kernels.DotProduct: dot_product,
+    kernels.Sigmoid: sigmoid,
     kernels.ArcCosine: arc_cosine,
     kernels.Gaussian: gaussian,
     kernels.Laplacian: laplacian,

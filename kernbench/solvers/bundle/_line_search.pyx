@@ -13,6 +13,7 @@ import numpy as np
 
 cdef double FLAT = 0.02            # slope, relative to the first, that will do
 cdef double NARROW = 1e-6          # relative width of a bracket around a kink
+cdef double STATIONARY = 1e-9      # slope, relative to the first, that is 0 up to rounding
 cdef double FARTHEST = 2.0 ** 30
 cdef enum:
     REFINEMENTS = 60
@@ -47,7 +48,8 @@ cdef class SampledLine:
                        double curvature) except? -1 nogil:
         """Return a step t > 0 at which the objective rises, but hardly; 0 if `slope` is not negative.
 
-        The minimiser lies just before t: at t the derivative is at least 0 and small, or there is a kink in between.
+        The minimiser lies just before t: at t the derivative is at least 0 (up to rounding) and small, or there is a
+        kink in between.
         `slope` is the derivative of the objective at 0, `curvature` that of alpha/2 |f + t step|^2.
         """
         cdef Py_ssize_t i, k
@@ -61,7 +63,7 @@ cdef class SampledLine:
         self.offset = slope - self.derivative(0.0)
         self.curvature = curvature
         high_slope = self.derivative(high)
-        while high_slope < 0.0 and high < FARTHEST:
+        while high_slope < -STATIONARY * fabs(slope) and high < FARTHEST:
             low, low_slope, high = high, high_slope, 2.0 * high
             high_slope = self.derivative(high)
         for k in range(REFINEMENTS):

@@ -67,6 +67,12 @@ def test_the_line_search_ends_where_nothing_rises():
     assert line_search(lambda t: -1.0, -1.0) == 2.0**30
 
 
+def test_the_line_search_accepts_a_slope_that_is_zero_up_to_rounding():
+    """The full step minimises a quadratic model exactly; the sign of its slope there is a matter of rounding."""
+    for rounding in (-1e-16, 0.0, 1e-16):
+        assert line_search(lambda t: t - 1.0 + rounding, -1.0) == 1.0
+
+
 @pytest.mark.parametrize("form", ["dense", "float32", "csr"])
 def test_the_preconditioner_is_the_sum_over_independent_pairs(form, ranking, design_of):
     problem = ranking(40, 3, d=4, form=form)

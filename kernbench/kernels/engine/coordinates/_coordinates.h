@@ -4,14 +4,14 @@
  *     sparse: the stored entries of a column against a panel of KB_PANEL queries, likewise
  *
  * Either way one number meets a vector, KB_STRIP sums stay in registers while the features go by, and nothing is
- * loaded twice. _coordinates_body.h says what each form adds up, _coordinates_loop.h how.
+ * loaded twice. _coordinates_body.h says what each routine adds up, _coordinates_loop.h how.
  */
 #ifndef KB_COORDINATES_H
 #define KB_COORDINATES_H
 
 #include <math.h>
 #include <stddef.h>
-#include "_forms.h"
+#include "_routines.h"
 #include "_simd.h"
 #include "_tiles.h"
 

@@ -1,7 +1,7 @@
-/* One precision of the pairwise sums; see _coordinates.h. Included twice, so no guard.
+/* One precision of the coordinatewise sums; see _coordinates.h. Included twice, so no guard.
  *
- * Each form defines
- *   KB_FORM                         its name
+ * Each routine defines
+ *   KB_ROUTINE                         its name
  *   KB_STREAMS                      numbers held for one entry: x, or x and y
  *   KB_START, KB_JOIN               0 and += for a sum over the features, 1 and *= for a product
  *   KB_STEP(sum, x, y, u, v)        one feature: x (and y) of one row, u (and v) of the other
@@ -37,7 +37,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 }
 
 /* |x - z|. Against zeros a query has |x|_1. */
-#define KB_FORM laplacian
+#define KB_ROUTINE laplacian
 #define KB_STREAMS 1
 #define KB_START 0
 #define KB_JOIN +=
@@ -47,7 +47,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* prod 1 + (x - z)^2; a product that overflows gives the kernel value 0, as it should. */
-#define KB_FORM cauchy
+#define KB_ROUTINE cauchy
 #define KB_STREAMS 1
 #define KB_START 1
 #define KB_JOIN *=
@@ -56,7 +56,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 
 /* prod cosh(2 (s - t)) with x, y = 2^(-1/4) exp(+-s) and u, v = 2^(-1/4) exp(+-t): cosh(2 (s - t)) = 1 + (x v - y u)^2,
  * which is 1 for equal entries, to the last digit. */
-#define KB_FORM sech
+#define KB_ROUTINE sech
 #define KB_STREAMS 2
 #define KB_START 1
 #define KB_JOIN *=
@@ -64,7 +64,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* prod 1 + x + z */
-#define KB_FORM reciprocal_semigroup
+#define KB_ROUTINE reciprocal_semigroup
 #define KB_STREAMS 1
 #define KB_START 1
 #define KB_JOIN *=
@@ -72,7 +72,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* sum sqrt(x + z) */
-#define KB_FORM exponential_semigroup
+#define KB_ROUTINE exponential_semigroup
 #define KB_STREAMS 1
 #define KB_START 0
 #define KB_JOIN +=
@@ -80,7 +80,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* x z / (x + z), with 0/0 = 0; the quotient first, which neither overflows nor underflows. */
-#define KB_FORM chi_squared
+#define KB_ROUTINE chi_squared
 #define KB_STREAMS 1
 #define KB_START 0
 #define KB_JOIN +=
@@ -90,7 +90,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* (x - z)^2 / (x + z), with 0/0 = 0. Against zeros a query has sum x. */
-#define KB_FORM exponential_chi_squared
+#define KB_ROUTINE exponential_chi_squared
 #define KB_STREAMS 1
 #define KB_START 0
 #define KB_JOIN +=
@@ -100,7 +100,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* min(x, z) */
-#define KB_FORM intersection
+#define KB_ROUTINE intersection
 #define KB_STREAMS 1
 #define KB_START 0
 #define KB_JOIN +=
@@ -111,7 +111,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 
 /* x log2(1 + z/x) + z log2(1 + x/z) = (x + z) log2(1 + r) + m |log2 x - log2 z|, m the smaller of the two and r their
  * ratio: one division and one polynomial in m / (2 (x + z) - m), and nothing cancels. y, v are the logarithms. */
-#define KB_FORM jensen_shannon
+#define KB_ROUTINE jensen_shannon
 #define KB_STREAMS 2
 #define KB_START 0
 #define KB_JOIN +=
@@ -126,15 +126,15 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #include "_coordinates_loop.h"
 
 /* out[q][0:width] (+)= the sums over `n_features` features of m queries against one strip; `first` starts them. */
-static KB_UNUSED void KB_NAME(coordinates_strip)(enum kb_form form, const KB_T *x, ptrdiff_t row_length, ptrdiff_t m,
+static KB_UNUSED void KB_NAME(coordinates_strip)(enum kb_routine routine, const KB_T *x, ptrdiff_t row_length, ptrdiff_t m,
                                            const KB_T *strip, ptrdiff_t n_features, int first, ptrdiff_t width,
                                            KB_T **rows, ptrdiff_t offset)
 {
-#define KB_CASE(FORM, form_name)                                                                                   \
-    case FORM:                                                                                                     \
-        KB_NAME(form_name##_strip)(x, row_length, m, strip, n_features, first, width, rows, offset);               \
+#define KB_CASE(CASE, routine_name)                                                                                   \
+    case CASE:                                                                                                     \
+        KB_NAME(routine_name##_strip)(x, row_length, m, strip, n_features, first, width, rows, offset);               \
         break;
-    switch (form) {
+    switch (routine) {
         KB_CASE(KB_LAPLACIAN, laplacian)
         KB_CASE(KB_CAUCHY, cauchy)
         KB_CASE(KB_SECH, sech)
@@ -151,15 +151,15 @@ static KB_UNUSED void KB_NAME(coordinates_strip)(enum kb_form form, const KB_T *
 }
 
 /* out[r][q]: the same for the stored entries of CSR rows against a panel of KB_PANEL queries. */
-static KB_UNUSED void KB_NAME(coordinates_sweep)(enum kb_form form, const KB_T *values, const int32_t *columns,
+static KB_UNUSED void KB_NAME(coordinates_sweep)(enum kb_routine routine, const KB_T *values, const int32_t *columns,
                                            const int64_t *starts, ptrdiff_t n_rows, const KB_T *panel,
                                            const KB_T *base, KB_T *out)
 {
-#define KB_CASE(FORM, form_name)                                                                                   \
-    case FORM:                                                                                                     \
-        KB_NAME(form_name##_sweep)(values, columns, starts, n_rows, panel, base, out);                             \
+#define KB_CASE(CASE, routine_name)                                                                                   \
+    case CASE:                                                                                                     \
+        KB_NAME(routine_name##_sweep)(values, columns, starts, n_rows, panel, base, out);                             \
         break;
-    switch (form) {
+    switch (routine) {
         KB_CASE(KB_LAPLACIAN, laplacian)
         KB_CASE(KB_CHI_SQUARED, chi_squared)
         KB_CASE(KB_EXPONENTIAL_CHI_SQUARED, exponential_chi_squared)

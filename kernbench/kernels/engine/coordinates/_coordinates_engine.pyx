@@ -66,16 +66,16 @@ cdef void _tile(CoordinatesEngine self, const real *body, Py_ssize_t m, Py_ssize
             strip = strips + j * length + first * n_streams * KB_STRIP
             width = min(<Py_ssize_t> KB_STRIP, count - j)
             if real is float:
-                coordinates_strip_float(self.form, body + first * n_streams, length, m, strip, min(most, d - first),
+                coordinates_strip_float(self.routine, body + first * n_streams, length, m, strip, min(most, d - first),
                                   first == 0, width, rows, offset + j)
             else:
-                coordinates_strip_double(self.form, body + first * n_streams, length, m, strip, min(most, d - first),
+                coordinates_strip_double(self.routine, body + first * n_streams, length, m, strip, min(most, d - first),
                                    first == 0, width, rows, offset + j)
         first += most
         if first >= d:
             break
     for q in range(m):
         if real is float:
-            finish_row_float(self.form, self.constants, count, rows[q] + offset)
+            finish_row_float(self.routine, self.constants, count, rows[q] + offset)
         else:
-            finish_row_double(self.form, self.constants, count, rows[q] + offset)
+            finish_row_double(self.routine, self.constants, count, rows[q] + offset)

@@ -1,9 +1,9 @@
-/* The two loops of one form in one precision; see _coordinates_body.h for what it is to define. */
+/* The two loops of one routine in one precision; see _coordinates_body.h for what it is to define. */
 
 /* rows[q][offset + l] = the terms of query q against column l of the strip, added (or multiplied) up, for l < width.
  * Queries lie `row_length` apart. Long rows go by in passes, each summed on its own, which also keeps rounding small;
  * `first` says that nothing is in rows[q] yet. */
-KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_FORM, _strip))(const KB_T *KB_RESTRICT x, ptrdiff_t row_length,
+KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_ROUTINE, _strip))(const KB_T *KB_RESTRICT x, ptrdiff_t row_length,
                                                                    ptrdiff_t m, const KB_T *KB_RESTRICT strip,
                                                                    ptrdiff_t n_features, int first, ptrdiff_t width,
                                                                    KB_T **rows, ptrdiff_t offset)
@@ -40,7 +40,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_FORM, _strip))(const KB_T *K
 
 #ifdef KB_SWEEP_STEP
 /* out[r][q] = the terms of the stored entries of row r against query q of the panel, added up. */
-KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_FORM, _sweep))(const KB_T *KB_RESTRICT values,
+KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_ROUTINE, _sweep))(const KB_T *KB_RESTRICT values,
                                                                    const int32_t *KB_RESTRICT columns,
                                                                    const int64_t *KB_RESTRICT starts,
                                                                    ptrdiff_t n_rows, const KB_T *KB_RESTRICT panel,
@@ -79,7 +79,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_FORM, _sweep))(const KB_T *K
 #undef KB_SWEEP_BASE
 #endif
 
-#undef KB_FORM
+#undef KB_ROUTINE
 #undef KB_STREAMS
 #undef KB_START
 #undef KB_JOIN

@@ -1,12 +1,13 @@
-# The forms of computation, and the compiled loops that go with them (_forms.h, _maps.h, _coordinates.h).
+# The routines that compute kernel values, and their compiled loops (_routines.h, _maps.h, _coordinates.h).
 
-cdef extern from "_forms.h" nogil:
-    enum kb_form:
+cdef extern from "_routines.h" nogil:
+    enum kb_routine:
         KB_GAUSSIAN
         KB_MATERN
         KB_POLYNOMIAL
         KB_POWER_SERIES
         KB_ARC_COSINE
+        KB_SIGMOID
         KB_LAPLACIAN
         KB_CAUCHY
         KB_SECH

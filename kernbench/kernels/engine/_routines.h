@@ -1,14 +1,15 @@
-/* The forms of computation that kernels are made of; `FORMS` in _engine.pyx gives them the names kernels use. */
-#ifndef KB_FORMS_H
-#define KB_FORMS_H
+/* The routines that compute kernel values; `ROUTINES` in _engine.pyx maps the names that kernels use to them. */
+#ifndef KB_ROUTINES_H
+#define KB_ROUTINES_H
 
-enum kb_form {
+enum kb_routine {
     /* Functions of the inner product: one gemm, then a map. */
     KB_GAUSSIAN,
     KB_MATERN,
     KB_POLYNOMIAL,
     KB_POWER_SERIES,
     KB_ARC_COSINE,
+    KB_SIGMOID,
     /* Sums and products over the features of a term for each pair of entries. */
     KB_LAPLACIAN,
     KB_CAUCHY,
