@@ -31,9 +31,11 @@ KERNEL_OF = {
 }
 NAMES = sorted(KERNEL_OF)
 every_kernel = pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in NAMES], ids=NAMES)
+# An indefinite kernel has many local optima: which one is found depends on the order of the steps.
+DEFINITE = [name for name in NAMES if name != "Sigmoid"]
 
 
-@every_kernel
+@pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in DEFINITE], ids=DEFINITE)
 def test_fit_finds_the_optimum_of_scikit_learn(kernel):
     model = KernelSVC(kernel, C=2.0, tol=1e-4, dtype="float64").fit(X, Y)
     oracle = SVC(kernel="precomputed", C=2.0, tol=1e-5).fit(evaluate(kernel, X), Y)
