@@ -109,6 +109,19 @@ class RowSource:
         """Whether these ids, without repeats, are all rows."""
         return len(ids) == self.n_drawable
 
+    def n_outside(self, n_sample):
+        """Return how many rows that can be drawn are not in a sample of this size."""
+        return self.n_drawable - n_sample
+
+    def outside(self, sample, count=None):
+        """Return ids that are not in the sample, all of them or `count`; the draws of the run stay as they are."""
+        out = self.weights > 0
+        out[sample] = False
+        ids = np.flatnonzero(out)
+        if count is None or len(ids) <= count:
+            return ids
+        return np.sort(np.random.default_rng(len(ids)).choice(ids, count, replace=False))
+
     def block(self, rows, columns):
         """Return the kernel values between two lists of ids."""
         return self.rows.block(rows, columns)

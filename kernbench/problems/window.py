@@ -105,6 +105,14 @@ class StreamWindow:
     def complete(self, ids):
         return False
 
+    def n_outside(self, n_sample):
+        """Return how many examples came that are not in the sample."""
+        return self.n_seen - n_sample
+
+    def outside(self, sample, count=None):
+        """Return the ids of the pool, at most `count`."""
+        return self.room + np.arange(self.n_pool)[:count]
+
     def block(self, rows, columns):
         """Return the kernel values between two lists of ids."""
         self.n_evaluations += len(rows) * len(columns)

@@ -74,8 +74,7 @@ class _Descent:
     def _scores_after(self, slopes):
         return self.design.scores(self.iterate)
 
-    # --- what it found
-    # --------------------------------------------------------------------------------------------
+    # --- what it found -----------------------------------------------------------------------------------------
 
     def check(self, tol):
         """Set `converged`: the best objective fell by less than tol * max(1, objective) over the last 20 iterations,
@@ -89,7 +88,7 @@ class _Descent:
     def objective(self):
         """Return the objective of `solution`."""
         if self.n_iter and not self.average:
-            return float(self._best)
+            return float(min(self._best, self._latest_objective()))
         return self._objective_at(self._reported())
 
     def gap(self):
@@ -107,9 +106,15 @@ class _Descent:
         return Solution(self._reported().copy(), 0.0, self.n_iter, state)
 
     def _reported(self):
-        if self.n_iter == 0:
-            return self.iterate
-        return self._mean if self.average else self._best_coef
+        if self.n_iter and self.average:
+            return self._mean
+        return self.iterate if self.n_iter == 0 or self._latest_objective() < self._best else self._best_coef
+
+    def _latest_objective(self):
+        """The objective of the iterate as of now: a step computes that of the iterate it starts from, so the last one
+        is not among the candidates for `_best` yet."""
+        norm = self.design.inner(self.iterate, self.iterate, self._scores)
+        return 0.5 * self.alpha * norm + self.problem.risk(self._scores)[0]
 
     def _objective_at(self, coef):
         if not coef.any():

@@ -29,9 +29,10 @@ cdef class Descent:
     cdef readonly PairwiseProblem problem
     cdef Design design
     cdef long long seed
-    cdef double alpha, best, bound
-    cdef bint moving       # a step was broken off: the scores are not yet those of the iterate
-    # the iterate and its scores; the subgradient: at the scores, as an element of H, with respect to the coefficients
+    cdef double alpha, best, bound, latest
+    cdef long long latest_at    # n_iter of the iterate whose objective is `latest`
+    cdef bint moving       # a step was interrupted: the scores are not yet those of the iterate
+    # the iterate and its scores; the subgradient: in the scores, as an element of H, in the coefficients
     cdef double[::1] x, scores, g, element, slopes
     cdef double[::1] mean, best_coef, history
 
@@ -50,7 +51,7 @@ cdef class Descent:
         self.scores, self.g = np.zeros(n), np.empty(n)
         # Where there are features, an element of H is the derivatives with respect to its coefficients.
         self.slopes = np.empty(d) if self.design.is_kernel else self.element
-        self.best, self.bound = INFINITY, 0.0
+        self.best, self.bound, self.latest_at = INFINITY, 0.0, -1
         self.history = np.full(PATIENCE + 1, np.inf)    # the best objective after the last iterations, a ring
         self._prepare()
         if initial is not None:
@@ -135,7 +136,7 @@ cdef class Descent:
     def objective(self):
         """Return the objective of `solution`."""
         if self.n_iter and not self.average:
-            return self.best
+            return min(self.best, self._latest_objective())
         return self._objective_at(self._reported())
 
     def gap(self):
@@ -153,9 +154,22 @@ cdef class Descent:
         return Solution(np.array(self._reported()), 0.0, self.n_iter, state)
 
     def _reported(self):
-        if self.n_iter == 0:
-            return self.x
-        return self.mean if self.average else self.best_coef
+        if self.n_iter and self.average:
+            return self.mean
+        return self.x if self.n_iter == 0 or self._latest_objective() < self.best else self.best_coef
+
+    cdef double _latest_objective(self) except? -1.0:
+        """The objective of the iterate as of now. A step computes that of the iterate it starts from, so the last one is
+        not among the candidates for `best` yet. It costs a sort, but no product with the data."""
+        cdef double risk
+        if self.latest_at != self.n_iter:
+            if self.moving:
+                self.design.score(&self.x[0], &self.scores[0])
+                self.moving = False
+            risk = self.problem.risk(&self.scores[0], NULL)
+            self.latest = 0.5 * self.alpha * self.design.inner(&self.x[0], &self.x[0], &self.scores[0]) + risk
+            self.latest_at = self.n_iter
+        return self.latest
 
     def _objective_at(self, double[::1] coef):
         cdef double[::1] scores

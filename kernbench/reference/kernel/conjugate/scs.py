@@ -17,9 +17,11 @@ from kernbench.problems.conjugate import (
     largest,
     scattered,
     smallest_norm,
+    watches_all,
 )
 from kernbench.problems.margin_problem import require_state
 from kernbench.problems.samples import as_source
+from kernbench.problems.whole_objective import Estimate, estimate_objective
 from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, bracket_search, exact_search
 from kernbench.solvers.base import Solution
 
@@ -54,8 +56,8 @@ class SCS:
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
-        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows
-        than `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
+        Length of the direction below which, at the smallest radius, the run ends; 0 leaves the end to the
+        gap. None is 1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -166,7 +168,12 @@ class SCS:
         else:
             self.radius = max(self.radius / self._gamma, self._delta_min)
         self.n_iter += 1
-        self.converged = bool(self._length <= self._eps and self.radius <= self._delta_min)
+        if self._eps > 0.0:
+            self.converged = bool(self._length <= self._eps and self.radius <= self._delta_min)
+        elif (
+            self._length == 0.0
+        ):  # no descent in the hull: begin with the subgradient again, the gap is the rule
+            self._direction = None
 
     def _inner(self, a, b):
         return a @ (self._Q @ b) if self._geometry == "rkhs" else a @ b
@@ -209,8 +216,7 @@ class SCS:
     def _labels(self):
         return self._source.y[self.sample], self._source.weights[self.sample]
 
-    # --- what it found
-    # ------------------------------------------------------------------------------------------
+    # --- what it found -----------------------------------------------------------------------------------------
 
     def sample_objective(self):
         """The objective with the loss averaged over the sample."""
@@ -224,8 +230,29 @@ class SCS:
                              self.sample_objective(), [self._coef, averaged])  # fmt: skip
 
     def objective(self):
-        """The objective over all rows, if there are no more than `sample_cap`; else `sample_objective`."""
+        """The objective over all rows, if there are no more than `sample_cap`; else `sample_objective`.
+
+        The latter is too low for all rows, since f was fitted to the sample: see `whole_objective`.
+        """
         return self._whole()[0] if self._is_small() else self.sample_objective()
+
+    @property
+    def is_sampled(self):
+        """Whether `objective` is that of a sample only: there are more rows than `sample_cap`."""
+        return not self._is_small()
+
+    def whole_objective(self):
+        """Return the objective over all rows as an `Estimate`; exact for few rows, or see `watches_all`."""
+        if self._is_small():
+            return Estimate(self.objective(), 0.0)
+        source, inside = self._source, self._Q @ self._coef
+        rows = None if len(self._held_out) else source.drawable()
+        known = rows is not None and watches_all(len(rows), self._cap, source.dtype.itemsize)
+        outside = source.outside(self.sample, None if known else self._cap)
+        responses = source.products(outside, self.sample, self._coef[:, None])[:, 0]
+        return estimate_objective(source, self.sample, outside, intercept=self._intercept(),
+                                  penalty=0.5 * self._alpha * float(self._coef @ inside),
+                                  inside_responses=inside, outside_responses=responses)  # fmt: skip
 
     def gap(self):
         """`objective` minus a lower bound on the optimum over all rows; None for more than `sample_cap` rows."""

@@ -86,6 +86,7 @@ class Wolfe:
             np.zeros(problem.n),
         )
         self._bundle = []  # newest last: (subgradient, its active part)
+        self._bound = 0.0  # the best lower bound on the optimum so far
         if initial is not None:
             self._start_from(initial)
 
@@ -174,8 +175,14 @@ class Wolfe:
         """`objective` minus a lower bound on the optimum."""
         problem = self.problem
         averaged = problem.y * problem.weights * self._part / (problem.alpha * problem.n)
-        return certified_gap(lambda a: self._K @ a, problem.y, problem.weights, problem.alpha, problem.fit_intercept,
-                             self.objective(), [self._coef, averaged])  # fmt: skip
+        gap = certified_gap(lambda a: self._K @ a, problem.y, problem.weights, problem.alpha, problem.fit_intercept,
+                            self.objective(), [self._coef, averaged])  # fmt: skip
+        self._bound = max(self._bound, self.objective() - gap)
+        return gap
+
+    def known_gap(self):
+        """`objective` minus the best lower bound that `gap` has found so far, 0 before."""
+        return max(0.0, self.objective() - self._bound)
 
     def solution(self):
         """Coefficients and their best intercept."""

@@ -35,6 +35,7 @@ class OnlineSolver:
         self.n_iter = 0
         self.n_kernel_evaluations = 0
         self.converged = False
+        self._bound = 0.0  # the best lower bound on the optimum so far
         self.first_check = -(-problem.n // BATCH) * BATCH
 
     @property
@@ -57,7 +58,14 @@ class OnlineSolver:
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum."""
-        return self._expansion().gap(self.dual_point)
+        found = self._expansion()
+        gap = found.gap(self.dual_point)
+        self._bound = max(self._bound, found.objective() - gap)
+        return gap
+
+    def known_gap(self):
+        """Return the objective of `solution` minus the best lower bound that `gap` has found so far, 0 before."""
+        return max(0.0, self.objective() - self._bound)
 
     def _row(self, i):
         self.n_kernel_evaluations += self._problem.n

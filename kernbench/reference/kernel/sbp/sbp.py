@@ -83,6 +83,7 @@ class SBP:
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None
         self._burn_in = require_number("burn_in", burn_in)
+        self._bound = 0.0  # the best lower bound on the optimum so far
         if average_power is None:
             average_power = 2.0 if self._tuned else 0.0
         self._power = require_number("average_power", average_power)
@@ -153,7 +154,13 @@ class SBP:
         direction, heights = self._direction()
         scale, intercept = self._scale_and_intercept()
         signed = scale * self._problem.y
-        return self._problem.gap(signed * direction, signed * heights, intercept)
+        gap = self._problem.gap(signed * direction, signed * heights, intercept)
+        self._bound = max(self._bound, self.objective() - gap)
+        return gap
+
+    def known_gap(self):
+        """Return the objective minus the best lower bound that `gap` has found so far, 0 before; None with `nu`."""
+        return max(0.0, self.objective() - self._bound) if self._tuned else None
 
     @property
     def separable(self):

@@ -11,11 +11,15 @@ optimal when no coordinate that can grow has a larger e than one that can shrink
 pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j
 down as far as D grows. Without a bias single coordinates move.
 
-Working sets: the worst violators are gathered in a set, steps are taken inside it until its own violation is
-small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
-set. Shrinking: coordinates at a bound that no violator pulls away from it are not considered until the others
-are done. (Here that saves nothing: the gradient is kept for all. The compiled twin leaves them out of its
-arrays.)
+Working sets: the coordinates that violate the conditions most are gathered in a set, steps are taken inside
+it until its own violation is small, then the gradient of all is updated with the kernel rows of those that
+moved. A small problem is one set. Shrinking: coordinates at a bound that no violating partner could move away
+from it are not considered until the others are done. (Here that saves nothing: the gradient is kept for all.
+The compiled twin leaves them out of its arrays.)
+
+The end: the largest violation is at most `tol`, and the certified gap is not a large part of the objective. A
+violation v bounds the gap by v times the widths of the boxes, which is more than the objective where C is very
+large; then the best multiple of the solution and the best intercept for it are taken, or else v gets smaller.
 """
 
 import numpy as np
@@ -23,10 +27,11 @@ import numpy as np
 from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
+from kernbench.reference.kernel.smo.certificate import best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
 
 TINY = 1e-12  # curvature of a pair of equal points
-SAME_BETA = 1e-13  # share of its box within which a coefficient is at its bound
+SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which one is at its bound
 
 
 class SMO:
@@ -95,13 +100,15 @@ class SMO:
         self.beta, self.e = np.zeros(n), self.problem.y.copy()
         self.diagonal = rows.diagonal() + self.ridge
         self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
-        self.converged, self.violation = False, np.inf
+        self.converged, self.stuck, self.violation = False, False, np.inf
+        self.goal, self.intercept = np.inf, None  # goal: a violation below `tol`, where the gap asks for it
         if initial is not None:
             self.n_iter = initial.n_iter
             self.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), self.lower, self.upper)
             if fit_intercept:
                 self.beta = balanced(self.beta)
             self.e -= rows.matvec(self.beta) + self.ridge * self.beta
+        self.reach = np.abs(self.beta).max()  # the largest coefficient so far
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
         self.classic = n <= classic_rows
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
@@ -114,7 +121,7 @@ class SMO:
         self.known = np.zeros(n, dtype=bool)  # whose row was computed before
 
     def _ridge(self):
-        """The diagonal of R, and what counts as rounding in each coefficient."""
+        """The diagonal of R, and what counts as rounding in each coefficient, as a share of its box."""
         if self.problem.loss.name == "hinge":
             return np.zeros(self.problem.n), SAME_BETA * (self.upper - self.lower)
         weights = self.problem.weights
@@ -125,7 +132,8 @@ class SMO:
     def advance(self, n_iter):
         """Take about `n_iter` steps (a working set that was begun is finished); return how many."""
         done = 0
-        while done < n_iter and not self.converged:
+        while done < n_iter and not self.converged and not self.stuck:
+            self.intercept = None
             steps = self._classic_round(n_iter - done) if self.classic else self._round()
             if steps == 0:
                 break
@@ -135,39 +143,45 @@ class SMO:
 
     def _classic_round(self, budget):
         """Steps on the whole problem."""
-        everyone = np.arange(self.problem.n)
-        goal = self.tol
+        everyone, goal = np.arange(self.problem.n), min(self.tol, self.goal)
         if self.extra_steps >= 0:
-            goal, budget = min(self.tol, self.EXACT_GOAL), min(budget, self.extra_steps)
-        steps, violation = self._solve(everyone, goal, budget)
+            steps, violation = self._solve(
+                everyone, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps)
+            )
+        else:
+            steps, violation = self._solve(everyone, goal, budget)
         self.violation = violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
-            self.converged = violation <= self.EXACT_GOAL or self.extra_steps == 0 or steps == 0
-        elif violation <= self.tol:
-            small = self.problem.n <= self.EXACT_ROWS
-            self.extra_steps = max(1000, self.n_iter + steps) if small else 0
-            self.converged = self.extra_steps == 0
+            if violation <= self.EXACT_GOAL or self.extra_steps == 0 or steps == 0:
+                self.converged = self._conclude()
+        elif violation <= goal:
+            if self.problem.n <= self.EXACT_ROWS and self.goal == np.inf:
+                self.extra_steps = max(1000, self.n_iter + steps)
+            else:
+                self.converged = self._conclude()
             return max(steps, 1)
         return steps
 
     def _round(self):
         """One working set."""
         while True:
-            members = self._choose()
-            if self.violation <= self.tol:
+            members, tol = self._choose(), min(self.tol, self.goal)
+            if self.violation <= tol:
                 if self.active.all():
-                    self.converged = True
-                    return 0
-                self._restore()
+                    self.converged = self._conclude()
+                    if self.converged or self.stuck:
+                        return 0
+                else:
+                    self._restore()
                 continue
-            goal = max(0.5 * self.tol, self.INNER_ACCURACY * self.violation)
+            goal = max(0.5 * tol, self.INNER_ACCURACY * self.violation)
             steps, _ = self._solve(members, goal, 100 * len(members))
             if steps:
                 break
             if not self.n_kept:
                 return 0
-            self.members = np.empty(0, dtype=np.intp)  # try violators alone
+            self.members = np.empty(0, dtype=np.intp)  # try the largest violations alone
         self.rounds += 1
         if self.shrinking and self.rounds - self.last_look >= self.SHRINK_EVERY:
             self.last_look = self.rounds
@@ -230,8 +244,9 @@ class SMO:
             room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
             s = min((top - e[j]) / curvature[j], room_i, room_j)
             self.dual += s * (top - e[j]) - 0.5 * s * s * curvature[j]
-            beta[i] = upper[i] if room_i - s <= grain[i] else beta[i] + s
-            beta[j] = lower[j] if room_j - s <= grain[j] else beta[j] - s
+            self.reach = max(self.reach, abs(beta[i] + s), abs(beta[j] - s))
+            beta[i] = upper[i] if room_i - s <= min(grain[i], SAME_BETA * self.reach) else beta[i] + s
+            beta[j] = lower[j] if room_j - s <= min(grain[j], SAME_BETA * self.reach) else beta[j] - s
             e[:] -= s * (block[i] - block[j])
 
         return violation, move
@@ -248,9 +263,11 @@ class SMO:
 
         def move():
             self.dual += gain[i]
-            if upper[i] - beta[i] - s[i] <= grain[i]:
+            self.reach = max(self.reach, abs(beta[i] + s[i]))
+            rounding = min(grain[i], SAME_BETA * self.reach)
+            if upper[i] - beta[i] - s[i] <= rounding:
                 beta[i] = upper[i]
-            elif s[i] - (lower[i] - beta[i]) <= grain[i]:
+            elif s[i] - (lower[i] - beta[i]) <= rounding:
                 beta[i] = lower[i]
             else:
                 beta[i] += s[i]
@@ -259,9 +276,9 @@ class SMO:
         return violation, move
 
     def _choose(self):
-        """The next working set: the newest half of the last one, and the worst violators; `violation` on the way."""
+        """The next working set: the newest half of the last one, and the largest violations; `violation` on the way."""
         beta, e, active = self.beta, self.e, self.active
-        slack = 0.5 * self.tol  # what violates the conditions by less is not worth a kernel row
+        slack = 0.5 * min(self.tol, self.goal)  # a smaller violation is not worth a kernel row
         can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
         if self.problem.fit_intercept:
             top = e.max(where=can_grow, initial=-np.inf)
@@ -301,7 +318,7 @@ class SMO:
         return self.members
 
     def _settled(self):
-        """At a bound, and pushed against it by more than any violator pulls."""
+        """A mask of the coordinates at a bound that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not self.problem.fit_intercept:
             return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
@@ -320,25 +337,59 @@ class SMO:
             self.active &= ~settled
 
     def _restore(self):
-        """Consider everyone again; then leave out those that were and still satisfy the conditions."""
+        """Consider all again; then leave out those that were left out before and still satisfy the conditions."""
         was_active = self.active
         self.active = np.ones(self.problem.n, dtype=bool)
         members = self.members
         self._choose()
         self.members = members
-        if self.violation > self.tol:
+        if self.violation > min(self.tol, self.goal):
             settled = self._settled() & ~was_active
             if settled.sum() >= self.SHRINK_SHARE * len(settled):
                 settled[self.members] = False
                 self.active = ~settled
 
+    def _conclude(self):
+        """The violation is at most the goal: whether that is the end, by the gap; see the head of this file."""
+        if self._is_certified():
+            return True
+        before, scores = (self.beta, self.e, self.dual), self._scores()
+        scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
+        self.beta = scale * self.beta
+        self.e = self.problem.y - scale * scores - self.ridge * self.beta
+        self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
+        if self._largest_violation() <= self.tol and self._is_certified():
+            return True
+        (self.beta, self.e, self.dual), self.intercept = before, None
+        self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
+        self.stuck = self.goal < least_goal(self.beta, self.diagonal)
+        return False
+
+    def _is_certified(self):
+        return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, self.tol)
+
+    def _largest_violation(self):
+        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
+        if self.problem.fit_intercept:
+            top = self.e.max(where=can_grow, initial=-np.inf)
+            return max(top - self.e.min(where=can_shrink, initial=np.inf), 0.0)
+        wrong = (can_grow & (self.e > 0)) | (can_shrink & (self.e < 0))
+        return np.abs(self.e).max(where=wrong, initial=0.0)
+
+    def _scores(self):
+        """K times the coefficients."""
+        return self.problem.y - self.e - self.ridge * self.beta
+
     def check(self, tol):
         """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
-        self.converged = self.converged or (self.classic and self.violation <= tol)
+        if not self.converged and self.classic and self.violation <= tol:
+            self.converged = self._is_certified()
         return self.converged
 
     def _intercept(self):
         """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
+        if self.intercept is not None:
+            return self.intercept
         if not self.problem.fit_intercept:
             return 0.0
         free = (self.beta > self.lower) & (self.beta < self.upper)
@@ -358,7 +409,7 @@ class SMO:
 
     def objective(self):
         """The primal objective."""
-        scores = self.problem.y - self.e - self.ridge * self.beta
+        scores = self._scores()
         return self.problem.objective(scores, float(self.beta @ scores), self._intercept())
 
     def gap(self):

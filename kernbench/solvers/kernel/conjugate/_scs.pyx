@@ -30,6 +30,7 @@ from kernbench.problems.conjugate import (
 )
 from kernbench.solvers.kernel.conjugate._sample_matrix import products
 from kernbench.problems.samples import as_source
+from kernbench.problems.whole_objective import Estimate, estimate_objective
 
 cdef long long RECOMPUTED_EVERY = RECOMPUTED
 
@@ -62,8 +63,8 @@ cdef class SCS:
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
-        Length of the direction below which, at the smallest radius, the run ends. None is 1e-3 for more rows than
-        `sample_cap`, and 0 for fewer: their gap is certified, so a tolerance of it ends the run.
+        Length of the direction below which, at the smallest radius, the run ends; 0 leaves the end to the gap. None is
+        1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -198,7 +199,10 @@ cdef class SCS:
         else:
             self.radius = max(self.radius / self.gamma, self.delta_min)
         self.n_iter += 1
-        self.converged = self.length <= self.eps and self.radius <= self.delta_min
+        if self.eps > 0.0:
+            self.converged = self.length <= self.eps and self.radius <= self.delta_min
+        elif self.length == 0.0:  # no descent in the hull, but the gap is the rule: begin with the subgradient again
+            self.started = False
         if self.n_iter % RECOMPUTED_EVERY == 0:
             self._recompute()
         return 0
@@ -339,8 +343,33 @@ cdef class SCS:
         return np.asarray(self.y) * np.asarray(self.weights) * part * self.share / (self.alpha * self.size)
 
     def objective(self):
-        """The objective over all rows, if there are no more than `sample_cap`; else `sample_objective`."""
+        """The objective over all rows, if there are no more than `sample_cap`; else `sample_objective`.
+
+        The latter is too low for all rows, since f was fitted to the sample: see `whole_objective`.
+        """
         return self._whole()[0] if self._is_small() else self.sample_objective()
+
+    @property
+    def is_sampled(self):
+        """Whether `objective` is that of a sample only: there are more rows than `sample_cap`."""
+        return not self._is_small()
+
+    def whole_objective(self):
+        """Return the objective over all rows as an `Estimate`.
+
+        Exact for few rows and where the responses of all are kept; else from as many rows outside the sample as it
+        holds, at the price of one validation sample.
+        """
+        if self._is_small():
+            return Estimate(self.objective(), 0.0)
+        self.sample_objective()  # sets the intercept
+        u, known = np.asarray(self.u), self.watching_all and self.held > 0
+        outside = self.source.outside(self.sample, None if known else self.cap)
+        responses = u[self.validation.columns_of(outside)] if known else self._responses_of(outside)[:, 0]
+        inside = self.responses()
+        return estimate_objective(self.source, self.sample, outside, intercept=self.line.intercept,
+                                  penalty=0.5 * self.alpha * float(self._sample_coef() @ inside),
+                                  inside_responses=inside, outside_responses=responses)
 
     def gap(self):
         """`objective` minus a lower bound on the optimum over all rows; None for more than `sample_cap` rows."""

@@ -3,16 +3,22 @@
 K(y w a), of which the subgradient is made, changes by the rows of the examples that crossed the margin; they come
 from the cache of the kernel rows. All else follows by recurrences, so an iteration in the kernel's geometry is O(n)
 work and a row for each crossing. The geometry of coefficients asks for a product with the whole matrix.
+
+The first subgradient takes all rows, seconds of work where there are many: such sums are cut into batches of rows, and
+between two of them Ctrl-C and `stop_at` may break off the iteration, which the next call of `advance` takes up again.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.string cimport memset
 
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel.conjugate._hinge_line cimport HingeLine, dot, mix
 from kernbench.solvers.kernel.conjugate._symmetric cimport add_symmetric_double, add_symmetric_float
+from kernbench.solvers.bundle._risk cimport answer_signals
 from kernbench.solvers.bundle._simplex_qp cimport SimplexQP
+
+from time import perf_counter
 
 import numpy as np
 
@@ -73,9 +79,12 @@ cdef class Wolfe:
     cdef Py_ssize_t n, capacity, n_held, oldest     # subgradients: room for, kept, where the next one goes
     cdef bint rkhs, exact, reset
     cdef double eps, c1, c2
-    cdef double[::1] y, weights, coef, direction, part, u, v, z, active, applied, change, norms, shares
+    cdef double[::1] y, weights, coef, direction, part, u, v, z, active, applied, norms, shares
     cdef double[::1] steps
     cdef Py_ssize_t[::1] wanted
+    cdef double deadline, last_gap, bound       # the gap at iteration `gap_at`; the best lower bound so far
+    cdef long long gap_at
+    cdef bint stale                             # responses are due to be added up anew
     cdef double[:, ::1] g, h, parts, gram       # of the bundle: subgradients, their products with K, active parts
 
     losses = ("hinge",)
@@ -92,12 +101,13 @@ cdef class Wolfe:
         self.problem, self.rows, self.n, self.capacity = problem, rows, n, room
         self.rkhs, self.exact, self.reset = geometry == "rkhs", line_search == "exact", True
         self.eps, self.c1, self.c2 = eps, c1, c2
+        self.deadline, self.gap_at = INFINITY, -1
         self.y, self.weights = problem.y, problem.weights
         self.line = HingeLine(problem.y, problem.weights, problem.alpha, 1.0, problem.fit_intercept)
         self.programme = SimplexQP(bundle_size)
         self.coef, self.direction, self.part = np.zeros(n), np.zeros(n), np.zeros(n)
         self.u, self.v, self.z = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.active, self.applied, self.change = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.active, self.applied = np.zeros(n), np.zeros(n)
         self.norms, self.shares = np.zeros(room + 1), np.zeros(room + 1)
         self.g, self.h, self.parts = np.zeros((room, n)), np.zeros((room, n)), np.zeros((room, n))
         self.gram = np.zeros((room + 1, room + 1))
@@ -114,17 +124,23 @@ cdef class Wolfe:
         return self.rows.n_evaluations
 
     def advance(self, n_iter):
-        """Do `n_iter` iterations, or fewer if the stopping rule holds; return how many were done."""
+        """Do `n_iter` iterations, or fewer if the stopping rule holds or time is up; return how many were done."""
         for done in range(n_iter):
-            if self.converged:
+            if self.converged or not self._iterate():
                 return done
-            self._iterate()
         return n_iter
 
-    cdef int _iterate(self) except -1:
+    def stop_at(self, time):
+        """From this value of `time.perf_counter` on, break off the iteration in hand; `advance` will take it up again."""
+        self.deadline = time
+
+    cdef bint _iterate(self) except -1:
+        """One iteration; false if it was broken off."""
         cdef:
             double length, t, square
             Py_ssize_t newest
+        if self.stale and not self._recompute() or not self._apply_active():
+            return False
         self._add_subgradient()
         self._shorten()
         length = sqrt(max(self._inner(&self.direction[0], &self.direction[0], &self.v[0]), 0.0))
@@ -134,7 +150,7 @@ cdef class Wolfe:
             square = self._inner(&self.g[newest, 0], &self.g[newest, 0], &self.h[newest, 0])
             self.converged = self.reset or sqrt(max(square, 0.0)) <= self.eps
             self.reset = True
-            return 0
+            return True
         self.reset = False
         self._aim()
         t = self.line.exact(-1.0) if self.exact else self.line.wolfe(length, self.c1, self.c2)
@@ -143,7 +159,7 @@ cdef class Wolfe:
         self.n_null += t == 0.0
         if self.n_iter % RECOMPUTED_EVERY == 0:
             self._recompute()
-        return 0
+        return True
 
     cdef void _aim(self) noexcept:
         cdef const double *d = &self.direction[0]
@@ -152,6 +168,33 @@ cdef class Wolfe:
 
     cdef double _inner(self, const double *a, const double *b, const double *Kb) noexcept:
         return dot(a, Kb if self.rkhs else b, self.n)
+
+    cdef bint _apply_active(self) except -1:
+        """Bring z = K(y w a) up to date with the active part just ahead; false if time was up before.
+
+        Every batch of rows leaves z and `applied` in keeping with each other.
+        """
+        cdef:
+            Py_ssize_t i, q, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
+            double change
+        self._aim()
+        self.line.active_part(&self.active[0])
+        for i in range(self.n):
+            change = self.y[i] * self.weights[i] * (self.active[i] - self.applied[i])
+            if change != 0.0:
+                self.wanted[count], self.steps[count] = i, change
+                count += 1
+            else:
+                self.applied[i] = self.active[i]
+            if count == room or (i == self.n - 1 and count):
+                self._add_batch(count, &self.z[0])
+                for q in range(count):
+                    self.applied[self.wanted[q]] = self.active[self.wanted[q]]
+                count = 0
+                answer_signals()
+                if i < self.n - 1 and perf_counter() > self.deadline:
+                    return False
+        return True
 
     cdef int _add_subgradient(self) except -1:
         """Let the subgradient just ahead join the bundle, in place of the oldest one if need be."""
@@ -166,13 +209,7 @@ cdef class Wolfe:
         self.oldest = (slot + 1) % self.capacity
         self.n_held = min(self.n_held + 1, self.capacity)
         g, h = &self.g[slot, 0], &self.h[slot, 0]
-        self._aim()
-        self.line.active_part(&self.active[0])
         self.parts[slot, :] = self.active
-        for i in range(self.n):
-            self.change[i] = self.y[i] * self.weights[i] * (self.active[i] - self.applied[i])
-            self.applied[i] = self.active[i]
-        self._combine(&self.change[0], &self.z[0])
         for i in range(self.n):
             g[i] = alpha * self.coef[i] - scale * self.y[i] * self.weights[i] * self.active[i]
             h[i] = alpha * self.u[i] - scale * self.z[i]
@@ -219,25 +256,31 @@ cdef class Wolfe:
         """Where the subgradient is that joined as number `age` of those kept."""
         return (self.oldest + self.capacity - self.n_held + age) % self.capacity
 
-    cdef int _combine(self, const double *coef, double *out) except -1:
-        """out += K coef, from cached rows; zeros cost nothing."""
-        cdef:
-            Py_ssize_t i, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
-            Py_ssize_t *which = &self.wanted[0]
-            double *steps = &self.steps[0]
-            void *pointers[BATCH]
+    cdef int _add_batch(self, Py_ssize_t count, double *out) except -1:
+        """out += the first `count` of the wanted rows, each times its step."""
+        cdef void *pointers[BATCH]
+        self.rows.fetch(&self.wanted[0], count, pointers)
+        if self.rows.single:
+            add_rows_float(<float **> pointers, &self.steps[0], count, 0, self.n, out)
+        else:
+            add_rows_double(<double **> pointers, &self.steps[0], count, 0, self.n, out)
+        return 0
+
+    def _combined(self, const double[::1] coef):
+        """Return K coef, from cached rows, zeros costing nothing; None if time was up before."""
+        cdef Py_ssize_t i, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
+        cdef double[::1] out = np.zeros(self.n)
         for i in range(self.n):
             if coef[i] != 0.0:
-                which[count], steps[count] = i, coef[i]
+                self.wanted[count], self.steps[count] = i, coef[i]
                 count += 1
             if count == room or (i == self.n - 1 and count):
-                self.rows.fetch(which, count, pointers)
-                if self.rows.single:
-                    add_rows_float(<float **> pointers, steps, count, 0, self.n, out)
-                else:
-                    add_rows_double(<double **> pointers, steps, count, 0, self.n, out)
+                self._add_batch(count, &out[0])
                 count = 0
-        return 0
+                answer_signals()
+                if i < self.n - 1 and perf_counter() > self.deadline:
+                    return None
+        return out
 
     cdef int _combine_all(self, const double *coef, double *out) except -1:
         """The same for few or no zeros: of each row, the half beyond the diagonal is enough."""
@@ -256,12 +299,17 @@ cdef class Wolfe:
         return 0
 
     def _recompute(self):
-        """Add up the responses anew: recurrences gather rounding errors."""
-        self.change = np.asarray(self.y) * np.asarray(self.weights) * np.asarray(self.applied)
-        self.u[:], self.v[:], self.z[:] = 0.0, 0.0, 0.0
-        self._combine(&self.coef[0], &self.u[0])
-        self._combine(&self.direction[0], &self.v[0])
-        self._combine(&self.change[0], &self.z[0])
+        """Add up the responses anew: recurrences gather rounding errors. False if time was up; then it is still due."""
+        self.stale = True
+        found = []
+        for coef in (self.coef, self.direction, self.problem.y * self.problem.weights * np.asarray(self.applied)):
+            responses = self._combined(coef)
+            if responses is None:
+                return False
+            found.append(responses)
+        self.u, self.v, self.z = found
+        self.stale = False
+        return True
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
@@ -277,11 +325,19 @@ cdef class Wolfe:
         return self.line.value
 
     def gap(self):
-        """`objective` minus a lower bound on the optimum."""
+        """`objective` minus a lower bound on the optimum; this may cost two products with the kernel matrix."""
         problem = self.problem
-        averaged = problem.y * problem.weights * np.asarray(self.part) / (problem.alpha * problem.n)
-        return certified_gap(self.rows.matvec, problem.y, problem.weights, problem.alpha, problem.fit_intercept,
-                             self.objective(), [np.array(self.coef), averaged])
+        if self.gap_at != self.n_iter:
+            averaged = problem.y * problem.weights * np.asarray(self.part) / (problem.alpha * problem.n)
+            self.last_gap = certified_gap(self.rows.matvec, problem.y, problem.weights, problem.alpha,
+                                          problem.fit_intercept, self.objective(), [np.array(self.coef), averaged])
+            self.gap_at = self.n_iter
+            self.bound = max(self.bound, self.objective() - self.last_gap)
+        return self.last_gap
+
+    def known_gap(self):
+        """`objective` minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        return max(0.0, self.objective() - self.bound)
 
     def solution(self):
         """Coefficients and their best intercept."""

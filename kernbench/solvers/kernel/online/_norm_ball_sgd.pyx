@@ -171,7 +171,7 @@ cdef class NormBallSGD(OnlineSolver):
 
     def solution(self):
         """The average, as it is or with the best multiple, with the best intercept."""
-        found = self._expansion()
+        found = self._found()
         state = {
             "steps": np.array(self.steps),
             "responses": np.array(self.responses),
@@ -179,7 +179,7 @@ cdef class NormBallSGD(OnlineSolver):
             "response_sums": np.array(self.response_sums),
             "scalars": np.array([self.squared_norm, self.sum_of_weights, self.intercept, self.radius]),
         }
-        return Solution(found.coef, found.intercept, self.n_iter, state)
+        return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
     def _start_from(self, initial):
         y = self.problem.y

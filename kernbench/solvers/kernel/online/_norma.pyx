@@ -220,13 +220,13 @@ cdef class NORMA(OnlineSolver):
 
     def solution(self):
         """The last iterate, with the best scale (if `rescale`) and intercept for it."""
-        found = self._expansion()
+        found = self._found()
         state = {"intercept": np.array([self.intercept])}
         if self.drops:
             state["terms"] = np.stack([self.examples, self.terms, self.born], axis=1).astype(np.float64)
         else:
             state |= {"coefficients": np.array(self.coef), "responses": np.array(self.responses)}
-        return Solution(found.coef, found.intercept, self.n_iter, state)
+        return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
     def _start_from(self, initial):
         keys = ["terms"] if self.drops else ["coefficients", "responses"]

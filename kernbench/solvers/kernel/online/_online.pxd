@@ -40,6 +40,9 @@ cdef class OnlineSolver:
     cdef object rng, cumulative
     cdef int loss
     cdef double lam
+    cdef object expansion                       # what was found at iteration `expansion_at`
+    cdef double last_gap, bound                 # the gap at iteration `gap_at`; the best lower bound on the optimum so far
+    cdef long long expansion_at, gap_at
     cdef double[::1] y, diagonal
 
     cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1

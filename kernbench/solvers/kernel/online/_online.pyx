@@ -7,10 +7,10 @@ responses. A row by itself costs five to ten times its share of a batch. So a `W
     want      the solver says how far each of them is from making a step, as f is now
     fetch     the rows of those that would make one come in one batch, and with them those of the next likely
     add       draw by draw, each step corrects the responses of the draws still to come
-    close     the rows of all steps are added to the responses of everyone
+    close     the rows of all steps are added to all responses
 
-A draw that makes a step nobody foresaw ends the walk; the next one begins there. How near to a step a draw must be for
-its row to be fetched along follows what it cost before: rows for nothing against walks that ended early.
+A draw that makes a step without a row ends the walk; the next one begins there. How near to a step a draw must be for
+its row to be fetched along is adapted: rows fetched in vain narrow it, walks that ended early widen it.
 """
 
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
@@ -108,7 +108,7 @@ cdef class Walk:
                 self.local[l] += step * double_[self.drawn[l]]
 
     cdef void close(self, Py_ssize_t n_done, double *responses) noexcept nogil:
-        """Add the steps of the first `n_done` draws to the responses of everyone."""
+        """Add the steps of the first `n_done` draws to all responses."""
         cdef Py_ssize_t k, q, n_used = 0
         for k in range(n_done):
             q = self.place[k]
@@ -120,7 +120,7 @@ cdef class Walk:
             self.steps[n_used], self.later[n_used] = self.steps[q], self.later[q]
             self.wanted[n_used], self.slots[n_used] = self.wanted[q], self.slots[q]
             n_used += 1
-        if n_done < self.length and self.room[n_done] > 0.0:  # nobody foresaw that step
+        if n_done < self.length and self.room[n_done] > 0.0:  # a step that was not expected
             self.slack *= WIDER
         self.slack = max(self.slack, NARROWEST)
         self.ahead = min(BATCH, 2 * self.ahead)
@@ -177,6 +177,7 @@ cdef class OnlineSolver:
         self.diagonal = rows.diagonal()
         self.rng = as_generator(random_state)
         self.cumulative = cumulative_weights(problem.weights)
+        self.gap_at = -1
         self.first_check = -(-problem.n // BATCH) * BATCH
 
     @property
@@ -210,11 +211,25 @@ cdef class OnlineSolver:
 
     def objective(self):
         """The regularised objective of `solution`."""
-        return self._expansion().objective()
+        return self._found().objective()
 
     def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum."""
-        return self._expansion().gap(self.dual_point)
+        """The objective of `solution` minus a lower bound on the optimum; this may cost a product with the kernel matrix."""
+        found = self._found()
+        if self.gap_at != self.n_iter:
+            self.last_gap, self.gap_at = found.gap(self.dual_point), self.n_iter
+            self.bound = max(self.bound, found.objective() - self.last_gap)
+        return self.last_gap
+
+    def known_gap(self):
+        """The objective of `solution` minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        return max(0.0, self.objective() - self.bound)
+
+    def _found(self):
+        """What was found, as of now: computed once for each iterate."""
+        if self.expansion is None or self.expansion_at != self.n_iter:
+            self.expansion, self.expansion_at = self._expansion(), self.n_iter
+        return self.expansion
 
     def _expanded(self, coef, responses, rescale=True):
         return Expansion(self.problem, coef, responses, rescale=rescale)

@@ -138,12 +138,12 @@ cdef class Pegasos(OnlineSolver):
 
     def solution(self):
         """The last iterate, with the best scale (if `rescale`) and intercept for it."""
-        found = self._expansion()
+        found = self._found()
         state = {"counts": np.array(self.counts), "responses": np.array(self.responses),
                  "intercept": np.array([self.intercept])}
         if self.project:
             state["squared_norm"] = np.array([self.squared_norm])
-        return Solution(found.coef, found.intercept, self.n_iter, state)
+        return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
     def _start_from(self, initial):
         keys = ["counts", "responses", "intercept"] + ["squared_norm"] * self.project

@@ -177,7 +177,7 @@ cdef class Perceptron(OnlineSolver):
 
     def solution(self):
         """The direction chosen by `output`, with its best multiple and intercept."""
-        found = self._expansion()
+        found = self._found()
         counts = [self.n_mistakes, self.n_logical_evaluations, self.first, self.mistakes_before, self.faultless]
         state = {
             "mistakes": np.array(self.mistakes),
@@ -188,7 +188,7 @@ cdef class Perceptron(OnlineSolver):
             "counts": np.array([*counts, self.intercept], dtype=np.float64),
             "seed": np.array([float(self.seed)]),
         }
-        return Solution(found.coef, found.intercept, self.n_iter, state)
+        return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
     def _start_from(self, initial):
         y = self.problem.y

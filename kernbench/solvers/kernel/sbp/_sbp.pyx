@@ -86,6 +86,8 @@ cdef class SBP:
     cdef double[:, ::1] coins, proposals_first, proposals_second
     cdef Py_ssize_t coin, used_first, used_second
     cdef Py_ssize_t[::1] wish
+    cdef double last_objective, last_gap, bound     # at `objective_at`, `gap_at`; the best lower bound so far
+    cdef long long objective_at, gap_at
 
     losses = ("hinge",)
     granularity = 1
@@ -110,7 +112,7 @@ cdef class SBP:
         self.volume = problem.total_weight * (1.0 if self.tuned else require_number("nu", nu))
         self.c, self.average_c = np.zeros(n), np.zeros(n)
         self.beta, self.base, self.early = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.scale = 1.0
+        self.scale, self.objective_at, self.gap_at = 1.0, -1, -1
         fetch_rows = int(require_number("fetch_rows", fetch_rows, positive=True))
         self.wish = np.empty(max(1, min(fetch_rows, FETCH, rows.capacity)), dtype=np.intp)
         self.basins = problem.y if problem.fit_intercept else None
@@ -328,14 +330,28 @@ cdef class SBP:
 
     def objective(self):
         """The objective of `solution`; with `nu`, minus the water level of the averaged direction."""
-        if not self.tuned:
-            return -self._level_of_average().gamma
-        coef, responses, intercept = self._scaled()
-        return self.problem.objective(responses, coef @ responses, intercept)
+        if self.objective_at != self.n_iter:
+            if self.tuned:
+                coef, responses, intercept = self._scaled()
+                self.last_objective = self.problem.objective(responses, coef @ responses, intercept)
+            else:
+                self.last_objective = -self._level_of_average().gamma
+            self.objective_at = self.n_iter
+        return self.last_objective
 
     def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum; None with `nu`."""
-        return self.problem.gap(*self._scaled()) if self.tuned else None
+        """The objective of `solution` minus a lower bound on the optimum; None with `nu`.
+
+        This may cost a product with the kernel matrix.
+        """
+        if self.tuned and self.gap_at != self.n_iter:
+            self.last_gap, self.gap_at = self.problem.gap(*self._scaled()), self.n_iter
+            self.bound = max(self.bound, self.objective() - self.last_gap)
+        return self.last_gap if self.tuned else None
+
+    def known_gap(self):
+        """The objective minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        return max(0.0, self.objective() - self.bound) if self.tuned else None
 
     def _start_from(self, initial):
         keys = ("dual", "responses", "average", "average_responses", "scalars", "streams")

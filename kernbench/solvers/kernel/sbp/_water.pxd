@@ -1,5 +1,23 @@
 # The water level of the stochastic batch perceptron, in one pass over the heights.
 
+cdef enum:
+    LANDMARKS = 5
+
+
+cdef extern from "_heights.h" nogil:
+    double KB_NO_LIMIT
+
+    ctypedef struct kb_window:
+        double low, high, mass_below
+        Py_ssize_t n_below, n_inside
+        double *heights
+        double *masses
+        Py_ssize_t *owners
+
+    double scan_heights(const double *heights, const double *sides, const double *masses, Py_ssize_t n,
+                        kb_window *first, kb_window *second)
+
+
 cdef class Basin:
     cdef readonly Py_ssize_t size            # examples of positive weight
     cdef double total                        # their weight
@@ -10,18 +28,22 @@ cdef class Basin:
     cdef Py_ssize_t[::1] wide_owners
     cdef double[::1] heights, masses         # its middle, ascending
     cdef Py_ssize_t[::1] owners              # whose heights these are
+    cdef kb_window window                    # the same, for the pass over the heights
     cdef double focus, zoom                  # the middle is [focus - zoom, focus + zoom]
-    cdef double wide_mass, wide_sum          # below the window
+    cdef double wide_mass, wide_sum          # below the window; the sum of two basins is that of the first
     cdef Py_ssize_t wide_count, wide_above   # members in the window, and above it
-    cdef Py_ssize_t landmark                 # the example at the edge of the last level
+    cdef Py_ssize_t landmarks[LANDMARKS]     # the examples around the edge of the last level
+    cdef Py_ssize_t n_landmarks
     cdef double centre, reach                # the window is [centre - reach, centre + reach]
-    cdef double move                         # how far the edge went in the last steps, at most
+    cdef double move                         # how far the edge was from the centre in the last steps, at most
     cdef readonly long long scans            # passes so far
     cdef double below_mass, below_sum
     cdef Py_ssize_t count, above             # members in the middle, and above it
     cdef double edge, share                  # highest ground under water; share of the mass at it that is covered
 
-    cdef void scan(self, const double *c, double target) noexcept nogil
+    cdef void place(self, const double *c, bint everywhere) noexcept nogil
+    cdef double guess(self, const double *c) noexcept nogil
+    cdef void look(self, double sum_below, double target) noexcept nogil
     cdef void aim(self, double target) noexcept nogil
     cdef void refine(self) noexcept nogil
     cdef bint look_wider(self) noexcept nogil
@@ -35,7 +57,9 @@ cdef class Basin:
 
 cdef class Water:
     cdef readonly Basin first, second
-    cdef bint two
+    cdef bint two, uniform                   # uniform: all masses are 1
+    cdef double[::1] sides, masses           # +1 and -1 for the members of the basins, NaN for examples of none
     cdef readonly double gamma, mass
 
     cdef void level(self, const double *c, double volume) noexcept nogil
+    cdef void _scan(self, const double *c) noexcept nogil

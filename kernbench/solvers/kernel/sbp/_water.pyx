@@ -2,9 +2,9 @@
 
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
 (Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
-the perceptron moves all heights, but neighbours alike: the new level is near the example that stood at its edge before.
-So one pass adds up what lies below a window around that example and gathers what lies inside it; of the window only a
-part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little: where the
+the perceptron moves all heights, but neighbours alike: the new level is near the examples that stood around its edge
+before. So one pass adds up what lies below a window around their median and gathers what lies inside it; of the window
+only a part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little: where the
 window holds many, a histogram says which part ends the mass covered before. If the new level is not there, more of the
 window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
 """
@@ -18,9 +18,10 @@ from kernbench.problems.draws import cumulative_weights
 cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
 
 cdef enum:
-    FEW = 32                     # the window aims at a population between these
-    MANY = 256
-    BUCKETS = 512                # of the histogram of a window with more
+    FEW = 16                     # the window aims at a population between these
+    MANY = 64
+    NEAR = 32                    # of a larger window, about so many heights are sorted
+    BUCKETS = 512                # of the histogram that tells which
 
 
 cdef class Basin:
@@ -43,67 +44,70 @@ cdef class Basin:
         self.heights, self.masses = np.empty(self.size), np.empty(self.size)
         self.wide_heights, self.wide_masses = np.empty(self.size), np.empty(self.size)
         self.owners, self.wide_owners = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
-        self.landmark, self.reach = members[0], INFINITY
+        self.landmarks[0], self.n_landmarks, self.reach = members[0], 1, INFINITY
+        self.window.heights, self.window.masses = &self.wide_heights[0], &self.wide_masses[0]
+        self.window.owners = &self.wide_owners[0]
 
-    cdef void scan(self, const double *c, double target) noexcept nogil:
-        """Sum up below the wide window and gather what is inside it; then look where the mass `target` ends."""
-        cdef:
-            Py_ssize_t k, count = 0, n_below = 0
-            double low, high, mass = 0.0, total = 0.0, height, weight
-            bint below, inside
-        self.centre = c[self.landmark]
-        low, high = self.centre - self.reach, self.centre + self.reach
-        if self.reach == INFINITY:
-            low, high = -INFINITY, INFINITY
-        # No branches: which side an example is on cannot be foreseen, and a wrong guess costs as much as ten of them.
-        for k in range(self.size):
-            height, weight = c[self.members[k]], self.weights[k]
-            below = height < low
-            inside = (height >= low) & (height <= high)
-            n_below += below
-            mass += weight * below
-            total += weight * height * below
-            self.wide_heights[count] = height
-            self.wide_masses[count] = weight
-            self.wide_owners[count] = self.members[k]
-            count += inside
-        self.wide_mass, self.wide_sum, self.wide_count = mass, total, count
-        self.wide_above = self.size - n_below - count
+    cdef void place(self, const double *c, bint everywhere) noexcept nogil:
+        """Place the wide window around the example at the edge of the last level, or let it hold all heights."""
+        self.centre = self.guess(c)
+        self.window.low, self.window.high = self.centre - self.reach, self.centre + self.reach
+        if everywhere:
+            self.window.low, self.window.high = -KB_NO_LIMIT, KB_NO_LIMIT
+
+    cdef double guess(self, const double *c) noexcept nogil:
+        """The median height of the examples that were around the edge: a step may have moved one of them far."""
+        cdef double sorted_heights[LANDMARKS]
+        cdef double height
+        cdef Py_ssize_t k, j
+        for k in range(self.n_landmarks):
+            height, j = c[self.landmarks[k]], k
+            while j > 0 and sorted_heights[j - 1] > height:
+                sorted_heights[j] = sorted_heights[j - 1]
+                j -= 1
+            sorted_heights[j] = height
+        return sorted_heights[self.n_landmarks // 2]
+
+    cdef void look(self, double sum_below, double target) noexcept nogil:
+        """After the pass over the heights: look where the mass `target` ends."""
+        self.wide_mass, self.wide_sum, self.wide_count = self.window.mass_below, sum_below, self.window.n_inside
+        self.wide_above = self.size - self.window.n_below - self.wide_count
         self.scans += 1
         self.focus, self.zoom = self.centre, INFINITY
-        if count > MANY:
+        if self.wide_count > NEAR:
             self.aim(target)
         self.refine()
 
     cdef void aim(self, double target) noexcept nogil:
-        """Focus on the part of the wide window, some MANY examples, around the height at which the mass `target` ends."""
+        """Focus on the part of the wide window, some NEAR examples, around the height at which the mass `target` ends."""
         cdef:
             Py_ssize_t counts[BUCKETS]
             double masses[BUCKETS]
-            Py_ssize_t k, b, left, right, n_inside
-            double low = INFINITY, high = -INFINITY, width, covered = self.wide_mass
+            Py_ssize_t k, b, left, right, n_inside, last = min(<Py_ssize_t> BUCKETS, self.wide_count) - 1
+            double low = INFINITY, high = -INFINITY, width, per_width, covered = self.wide_mass
         for k in range(self.wide_count):
             low = min(low, self.wide_heights[k])
             high = max(high, self.wide_heights[k])
-        width = (high - low) / BUCKETS
+        width = (high - low) / (last + 1)
         if not width > 1e-12 * fabs(high):  # all the same, or rounded to it
             return
-        for b in range(BUCKETS):
+        per_width = 1.0 / width
+        for b in range(last + 1):
             counts[b], masses[b] = 0, 0.0
         for k in range(self.wide_count):
-            b = min(<Py_ssize_t> ((self.wide_heights[k] - low) / width), BUCKETS - 1)
+            b = min(<Py_ssize_t> ((self.wide_heights[k] - low) * per_width), last)
             counts[b] += 1
             masses[b] += self.wide_masses[k]
         b = 0
-        while b < BUCKETS - 1 and covered + masses[b] < target:
+        while b < last and covered + masses[b] < target:
             covered += masses[b]
             b += 1
         left, right, n_inside = b, b, counts[b]
-        while n_inside < MANY and (left > 0 or right < BUCKETS - 1):
+        while n_inside < NEAR and (left > 0 or right < last):
             if left > 0:
                 left -= 1
                 n_inside += counts[left]
-            if right < BUCKETS - 1:
+            if right < last:
                 right += 1
                 n_inside += counts[right]
         self.zoom = 0.5 * (right + 1 - left) * width
@@ -148,11 +152,15 @@ cdef class Basin:
         """
         cdef:
             double covered = self.below_mass, at_edge = 0.0, before
-            Py_ssize_t k = 0, l
+            Py_ssize_t k = 0, l, first
         while k < self.count - 1 and covered + self.masses[k] < mass * (1.0 - SAME_MASS):
             covered += self.masses[k]
             k += 1
-        self.edge, self.landmark = self.heights[k], self.owners[k]
+        self.edge = self.heights[k]
+        first = min(max(k - LANDMARKS // 2, 0), max(self.count - LANDMARKS, 0))
+        self.n_landmarks = min(self.count, LANDMARKS)
+        for l in range(self.n_landmarks):
+            self.landmarks[l] = self.owners[first + l]
         # Examples of the same height are treated alike, whether they came before or come after k.
         l, before = k, covered
         while l > 0 and self.heights[l - 1] == self.edge:
@@ -162,7 +170,7 @@ cdef class Basin:
             at_edge += self.masses[l]
             l += 1
         self.share = min((mass - before) / at_edge, 1.0)
-        # The next wide window: enough for twice the last move of the edge past its landmark.
+        # The next wide window: enough for twice the last error of the guess.
         self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
         if self.reach == INFINITY:
             self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
@@ -245,26 +253,44 @@ cdef class Water:
         parts = [np.flatnonzero(part & (weights > 0)) for part in basins]
         self.first = Basin(parts[0], weights[parts[0]])
         self.second = Basin(parts[len(parts) - 1], weights[parts[len(parts) - 1]])
+        self.sides = np.where(weights > 0, y if two else 1.0, np.nan)
+        self.masses = np.array(weights, dtype=np.float64)
+        self.uniform = bool(np.all(weights[weights > 0] == 1.0))
 
     cdef void level(self, const double *c, double volume) noexcept nogil:
         """Set gamma, mass, and edge and share of each basin."""
         cdef bint first, second
-        self.first.scan(c, self.mass)
-        if self.two:
-            self.second.scan(c, self.mass)
+        self._scan(c)
         while not (_solve_two(self, self.first, self.second, volume) if self.two
                    else _solve_one(self, self.first, volume)):
             first = self.first.look_wider()
             second = self.two and self.second.look_wider()
             if not (first or second):
                 self.first.widen()
-                self.first.scan(c, self.mass)
                 if self.two:
                     self.second.widen()
-                    self.second.scan(c, self.mass)
+                self._scan(c)
         self.first.settle(self.mass)
         if self.two:
             self.second.settle(self.mass)
+
+    cdef void _scan(self, const double *c) noexcept nogil:
+        """One pass over all heights, and a look at where the mass covered before ends."""
+        cdef bint everywhere = self.first.reach == INFINITY or self.two and self.second.reach == INFINITY
+        cdef kb_window unused
+        cdef kb_window *second = &self.second.window
+        cdef double sum_below
+        self.first.place(c, everywhere)
+        if self.two:
+            self.second.place(c, everywhere)
+        else:  # no example is on the other side of a single basin
+            unused = self.first.window
+            second = &unused
+        sum_below = scan_heights(c, &self.sides[0], NULL if self.uniform else &self.masses[0], self.sides.shape[0],
+                                 &self.first.window, second)
+        self.first.look(sum_below, self.mass)
+        if self.two:  # what lies below both is added up in the first
+            self.second.look(0.0, self.mass)
 
 
 cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:

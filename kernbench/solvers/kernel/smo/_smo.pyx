@@ -5,20 +5,17 @@ One round:
     choose a working set --the kernel between its members--> solve it by pair steps
                          --rows of those that moved--------> update the gradient of all coordinates
 
-The set keeps the newest half of the last one and takes the rest from both ends of the gradient (the worst violators).
-What is between a thousand members costs little; whole rows, which is what the time is made of, are asked for those
-only that moved, in one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features
-or stored entries are cheap: they are not kept, but added to the gradient tile by tile, where they are computed.
+The set keeps the newest half of the last one and takes the rest from both ends of the gradient. The kernel between a
+thousand members costs little; whole rows, where most of the time goes, are computed for the members that moved only,
+in one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features or stored entries
+are cheap: they are not kept, but added to the gradient tile by tile, where they are computed.
 
 * Small problems are one working set: the classic method on a kernel matrix held in memory.
-* Shrinking: coordinates at a bound whose gradient says they will stay are left out; kernel rows and gradient then
-  shrink with them. When the rest is solved, the gradient of the others is reconstructed, from the coefficients that
-  changed since, and the conditions are tested on all; whoever violates them comes back.
-* `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`.
-* Where rounding leaves no step, the set is filled anew, then the gradient computed anew. Where steps are taken but
-  for ten rounds neither the dual objective nor the violation gets better by more than rounding, the gradient is
-  computed anew as well, and sets get smaller, down to pairs. If nothing helps, `advance` returns 0, and the run ends
-  as "stalled".
+* Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
+* `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`,
+  and that the certified gap is not a large part of the objective (`certificate`).
+* Without progress (`stagnation`) the gradient is computed anew and working sets get smaller. If nothing helps,
+  `advance` returns 0, and the run ends as "stalled".
 """
 
 from cython.parallel cimport prange
@@ -35,25 +32,20 @@ from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo.dual_state import State
+from kernbench.solvers.kernel.smo.active_set import ActiveSet
+from kernbench.solvers.kernel.smo.certificate import is_certified, least_goal, rescaled
+from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
+from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
 
 CLASSIC_ROWS = 2500     # up to here the whole problem is one working set
-EXACT_ROWS = 1000       # up to here the last digits are free, and taken
-EXACT_GOAL = 1e-11      # ... down to this violation
+EXACT_ROWS = 1000       # up to here the last digits cost next to nothing
+EXACT_GOAL = 1e-11      # ... so the violation is brought down to this
 WORKING_SET_SIZE = 1024
 LARGE_SET_SIZE = 1536   # ... where rows are so long that the kernel between members is little beside them:
 LARGE_ROWS = 20_000     # from so many on
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
-SHRINK_EVERY = 4        # rounds between two looks at what could be left out
-SHRINK_SHARE = 0.3      # leave out only if at least this share goes
-PATIENCE = 10           # looks (one a round) that may pass without progress, if they are
-PATIENT_STEPS = 1000    # ... that many steps
-CLASSIC_LOOK = 10       # steps per coordinate between two looks where the whole problem is one set
-RENEWALS = 2            # times that its gradient is computed anew for want of progress
-SMALLER = 4             # times smaller sets after that
-NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
-NO_PACE = 1e-16         # ... and share per step: a thousandth of it would take 10^13 steps
-LESS = 0.9              # times the least violation so far is progress too
+SHRINK_EVERY = 4        # rounds between two attempts to shrink
+CREEPING = 200          # looks after which steps on the whole problem are extrapolated
 BATCH_ROWS = 64         # a cache of fewer rows than this is no help: steps go past it
 
 cdef enum:
@@ -92,30 +84,28 @@ cdef class SMO:
     """
 
     cdef public double tol
-    cdef public Py_ssize_t least_set    # sets that bring nothing get smaller, but not smaller than this
+    cdef public bint rough              # a first approximation: end at `tol` uncertified, and keep the size of the sets
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly double violation
     cdef readonly object problem
+    cdef readonly object members        # the last working set, oldest first; positions among the active coordinates
+    cdef readonly Py_ssize_t rounds
     cdef KernelRows rows
     cdef WorkingSet inner
+    cdef object active                  # ActiveSet
+    cdef object stagnation              # Stagnation
     cdef Py_ssize_t set_size
     cdef bint classic, with_bias, shrinking, loaded
-    cdef object active                  # coordinates in play, ascending; None means all
-    cdef object dropped                 # list of (coordinates, coefficients when they were left out)
-    cdef object everyone                # State of all coordinates
-    cdef object state                   # State of those in play
-    cdef readonly object members        # the last working set, oldest first
     cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
-    cdef readonly Py_ssize_t rounds
-    cdef Py_ssize_t last_look, extra_steps, until_look, renewals
-    cdef double best_dual, least_violation, highest_dual
-    cdef Py_ssize_t idle_rounds, idle_steps  # since one of them became better
+    cdef double highest_dual
+    cdef double goal                    # violation to reach: `tol`, or less where the gap asks for it
+    cdef Py_ssize_t last_shrunk, extra_steps, until_look, looks
+    cdef Py_ssize_t n_kept              # members that the last set took over from the one before
+    cdef object last_looked             # coefficients and gradient at the last look, while steps creep
+    cdef object intercept               # of a rescaled solution; None for the usual one
     cdef double last_objective
     cdef long long objective_at         # step at which it was computed
-    cdef bint stuck                     # no progress any more, whatever was tried
-    cdef bint exact                     # the gradient was computed anew since the last step
-    cdef Py_ssize_t n_kept              # members that the last set took over from the one before
 
     losses = ("hinge", "squared_hinge")
     granularity = 1
@@ -133,22 +123,22 @@ cdef class SMO:
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
-        self.everyone = self.state = state = State.of(self.problem, rows.diagonal())
+        state = State.of(self.problem, rows.diagonal())
+        self.active = ActiveSet(self.problem, rows, state)
         if initial is not None:
             state.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), state.lower, state.upper)
             if fit_intercept:
                 state.beta = balanced(state.beta)
             self.n_iter = initial.n_iter
-            self._start_gradient(initial)
-        self.dual = self._dual_now()
-        self.active, self.dropped, self.members = None, [], np.empty(0, dtype=np.intp)
+            self.active.start_gradient(initial, SAME_BETA * np.abs(state.beta).max())
+        self.dual = state.dual(self.problem.y)
+        self.members = np.empty(0, dtype=np.intp)
         self.classic = n <= classic_rows and rows.capacity >= n
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
-        self.least_set = 2
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
-        self.extra_steps, self.objective_at, self.until_look = -1, -1, CLASSIC_LOOK * n
-        self.best_dual, self.least_violation = self.dual, np.inf
+        self.stagnation = Stagnation(self.dual, rows.single)
+        self.goal, self.extra_steps, self.objective_at, self.until_look = np.inf, -1, -1, CLASSIC_LOOK * n
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
         # may have no maximum. By weak duality it should stay below the primal one at f = 0.
         bounded = np.all(np.isfinite(state.upper)) and np.all(np.isfinite(state.lower))
@@ -164,7 +154,8 @@ cdef class SMO:
         """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
         done = 0
         self.objective_at = -1
-        while done < n_iter and not self.converged and not self.stuck:
+        while done < n_iter and not self.converged and not self.stagnation.stuck:
+            self.intercept = None
             steps = self._classic_round(n_iter - done) if self.classic else self._round()
             if steps == 0:
                 break
@@ -175,38 +166,56 @@ cdef class SMO:
     cdef Py_ssize_t _classic_round(self, Py_ssize_t budget) except -1:
         """Pair steps on the whole problem, in memory."""
         cdef Py_ssize_t steps, n = self.problem.n
+        cdef double goal = min(self.tol, self.goal)
         if not self.loaded:
-            self.inner.load(self.rows, np.arange(n, dtype=np.intp), self.state)
+            self.inner.load(self.rows, np.arange(n, dtype=np.intp), self.active.state)
             self.loaded = True
-        goal = self.tol
-        if self.extra_steps >= 0:
-            goal, budget = min(self.tol, EXACT_GOAL), min(budget, self.extra_steps)
         # How many steps are asked for is decided by the clock; looks come after a number of steps of their own.
-        steps = self._solve(goal, min(budget, self.until_look))
-        if self.stuck:
+        if self.extra_steps >= 0:
+            steps = self._solve(min(goal, EXACT_GOAL), min(budget, self.extra_steps, self.until_look))
+        else:
+            steps = self._solve(goal, min(budget, self.until_look))
+        if self.stagnation.stuck:
             self.violation = np.inf
             return 0
-        self._take_over(np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n])
-        self.violation = self.inner.violation
+        state = self.active.state
+        state.beta[:], state.e[:] = np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n]
+        self.dual, self.violation = state.dual(self.problem.y), self.inner.violation
         self.until_look -= steps
         if self.until_look == 0:
             self.until_look = CLASSIC_LOOK * n
-            if self.violation > self.tol and self._is_stuck(self.until_look):
-                if self.exact or self.renewals == RENEWALS:
-                    self.stuck = True
+            if self.violation > goal:
+                self._look(steps)
+                if self.stagnation.stuck:
                     return steps
-                self._compute_gradient()
-                self.loaded, self.exact = False, True
-                self.renewals += 1
         if self.extra_steps >= 0:
             self.extra_steps -= steps
-            self.converged = self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0
-        elif self.violation <= self.tol:
+            if self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0:
+                self.converged = self._conclude()
+        elif self.violation <= goal:
             # As many steps again may be spent on digits beyond tol, so that small problems have one answer.
-            self.extra_steps = max(1000, self.n_iter + steps) if n <= EXACT_ROWS else 0
-            self.converged = self.extra_steps == 0
+            if n <= EXACT_ROWS and self.goal == np.inf:
+                self.extra_steps = max(1000, self.n_iter + steps)
+            else:
+                self.converged = self._conclude()
             return max(steps, 1)
         return steps
+
+    cdef int _look(self, Py_ssize_t steps) except -1:
+        """Look at the progress of steps on the whole problem."""
+        self.looks += 1
+        if self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n):
+            if self.stagnation.may_renew():
+                self.active.compute_gradient()
+                self.loaded, self.stagnation.exact = False, True
+        elif self.looks >= CREEPING:
+            # Where C is large beside the curvature of the kernel, pair steps creep in one direction for millions of steps.
+            state = self.active.state
+            if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
+                self.active.compute_gradient()
+                self.dual, self.loaded = state.dual(self.problem.y), False
+            self.last_looked = state.beta.copy(), state.e.copy()
+        return 0
 
     cdef Py_ssize_t _solve(self, double goal, Py_ssize_t budget) except -1:
         """Steps inside the set. Where they lead beyond all bounds, 0, and the run ends before them."""
@@ -216,73 +225,71 @@ cdef class SMO:
         with nogil:
             steps = self.inner.solve(goal, budget)
         if not self.inner.dual_gain <= self.inner.most_gain:
-            self.stuck = True
+            self.stagnation.stuck = True
             return 0
         return steps
-
-    def _take_over(self, beta, e):
-        """Coefficients and gradient of the whole problem, and the dual objective that follows from them."""
-        self.state.beta[:], self.state.e[:] = beta, e
-        self.dual = self._dual_now()
-
-    cdef bint _is_stuck(self, Py_ssize_t steps) except -1:
-        """Whether for `PATIENCE` looks nothing became better by more than rounding; `steps` were taken since the last."""
-        self.idle_rounds += 1
-        self.idle_steps += steps
-        # Rows that contradict each other may allow gains for ever, ever so small a step.
-        rounding = max(NO_GAIN[bool(self.rows.single)], NO_PACE * self.idle_steps)
-        gained = self.dual > self.best_dual + rounding * abs(self.dual)
-        if gained or self.violation < LESS * self.least_violation:
-            self.best_dual = max(self.best_dual, self.dual)
-            self.least_violation = min(self.least_violation, self.violation)
-            self.idle_rounds, self.idle_steps, self.exact = 0, 0, False
-        if self.idle_rounds < PATIENCE or self.idle_steps < PATIENT_STEPS:
-            return False
-        self.idle_rounds, self.idle_steps = 0, 0
-        return True
 
     cdef Py_ssize_t _round(self) except -1:
         """Choose a working set, solve it, update the gradient; test for the end first."""
         cdef Py_ssize_t steps
         while True:
-            self._choose()
-            if self.violation <= self.tol:
-                if self.active is None:
-                    self.converged = True
-                    return 0
-                self._restore()
+            tol = min(self.tol, self.goal)
+            self._choose(tol)
+            if self.violation <= tol:
+                if self.active.indices is None:
+                    self.converged = self._conclude()
+                    if self.converged or self.stagnation.stuck:
+                        return 0
+                else:
+                    self.members, self.violation = self.active.restore(self.members, tol)
                 continue
-            self.inner.load(self.rows, self.members, self.state)
-            goal = max(0.5 * self.tol, INNER_ACCURACY * self.violation)
-            steps = self._solve(goal, 100 * len(self.members))
+            self.inner.load(self.rows, self.members, self.active.state)
+            steps = self._solve(max(0.5 * tol, INNER_ACCURACY * self.violation), 100 * len(self.members))
             if steps:
                 break
-            if self.stuck or not self._freshen():
+            if self.stagnation.stuck or not self._freshen():
                 return 0
-        self.exact = False
+        self.stagnation.exact = False
         self._move()
         self.rounds += 1
-        if self._is_stuck(steps):
-            if self.set_size <= self.least_set:
-                self.stuck = True
-                return steps
-            self.set_size = max(self.least_set, self.set_size // SMALLER // 2 * 2)
-            self._start_anew()
-        elif self.shrinking and self.rounds - self.last_look >= SHRINK_EVERY:
-            self.last_look = self.rounds
-            self._shrink()
+        if self.stagnation.look(self.dual, self.violation, steps):
+            self.set_size = self.stagnation.smaller_set(self.set_size, self.set_size if self.rough else 2)
+            if not self.stagnation.stuck:
+                self._start_anew()
+        elif self.shrinking and self.rounds - self.last_shrunk >= SHRINK_EVERY:
+            self.last_shrunk = self.rounds
+            self.members = self.active.shrink(self.members)
         return steps
 
-    def _choose(self):
+    def _conclude(self):
+        """The violation is as small as it should be, over all coordinates: return whether that is the end.
+
+        If the gap is large all the same, it is brought down by a multiple of the solution, or else by further steps.
+        """
+        state, problem = self.active.state, self.problem
+        if self.rough or is_certified(problem, state, self._intercept(), self.tol):
+            return True
+        moved, intercept = rescaled(problem, state)
+        violation, _, _ = moved.violation(self.with_bias)
+        if violation <= self.tol and is_certified(problem, moved, intercept, self.tol):
+            state.beta[:], state.e[:] = moved.beta, moved.e
+            self.dual, self.violation, self.intercept = state.dual(problem.y), violation, intercept
+            self.objective_at, self.loaded = -1, False
+            return True
+        self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
+        self.stagnation.stuck = self.goal < least_goal(state)
+        return False
+
+    def _choose(self, tol):
         """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
-        # What shrinking leaves of two sets is one: they would take turns for many rounds.
-        size = self.set_size
-        if self.active is not None and len(self.active) <= 2 * size:
-            size = len(self.active)
+        # After shrinking to fewer than two working sets, solve the rest as one: two would alternate for many rounds.
+        size, state = self.set_size, self.active.state
+        if self.active.indices is not None and len(state.beta) <= 2 * size:
+            size = len(state.beta)
         kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
         kept = kept[: size // 2]
         self.n_kept = len(kept)
-        self.members, self.violation = self.state.choose(size, kept, 0.5 * self.tol, self.with_bias)
+        self.members, self.violation = state.choose(size, kept, 0.5 * tol, self.with_bias)
 
     def _freshen(self):
         """No step was possible inside the set although the conditions are violated; return whether to try again.
@@ -293,43 +300,22 @@ cdef class SMO:
         if self.n_kept:
             self.members = np.empty(0, dtype=np.intp)
             return True
-        if self.exact:
+        if self.stagnation.exact:
             return False
         self._start_anew()
         return True
 
     def _start_anew(self):
         """All coordinates, their gradient computed from the coefficients, and no members kept."""
-        self._forget_dropped()
-        self._compute_gradient()
-        self.best_dual = self.dual = self._dual_now()
+        self.active.activate_all()
+        self.active.compute_gradient()
+        self.dual = self.active.state.dual(self.problem.y)
+        self.stagnation.start_anew(self.dual)
         self.members = np.empty(0, dtype=np.intp)
-        self.exact = True
-
-    def _start_gradient(self, initial):
-        """The gradient at the start: where K times its coefficients is known, only what had to be changed is computed."""
-        state, products = self.everyone, initial.state.get("products")
-        steps = state.beta - initial.coef
-        changed = np.flatnonzero(np.abs(steps) > state.grain)
-        if products is None or 2 * len(changed) > np.count_nonzero(state.beta):
-            self._compute_gradient()
-            return
-        products = products + self.rows.product(np.arange(self.problem.n), changed, steps[changed])
-        state.e[:] = self.problem.y - products - state.ridge * state.beta
-
-    def _compute_gradient(self):
-        """The gradient of all coordinates from their coefficients."""
-        state = self.everyone
-        used = np.flatnonzero(state.beta)
-        products = self.rows.product(np.arange(self.problem.n), used, state.beta[used])
-        state.e[:] = self.problem.y - products - state.ridge * state.beta
-
-    def _dual_now(self):
-        return 0.5 * float(self.everyone.beta @ (self.everyone.e + self.problem.y))
 
     def _move(self):
         """Write the set's coefficients back and update the gradient: e -= (K + R)[:, moved] (change of beta)."""
-        state, members = self.state, self.members
+        state, members = self.active.state, self.members
         after = np.asarray(self.inner.beta)[: len(members)]
         changes = after - state.beta[members]
         moved = np.flatnonzero(changes)
@@ -343,16 +329,16 @@ cdef class SMO:
         else:
             for first in range(0, len(moved), height):
                 self._add_rows(moved[first : first + height], -changes[first : first + height])
-        # What the quadratic dual objective gained in truth, whatever the set's own kernel values promised.
-        if self.active is None:
-            self.dual = self._dual_now()
+        # The gain of the dual objective by the updated gradient, not by the set's own kernel values.
+        if self.active.indices is None:
+            self.dual = state.dual(self.problem.y)
         else:
             self.dual += 0.5 * float(changes @ (before + state.e[moved]))
 
     cdef int _add_rows(self, const Py_ssize_t[::1] moved, const double[::1] steps) except -1:
         """e += K[:, moved] steps, through the cache."""
         cdef:
-            double[::1] e = self.state.e
+            double[::1] e = self.active.state.e
             Py_ssize_t n = e.shape[0], m = moved.shape[0], t, n_tasks = (n + STRETCH - 1) // STRETCH
             bint single = self.rows.single
             void **pointers = <void **> allocate(m * sizeof(void *))
@@ -370,90 +356,25 @@ cdef class SMO:
             free(pointers)
         return 0
 
-    # --- shrinking -----------------------------------------------------------------------------------------------------
-
-    def _shrink(self):
-        settled = self.state.settled(self.with_bias)
-        settled[self.members] = False
-        if settled.sum() >= SHRINK_SHARE * len(settled):
-            self._leave_out(settled)
-
-    def _leave_out(self, settled):
-        """Go on without the coordinates `settled` (a mask over those in play)."""
-        active = np.arange(self.problem.n) if self.active is None else self.active
-        self._write_back()
-        self.dropped.append((active[settled], self.everyone.beta.copy()))
-        keep = np.flatnonzero(~settled)
-        position = np.full(len(settled), -1, dtype=np.intp)
-        position[keep] = np.arange(len(keep))
-        self.members = position[self.members]
-        self.members = self.members[self.members >= 0]
-        self.active = active[keep]
-        self.rows.restrict(keep)
-        self.state = self.everyone.take(self.active)
-
-    def _write_back(self):
-        if self.active is not None:
-            self.everyone.beta[self.active] = self.state.beta
-            self.everyone.e[self.active] = self.state.e
-
-    def _restore(self):
-        """Bring all coordinates back, with their gradient; then leave out again those that satisfy the conditions."""
-        if self.active is None:
-            return
-        was_active = np.zeros(self.problem.n, dtype=bool)
-        was_active[self.active] = True
-        members = self.active[self.members]
-        self.everyone.e[:] = self._full_gradient(count=True)
-        self._forget_dropped()
-        self.members = members
-        self.violation, _, _ = self.state.violation(self.with_bias)
-        if self.violation > self.tol:
-            settled = self.state.settled(self.with_bias) & ~was_active
-            if settled.sum() >= SHRINK_SHARE * len(settled):
-                settled[self.members] = False
-                self._leave_out(settled)
-
-    def _forget_dropped(self):
-        """All coordinates are in play again; the gradient of those that were not is for the caller to compute."""
-        self._write_back()
-        self.rows.release()
-        self.active, self.dropped, self.state = None, [], self.everyone
-
-    def _full_gradient(self, count):
-        """The gradient of all coordinates; of those left out from the coefficients that changed since, or from
-        nothing where that is less.
-
-        Who is left out stays where it is, so the ridge has no part in changes.
-        """
-        self._write_back()
-        beta, e = self.everyone.beta, self.everyone.e.copy()
-        start = self.problem.y - self.everyone.ridge * beta
-        used = np.flatnonzero(beta)
-        for coordinates, then in self.dropped:
-            changed = np.flatnonzero(beta != then)
-            if len(used) < len(changed):
-                e[coordinates] = start[coordinates] - self.rows.product(coordinates, used, beta[used], count=count)
-            else:
-                e[coordinates] -= self.rows.product(coordinates, changed, (beta - then)[changed], count=count)
-        return e
-
     # --- what it found -------------------------------------------------------------------------------------------------
 
     def check(self, tol):
         """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
-        self.converged = self.converged or (self.classic and self.loaded and self.violation <= tol)
+        if not self.converged and self.classic and self.loaded and self.violation <= tol:
+            self.converged = is_certified(self.problem, self.active.state, self._intercept(), self.tol)
         return self.converged
 
     def _intercept(self):
-        return self.state.intercept() if self.with_bias else 0.0
+        if self.intercept is not None:
+            return self.intercept
+        return self.active.state.intercept() if self.with_bias else 0.0
 
     def solution(self):
         """Coefficients and intercept as of now; in the state K times the coefficients, if the gradient of all is known."""
-        self._write_back()
-        everyone, state = self.everyone, {}
-        if self.active is None:
-            state["products"] = self.problem.y - everyone.e - everyone.ridge * everyone.beta
+        self.active.write_back()
+        everyone, state = self.active.everyone, {}
+        if self.active.indices is None:
+            state["products"] = everyone.scores(self.problem.y)
         return Solution(everyone.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
@@ -463,7 +384,7 @@ cdef class SMO:
     def objective(self):
         """The primal objective; while coordinates are left out this costs their gradient."""
         if self.objective_at != self.n_iter:
-            e, everyone = self._full_gradient(count=False), self.everyone
+            e, everyone = self.active.full_gradient(count=False), self.active.everyone
             scores = self.problem.y - e - everyone.ridge * everyone.beta
             self.last_objective = self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
             self.objective_at = self.n_iter

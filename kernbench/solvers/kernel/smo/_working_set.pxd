@@ -8,6 +8,7 @@ cdef class WorkingSet:
     cdef readonly double dual_gain           # what the steps so far added to the dual objective
     cdef double most_gain                    # steps end when `dual_gain` is above
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
+    cdef double reach                        # SAME_BETA times the largest coefficient met so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
     cdef object arrays, matrix, row_addresses

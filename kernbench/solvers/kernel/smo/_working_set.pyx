@@ -10,7 +10,7 @@ and beta_j -= s, chosen by second-order information (Fan, Chen, Lin, JMLR 2005);
 coordinate that gains most.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy
 
 from kernbench.kernels._rows cimport KernelRows
@@ -20,6 +20,10 @@ from kernbench.solvers.kernel.smo._pairs cimport (
 )
 
 import numpy as np
+
+from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
+
+cdef double ROUNDING = SAME_BETA
 
 ctypedef fused real:
     float
@@ -70,6 +74,7 @@ cdef class WorkingSet:
             arrays[place, :size] = values[chosen]
         for k in range(size):
             self._mark(k)
+            self.reach = max(self.reach, ROUNDING * fabs(self.beta[k]))
         # Padding that no search can choose.
         arrays[1, size : self.padded] = -np.inf if self.with_bias else 0.0
         arrays[2, size : self.padded] = np.inf if self.with_bias else 0.0
@@ -124,7 +129,7 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         double *e = &self.e[0]
         double *up = &self.up[0]
         double *low = &self.low[0]
-        double top, bottom, gain, curvature, step, room_i, room_j
+        double top, bottom, gain, curvature, step, room_i, room_j, after_i, after_j
         const real *row_i = kernel[0]
         const real *row_j = kernel[0]
     if real is float:
@@ -145,10 +150,12 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         room_i = self.upper[i] - self.beta[i]
         room_j = self.beta[j] - self.lower[j]
         step = min(step, min(room_i, room_j))
-        # A coordinate that meets its bound, but for rounding, is put on it exactly: tests for "at the bound" compare for
+        # A coordinate that reaches its bound up to rounding is put on it exactly: tests for "at the bound" compare for
         # equality, and steps of the size of a rounding error would only disturb the search.
-        self.beta[i] = self.upper[i] if room_i - step <= self.grain[i] else self.beta[i] + step
-        self.beta[j] = self.lower[j] if room_j - step <= self.grain[j] else self.beta[j] - step
+        after_i, after_j = self.beta[i] + step, self.beta[j] - step
+        self.reach = max(self.reach, ROUNDING * max(fabs(after_i), fabs(after_j)))
+        self.beta[i] = self.upper[i] if room_i - step <= min(self.grain[i], self.reach) else after_i
+        self.beta[j] = self.lower[j] if room_j - step <= min(self.grain[j], self.reach) else after_j
         self.dual_gain += step * (top - e[j]) - 0.5 * step * step * curvature
         self._mark(i)
         self._mark(j)
@@ -167,7 +174,7 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
     cdef:
         Py_ssize_t i, n = self.padded, steps = 0
         double *e = &self.e[0]
-        double gain, violation, curvature, step
+        double gain, violation, curvature, step, after, grain
         const real *row_i = kernel[0]
     if real is float:
         i = move_and_choose_float(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
@@ -177,8 +184,11 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
         step = min(max(e[i] / curvature, self.low[i]), self.up[i])
-        self.beta[i] = (self.upper[i] if self.up[i] - step <= self.grain[i] else
-                        self.lower[i] if step - self.low[i] <= self.grain[i] else self.beta[i] + step)
+        after = self.beta[i] + step
+        self.reach = max(self.reach, ROUNDING * fabs(after))
+        grain = min(self.grain[i], self.reach)
+        self.beta[i] = (self.upper[i] if self.up[i] - step <= grain else
+                        self.lower[i] if step - self.low[i] <= grain else after)
         self.dual_gain += step * (e[i] - 0.5 * step * curvature)
         self._mark(i)
         e[i] -= step * self.ridge[i]

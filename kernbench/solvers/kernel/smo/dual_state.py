@@ -1,4 +1,4 @@
-"""The dual problem of SMO as arrays: violation of its optimality conditions, working sets, shrinking.
+"""The dual problem of SMO as arrays: violations of its optimality conditions, working sets, what shrinking may drop.
 
     maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,  sum beta = 0 (with a bias)
 
@@ -11,14 +11,14 @@ beta is optimal when no coordinate that can grow has a larger e than one that ca
 coordinate can move in the direction of its e).
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from kernbench.losses.margin import SquaredHinge
 
-SAME_BETA = 1e-13  # distance to a bound, relative to the box, that counts as rounding
-TINY = 1e-12  # lower bound on the curvature, for pairs of equal points
+SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which one is at its bound
+TINY = 1e-12  # curvature of a pair of equal points
 
 
 @dataclass
@@ -34,7 +34,9 @@ class State:
     ridge : ndarray
         Of R.
     grain : ndarray
-        Differences in beta that count as rounding.
+        `SAME_BETA` times the width of the box; a box without an end, of the squared hinge, is taken for that of a
+        margin of 0. Less counts as rounding in beta, if it is also less than `SAME_BETA` times the largest coefficient:
+        at a large C the box says nothing about the size of coefficients.
     """
 
     beta: np.ndarray
@@ -60,6 +62,43 @@ class State:
         """Return the state of a subset of the coordinates."""
         return State(*(getattr(self, field.name)[indices] for field in fields(self)))
 
+    def at(self, beta, e):
+        """Return the state at other coefficients, with their gradient."""
+        return replace(self, beta=beta, e=e)
+
+    def scores(self, y):
+        """Return f(x_i), K times the coefficients."""
+        return y - self.e - self.ridge * self.beta
+
+    def dual(self, y):
+        """Return the dual objective, sum beta y - 1/2 beta' (K + R) beta."""
+        return 0.5 * float(self.beta @ (self.e + y))
+
+    def extrapolate(self, beta, e, with_bias):
+        """Go on from coefficients `beta` with gradient `e` through the present ones, to the best point in the box.
+
+        Returns
+        -------
+        bool
+            Whether beta moved; then the gradient is to be computed anew.
+        """
+        direction, bend = self.beta - beta, e - self.e  # the latter is (K + R) times the former
+        if with_bias:  # a long step would make much of the rounding in its sum
+            direction[np.abs(direction).argmax()] -= direction.sum()
+        slope, curvature = direction @ self.e, direction @ bend
+        if not (slope > 0.0 and curvature > 0.0):
+            return False
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bound = np.where(direction > 0.0, self.upper, self.lower)
+            room = np.where(direction != 0.0, (bound - self.beta) / direction, np.inf)
+        step = min(slope / curvature, float(room.min()))
+        if step < 1.0:
+            return False
+        at_bound = room <= step
+        self.beta += step * direction
+        self.beta[at_bound] = bound[at_bound]
+        return True
+
     def violation(self, with_bias):
         """Return the largest violation and, with a bias, the extreme e of those that can grow and can shrink."""
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
@@ -71,7 +110,7 @@ class State:
         return float(np.abs(self.e).max(where=wrong, initial=0.0)), 0.0, 0.0
 
     def choose(self, size, kept, slack, with_bias):
-        """Return a working set: the coordinates `kept`, then those with the largest violations.
+        """Return a working set: the coordinates `kept`, then those that violate the conditions most.
 
         Parameters
         ----------
@@ -80,7 +119,7 @@ class State:
         kept : ndarray of intp
             Members of the last set, at most `size`.
         slack : float
-            Smaller violations are ignored.
+            Coordinates that violate the conditions by less are not worth a kernel row.
 
         Returns
         -------
@@ -110,7 +149,7 @@ class State:
         return (grow, self.e[grow]), (shrink, -self.e[shrink])
 
     def _steepest(self, slack):
-        """Return the violating coordinates twice: with the gain of a step on each alone, and with its violation."""
+        """Half by the gain of a step of its own, half by the violation, which the stopping rule is about."""
         beta, e = self.beta, self.e
         wrong = ((beta < self.upper) & (e > slack)) | ((beta > self.lower) & (e < -slack))
         side = np.flatnonzero(wrong)
@@ -119,7 +158,7 @@ class State:
         return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
 
     def settled(self, with_bias):
-        """Return a mask of the coordinates to shrink: at a bound, where no violating pair would move them."""
+        """Return a mask of the coordinates at a bound that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not with_bias:
             return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))

@@ -20,6 +20,7 @@ from kernbench.losses.duality import balanced
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.certificate import is_certified
 from kernbench.solvers.kernel.smo.dual_state import State
 
 ROUGH = 1e-3  # violation down to which float32 rows serve
@@ -72,7 +73,7 @@ class RefinedSMO:
         start = replace(start, state={"products": self._known_products()})
         solver = SMO(self.rows.of(dtype), self.problem.y, tol=self.tol, initial=start, **self._options)
         if dtype is np.float32:
-            solver.least_set = self.problem.n
+            solver.rough = True
         self._solver, self._exact = solver, dtype is np.float64
 
     @property
@@ -108,7 +109,9 @@ class RefinedSMO:
         start = self._feasible(self._solver.solution())
         self._known, self._known_at = self._state_at(start.coef, count=True), self.n_iter
         self._violation, _, _ = self._known.violation(self.problem.fit_intercept)
-        self.converged = self._violation <= self.tol
+        known, problem = self._known, self.problem
+        intercept = known.intercept() if problem.fit_intercept else 0.0
+        self.converged = self._violation <= self.tol and is_certified(problem, known, intercept, self.tol)
         if not self.converged:
             self._begin(np.float64, start)
 

@@ -1,0 +1,32 @@
+"""The gap at the end of SMO, and the multiple of a solution that makes it small where C is very large."""
+
+import numpy as np
+
+from kernbench.problems.expansion import best_multiple
+
+MOST_GAP = 0.1  # share of the objective above which a gap is no end, unless it is below
+GAP_PER_TOL = 10  # ... so many times the tolerance
+SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
+
+
+def is_certified(problem, beta, scores, intercept, dual, tol):
+    """Return whether primal minus dual objective is small beside the primal one, its parts taken as magnitudes."""
+    norm = 0.5 * problem.alpha * (beta @ scores)
+    loss = problem.loss_sum(scores, intercept) / problem.n
+    gap = norm + loss - problem.alpha * dual
+    return bool(gap <= max(MOST_GAP, GAP_PER_TOL * tol) * (abs(norm) + loss))
+
+
+def best_scale(problem, beta, scores, lower, upper):
+    """Return the s, and the intercept, of least primal objective for s beta inside the box."""
+    scale, _ = best_multiple(problem, scores, beta @ scores)
+    used = beta != 0
+    bound = np.where(beta > 0, upper, lower)
+    scale = min(scale * (1 + SAME_MARGIN), (bound[used] / beta[used]).min(initial=np.inf))
+    scale = scale if 0 < scale < np.inf else 1.0
+    return scale, problem.best_intercept(scale * scores)
+
+
+def least_goal(beta, diagonal):
+    """Return the violation that rounding leaves in the gradient: no goal below it can be reached."""
+    return np.finfo(float).eps * (1 + np.abs(beta).max(initial=0.0) * diagonal.max())

@@ -1,0 +1,44 @@
+"""Whether a small violation of the optimality conditions is the end, by the certified gap.
+
+A violation v bounds the gap by v times the sum of the widths of the boxes of those who violate: next to nothing at
+the usual C, but more than the objective itself where C, or the weight of a class, is so large that hardly any
+coefficient reaches its bound. There the dual variables are nearly right while the primal function misses the margin by
+v, at a price of C v for each example. The multiple of the function and the intercept of least objective mend that: a
+separating function, for one, is stretched until no example is inside the margin.
+"""
+
+import numpy as np
+
+from kernbench.problems.expansion import best_multiple
+
+MOST_GAP = 0.1  # a gap above this share of the objective is no end, nor one above
+GAP_PER_TOL = 10.0  # ... so many times the tolerance, if that is more
+SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
+
+
+def is_certified(problem, state, intercept, tol):
+    """Return whether the gap is small beside the objective, its two parts taken as magnitudes."""
+    scores = state.scores(problem.y)
+    norm = 0.5 * problem.alpha * float(state.beta @ scores)
+    loss = problem.loss_sum(scores, intercept) / problem.n
+    gap = norm + loss - problem.alpha * state.dual(problem.y)
+    return gap <= max(MOST_GAP, GAP_PER_TOL * tol) * (abs(norm) + loss)
+
+
+def rescaled(problem, state):
+    """Return the state at the best multiple of beta inside the box, and the best intercept for it."""
+    scores = state.scores(problem.y)
+    scale, _ = best_multiple(problem, scores, float(state.beta @ scores))
+    used = state.beta != 0.0
+    bound = np.where(state.beta > 0.0, state.upper, state.lower)
+    scale = min(scale * (1.0 + SAME_MARGIN), (bound[used] / state.beta[used]).min(initial=np.inf))
+    if not 0.0 < scale < np.inf:
+        return state, problem.best_intercept(scores)
+    beta = scale * state.beta
+    moved = state.at(beta, problem.y - scale * scores - state.ridge * beta)
+    return moved, problem.best_intercept(scale * scores)
+
+
+def least_goal(state):
+    """Return the violation that rounding leaves in the gradient: no goal below it can be reached."""
+    return np.finfo(float).eps * (1.0 + float(np.abs(state.beta).max(initial=0.0) * state.diagonal.max()))

@@ -1,0 +1,108 @@
+"""What a run out of time needs: a gap at no cost, and iterations that can be broken off and taken up again."""
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from kernbench.kernels import Callable, Gaussian
+from kernbench.kernels.rows import KernelRows
+from kernbench.solvers.registry import get
+
+PRODUCT_FOR_A_GAP = ("pegasos", "norm-ball-sgd", "perceptron", "norma", "sbp", "wolfe")
+by_name = pytest.mark.parametrize("name", PRODUCT_FOR_A_GAP)
+
+
+@by_name
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_the_known_gap_is_a_certificate_and_costs_no_kernel_values(name, twin, classification, build):
+    problem = classification(60, seed=3, weighted=True)
+    solver = build(get(name), twin, problem)
+    solver.advance(40)
+    before = solver.n_kernel_evaluations
+    assert solver.known_gap() == solver.objective()  # no loss is negative: all that is known at first
+    assert solver.n_kernel_evaluations == before
+    gap = solver.gap()
+    assert solver.known_gap() == pytest.approx(gap, rel=1e-12)
+    solver.advance(300)
+    before = solver.n_kernel_evaluations
+    known = solver.known_gap()
+    assert solver.n_kernel_evaluations == before
+    best = build(get("smo"), "compiled", problem, tol=1e-9)
+    best.advance(10**6)
+    assert known >= solver.objective() - best.objective() - 1e-9
+    assert min(known, solver.gap()) >= solver.known_gap()
+
+
+@by_name
+def test_a_gap_is_computed_once_for_each_iterate(name, classification):
+    problem = classification(60, seed=3)
+    rows = KernelRows(problem.X, problem.kernel, dtype=np.float64, cache_bytes=3 * 8 * 60)
+    options = {} if name == "wolfe" else {"random_state": 0}
+    solver = get(name).load()(rows, problem.y, alpha=1 / 60, **options)
+    solver.advance(30)
+    first = solver.gap()
+    count = rows.n_evaluations
+    assert solver.gap() == first and not solver.check(1e-12)
+    assert rows.n_evaluations == count
+    solver.advance(256)
+    assert solver.gap() != first
+
+
+def test_with_a_slack_budget_no_gap_is_known(classification, build):
+    problem = classification(40, seed=1)
+    for twin in ("compiled", "reference"):
+        rows = KernelRows(problem.X, problem.kernel)
+        assert get("sbp").load(twin)(rows, problem.y, nu=0.1, random_state=0).known_gap() is None
+
+
+@pytest.fixture(scope="module")
+def many():
+    """More rows than are added to the responses together."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=700) > 0, 1.0, -1.0)
+
+
+def wolfe(X, y, kernel=None):
+    rows = KernelRows(X, kernel or Gaussian(1.0), dtype=np.float64)
+    return get("wolfe").load()(rows, y, alpha=0.01)
+
+
+def test_iterations_broken_off_are_taken_up_again(many):
+    """However often the time is up: same iterations, same bits."""
+    whole, pieces, calls = wolfe(*many), wolfe(*many), 0
+    whole.advance(60)
+    pieces.stop_at(perf_counter())
+    while pieces.n_iter < 60:
+        pieces.advance(60 - pieces.n_iter)
+        calls += 1
+        assert np.isfinite(pieces.objective()) and calls < 1000
+        if pieces.n_iter == 50:  # here responses are added up anew, of which each call does as much as before
+            pieces.stop_at(np.inf)
+    assert calls > 3, "the first subgradient takes three batches of rows"
+    np.testing.assert_array_equal(pieces.solution().coef, whole.solution().coef)
+    assert pieces.objective() == whole.objective()
+
+
+def test_an_interrupt_between_two_batches_of_rows_leaves_a_whole_state(many):
+    X, y = many
+    calls, at = [0], {2, 3}
+
+    def interrupted(A, B):
+        calls[0] += 1
+        if calls[0] in at:
+            raise KeyboardInterrupt
+        return Gaussian(1.0)(A, B)
+
+    solver, n_interrupts = wolfe(X, y, Callable(interrupted)), 0
+    while solver.n_iter < 10:
+        try:
+            solver.advance(10 - solver.n_iter)
+        except KeyboardInterrupt:
+            n_interrupts += 1
+    expected = wolfe(X, y)
+    expected.advance(10)
+    assert n_interrupts == 2
+    np.testing.assert_allclose(solver.solution().coef, expected.solution().coef, rtol=1e-9, atol=1e-12)
+    assert solver.objective() == pytest.approx(expected.objective(), rel=1e-12)
