@@ -25,7 +25,7 @@ cdef double SHRINK = 0.3
 cdef double NARROWEST = 1e-6       # mu below which the gradient, a difference over mu, loses too many digits
 cdef double BALANCE = 0.5
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
-cdef double PROGRESS = 1e-6        # relative decrease of the smoothed objective below which mu shrinks
+cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu shrinks
 
 
 cdef class SmoothedNewton:
