@@ -1,55 +1,109 @@
-"""Newton steps on a smoothed risk, by conjugate gradients: the directions of the cutting planes on many features."""
+"""Newton steps on a smoothed risk, by conjugate gradients: the directions of cutting planes on many features.
+
+Where there are too many features for a matrix of the second derivatives, the risk R is smoothed: R_mu is its
+lower envelope by parabolas, its kinks rounded over a width mu. Truncated Newton steps minimise
+alpha/2 |f|^2 + R_mu, and mu shrinks as soon as the point is nearer to that minimum than R_mu is to R:
+
+    |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
+
+The gradient of R_mu is the slope of a cut of R.
+"""
 
 import numpy as np
 
-SMOOTHEST = 2.0  # the first mu, in units of the margin: at f = 0 every pair is at half its slope
-SHRINK = 0.25
-LEAST = 1e-6  # mu below which the smoothed risk is a difference of equal numbers
-LARGEST_CG = 30  # Hessian products per step
-RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
+from kernbench.reference.bundle.line_search import line_search
+
+LARGEST_CG = 15  # Hessian products per step
+WIDEST, WARM, SHRINK, NARROWEST = 2.0, 0.125, 0.3, 1e-6  # mu: at first, in a warm start, its factor, its end
 BALANCE = 0.5
-CG=1e9
-GROW=2.0
+RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
+PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks
 
 
 class SmoothedNewton:
-    """Newton's method for alpha/2 |f|^2 + R_mu, R_mu the risk smoothed at the kink over a width mu.
+    """The point and the smoothing of Newton's method.
 
     Parameters
     ----------
     problem : Risk
-        One that can be smoothed.
+    small : Risk
+        The problem of the `sample`, for the line search.
+    sample : ndarray of int
     design : FeatureDesign
     """
 
-    def __init__(self, problem, design):
-        self.problem, self.design = problem, design
-        X=design.X.data if hasattr(design.X,'tocsr') else design.X; self.radius=np.inf; self.mu, self.excess = max(SMOOTHEST, np.vdot(X,X)/design.n_samples**2/(CG*problem.alpha)), 0.0
+    def __init__(self, problem, small, sample, design):
+        self.problem, self.design, self.alpha = problem, design, problem.alpha
+        self.risk, self.small, self.sample = problem.smoothed(), small.smoothed(), sample
+        self.coef, self.scores = np.zeros(design.n_coef), np.zeros(problem.n)
+        self._smooth_by(WIDEST)
 
-    def evaluate(self, scores, risk):
-        """Return slopes and offset of a cut at these scores, where the risk is known."""
-        if self.mu == 0:
-            _, g = self.problem.risk(scores)
-            return g, risk - g @ scores
-        smooth, g, offset = self.problem.smoothed(scores, self.mu)
-        self.excess = risk - smooth
+    def _smooth_by(self, mu):
+        self.risk.mu = self.small.mu = mu
+        self.value, self.excess, self.progress = np.inf, 0.0, True
+
+    def start_warm(self, coef, scores):
+        """Start at this point, and leave out the smoothest problems: their minima are far from that of the risk."""
+        self.coef, self.scores = coef, scores
+        self._smooth_by(WARM)
+
+    def state(self):
+        """Return the point, and mu with the rest."""
+        return {"iterate": self.coef.copy(), "smoothing": np.array([self.risk.mu, self.value, self.progress])}
+
+    def load(self, state):
+        """Go on from the state of a solution for the same problem."""
+        coef = np.array(state["iterate"])
+        mu, value, progress = state["smoothing"]
+        self._smooth_by(mu)
+        scores = self.design.scores(coef)
+        self.take(coef, scores, self.problem.risk(scores)[0])
+        self.value, self.progress = value, bool(progress)
+
+    def take(self, coef, scores, risk):
+        """Move to a point where the risk is known; return slopes and offset of a cut there."""
+        smoothed, g, offset = self.risk.evaluate(scores)
+        value = smoothed + 0.5 * self.alpha * coef @ coef
+        self.coef, self.scores = coef, scores
+        self.progress = value < self.value - PROGRESS * abs(value)
+        self.value, self.excess = value, risk - smoothed
         return g, offset
 
-    def step(self, alpha, gradient):
-        step, residual, p, p_scores = np.zeros(len(gradient)), -gradient, 0.0, 0.0
-        rr = residual @ residual
-        goal, share = RESIDUAL**2 * rr, 0.0
-        moved = np.zeros(self.problem.n)
+    def may_go_on(self, element):
+        """Take the gradient of the smoothed risk; shrink mu where it is time. False once mu is too small."""
+        self.gradient = self.alpha * self.coef + element
+        if self.progress and self.gradient @ self.gradient > 2 * self.alpha * BALANCE * self.excess:
+            return True
+        self.risk.mu = self.small.mu = self.risk.mu * SHRINK
+        self.value = np.inf
+        return self.risk.mu >= NARROWEST
+
+    def next_point(self):
+        """The end of a line search along the Newton direction; the same point again where mu has just shrunk."""
+        if np.isinf(self.value):
+            return self.coef, self.scores
+        step, moved = self._newton_step()
+        slope, curvature, t = self.gradient @ step, self.alpha * step @ step, 0.0
+        here, along = self.scores[self.sample], moved[self.sample]
+        offset = slope - self.small.evaluate(here)[1] @ along
+        if slope < 0:
+            t = line_search(
+                lambda t: offset + curvature * t + self.small.evaluate(here + t * along)[1] @ along, slope
+            )
+        return self.coef + t * step, self.scores + t * moved
+
+    def _newton_step(self):
+        """Solve (alpha I + X' H X) step = -gradient by conjugate gradients; return step and X step."""
+        step, moved, residual = np.zeros(len(self.gradient)), np.zeros(len(self.scores)), -self.gradient
+        p, rr = residual, residual @ residual
+        goal = RESIDUAL**2 * rr
         for _ in range(LARGEST_CG):
-            p = residual + share * p
             p_scores = self.design.scores(p)
-            product = alpha * p + self.design.combine(self.problem.smoothed_hessian_product(p_scores))
+            product = self.design.combine(self.risk.hessian_product(p_scores)) + self.alpha * p
             length = rr / (p @ product)
-            step += length * p
-            moved += length * p_scores
-            residual = residual - length * product
+            step, moved, residual = step + length * p, moved + length * p_scores, residual - length * product
             last, rr = rr, residual @ residual
-            if rr <= goal or step@step>=self.radius**2:
+            if rr <= goal:
                 break
-            share = rr / last
+            p = residual + rr / last * p
         return step, moved

@@ -27,5 +27,7 @@ def without_empty_columns(design):
     if not 0 < len(columns) < len(used):
         return design, None
     place = np.cumsum(used, dtype=np.int32) - 1
-    narrow = sparse.csr_matrix((X.data, place[X.indices], X.indptr), shape=(X.shape[0], len(columns)), copy=False)
+    narrow = sparse.csr_matrix(
+        (X.data, place[X.indices], X.indptr), shape=(X.shape[0], len(columns)), copy=False
+    )
     return type(design)(narrow), columns
