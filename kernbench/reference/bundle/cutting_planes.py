@@ -15,8 +15,9 @@ line search on scores. Three things differ, and divide the number of cuts by fiv
   side;
 * a fit on a sample of the data comes first.
 
-With many features the directions are Newton steps on a smoothed risk (see `smoothed_newton`), whose gradients are
-cuts, too; few are kept then, and columns of sparse data that have no entries are left out.
+With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed
+risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, and columns of sparse data
+that have no entries are left out.
 """
 
 from numbers import Integral
@@ -38,6 +39,7 @@ COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # cuts in a row that may change nothing
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
+PACE = 10  # plain steps on many features that must halve gap / objective
 
 
 class CuttingPlanes:
@@ -78,7 +80,7 @@ class CuttingPlanes:
         if not design.is_kernel and design.n_coef <= (min(problem.n, LARGEST) if many else LARGEST):
             rows = preconditioner_rows(problem.n, design.n_coef, rng)
             self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
-        self._smoothed = None
+        self._smoothed, self._smoothing, self._last_share = None, False, np.inf
         if many and self._preconditioner is None and problem.smoothed() is not None:
             self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
             size = max(MEMORY, 4 * design.X.size)
@@ -139,8 +141,6 @@ class CuttingPlanes:
         self._n_steps = int(self._warm)
         if self._coef.any():
             self._scores = self.design.scores(self._coef)
-        if self._warm and self._smoothed is not None:
-            self._smoothed.start_warm(self._coef, self._scores)
         return self._coef, self._scores
 
     def _small_problem(self):
@@ -151,7 +151,7 @@ class CuttingPlanes:
         risk, g = self.problem.risk(scores)
         objective = 0.5 * self.alpha * self.design.inner(coef, coef, scores) + risk
         offset = risk - g @ scores
-        if self._smoothed is not None:
+        if self._smoothing:
             g, offset = self._smoothed.take(coef, scores, risk)
         self._cuts.append(g, offset)
         self._stuck += 1
@@ -160,7 +160,7 @@ class CuttingPlanes:
                 self._stuck = 0
             self._coef, self._scores, self._risk, self._objective = coef, scores, risk, objective
             self._cuts.kept = self.n_cuts - 1
-        if self._smoothed is not None:
+        if self._smoothing:
             # The next step starts from the last point, be it the best or not, and ends where mu is too small.
             self._cuts.kept, self._stuck = self.n_cuts - 1, 0
 
@@ -181,12 +181,19 @@ class CuttingPlanes:
 
     def _next_point(self):
         """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
-        if self._smoothed is not None:
+        gap = self.gap()
+        if self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0:
+            if gap > 0.5 * self._last_share * self.objective():
+                self._smoothing = True
+                self._smoothed.start(self._coef, self._scores)
+            self._last_share = gap / self.objective()
+        if self._smoothing:
             if self._smoothed.may_go_on(self._cuts.elements[self._cuts.kept]):
                 return self._smoothed.next_point()
-            self._smoothed = None
-            return self._coef, self._scores  # plain steps need the cut of the best point
-        gap = self.gap()
+            # Plain steps from the best point, with exact cuts: the last smoothed ones are rounded differences.
+            self._smoothing, self._smoothed = False, None
+            self._cuts, self._dual = Cuts(self.design, self.max_cuts), -np.inf
+            return self._coef, self._scores
         plain = self._preconditioner is None or (self._was_newton and gap > 0.5 * self._last_gap)
         self._last_gap, self._was_newton = gap, not plain
         if plain:
@@ -258,7 +265,7 @@ class CuttingPlanes:
                                   self._was_newton, self._stuck], dtype=np.float64),
         }  # fmt: skip
         if self._smoothed is not None:
-            state |= self._smoothed.state()
+            state |= self._smoothed.state() | {"pace": np.array([self._smoothing, self._last_share])}
         return Solution(self._found(), 0.0, self.n_iter, state)
 
     def _found(self):
@@ -298,14 +305,15 @@ class CuttingPlanes:
         if state["settings"][0] == self.alpha:
             self._dual, self._bound, self._last_gap = dual, bound, last_gap
             self._n_steps, self._was_newton, self._stuck = int(n_steps), bool(was_newton), int(stuck)
-            if self._smoothed is not None and "smoothing" in initial.state:
-                self._smoothed.load(initial.state)
+            if self._smoothed is not None and "pace" in initial.state:
+                smoothing, self._last_share = initial.state["pace"]
+                self._smoothing = bool(smoothing)
+                if self._smoothing:
+                    self._smoothed.load(initial.state)
             else:
                 self._smoothed = None  # it was at its end
             self.converged = self._is_within(self.tol)
         else:
-            if self._smoothed is not None:
-                self._smoothed.start_warm(self._coef, self._scores)
             # The Hessian does not depend on alpha: it serves two steps for the next one, too.
             self._n_steps = 2 if self._preconditioner is not None and len(self._preconditioner.hessian) else 0
             self._raise_bound()

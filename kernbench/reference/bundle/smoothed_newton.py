@@ -14,7 +14,7 @@ import numpy as np
 from kernbench.reference.bundle.line_search import line_search
 
 LARGEST_CG = 15  # Hessian products per step
-WIDEST, WARM, SHRINK, NARROWEST = 2.0, 0.125, 0.3, 1e-6  # mu: at first, in a warm start, its factor, its end
+WIDEST, SHRINK, NARROWEST = 0.125, 0.3, 1e-8  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
 PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks
@@ -42,10 +42,10 @@ class SmoothedNewton:
         self.risk.mu = self.small.mu = mu
         self.value, self.excess, self.progress = np.inf, 0.0, True
 
-    def start_warm(self, coef, scores):
-        """Start at this point, and leave out the smoothest problems: their minima are far from that of the risk."""
+    def start(self, coef, scores):
+        """Start at this point."""
         self.coef, self.scores = coef, scores
-        self._smooth_by(WARM)
+        self._smooth_by(WIDEST)
 
     def state(self):
         """Return the point, and mu with the rest."""

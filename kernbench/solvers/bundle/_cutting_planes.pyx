@@ -16,9 +16,9 @@ Three things differ, and divide the number of cuts by five to ten:
 
 An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
 
-With many features the directions are Newton steps on a smoothed risk (see `_smoothed_newton`), whose gradients are
-cuts, too; few are kept then, so that they need about the memory of the data, and columns of sparse data that have no
-entries are left out.
+With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed risk
+(see `_smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, so that they need about the memory of
+the data, and columns of sparse data that have no entries are left out.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -46,6 +46,7 @@ cdef enum:
     STUCK = 10             # cuts in a row that may change nothing
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
+    PACE = 10              # plain steps on many features that must halve gap / objective
 cdef double COARSE_TOL = 0.03
 
 
@@ -95,6 +96,7 @@ cdef class CuttingPlanes:
         self.scores, self.next_scores, self.moved = np.zeros(n), np.empty(n), np.empty(n)
         self.g = np.empty(n)
         self.value, self.bound, self.dual, self.last_gap = INFINITY, 0.0, -INFINITY, INFINITY
+        self.last_share = INFINITY
         if initial is not None:
             self._start_from(initial)
 
@@ -152,8 +154,6 @@ cdef class CuttingPlanes:
             coarse.advance(COARSE_CUTS)
             self.coef = self.design.embed(coarse._found(), self.sample)
             self.warm = True
-        if self.warm and self.smoothed is not None:
-            self.smoothed.start_warm(self.coef, self.scores)
         self.n_steps = self.warm
         if np.any(self.coef):
             self.design.score(&self.coef[0], &self.scores[0])
@@ -168,7 +168,7 @@ cdef class CuttingPlanes:
         value = risk + 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0],
                                                             &self.next_scores[0])
         offset = risk - dot(&self.g[0], &self.next_scores[0], self.problem.n)
-        if self.smoothed is not None:
+        if self.smoothing:
             offset = self.smoothed.take(&self.next_coef[0], &self.next_scores[0], risk, &self.g[0])
         self.cuts.append(&self.g[0], offset)
         self.stuck += 1
@@ -178,7 +178,7 @@ cdef class CuttingPlanes:
             self.value, self.best_risk, self.cuts.kept = value, risk, self.cuts.n_cuts - 1
             self.coef, self.next_coef = self.next_coef, self.coef
             self.scores, self.next_scores = self.next_scores, self.scores
-        if self.smoothed is not None:
+        if self.smoothing:
             # The next step starts from the last point, be it the best or not, and ends where mu is too small.
             self.cuts.kept, self.stuck = self.cuts.n_cuts - 1, 0
         return 0
@@ -210,12 +210,19 @@ cdef class CuttingPlanes:
             Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
             double gap = self.value - self.bound, slope, curvature, t
             bint plain = self.preconditioner is None or (self.was_newton and gap > 0.5 * self.last_gap)
-        if self.smoothed is not None:
+        if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0:
+            if gap > 0.5 * self.last_share * self.value:
+                self.smoothing = True
+                with gil:
+                    self.smoothed.start(self.coef, self.scores)
+            self.last_share = gap / self.value
+        if self.smoothing:
             if self.smoothed.may_go_on(&self.cuts.elements[self.cuts.kept, 0]):
                 return self.smoothed.next_point(&self.step[0], &self.moved[0], &self.next_coef[0], &self.next_scores[0])
             with gil:
                 self.smoothed = None
-            # Plain steps need the cut of the best point.
+            # Plain steps from the best point, with exact cuts: the last smoothed ones are rounded differences.
+            self.smoothing, self.cuts.n_cuts, self.cuts.kept, self.dual = False, 0, -1, -INFINITY
             self.next_coef[:], self.next_scores[:] = self.coef, self.scores
             return 0
         self.last_gap, self.was_newton = gap, not plain
@@ -303,7 +310,7 @@ cdef class CuttingPlanes:
                                   self.was_newton, self.stuck], dtype=np.float64),
         }
         if self.smoothed is not None:
-            state |= self.smoothed.state()
+            state |= self.smoothed.state() | {"pace": np.array([self.smoothing, self.last_share])}
         return Solution(self._found(), 0.0, self.n_iter, state)
 
     def _found(self):
@@ -343,14 +350,15 @@ cdef class CuttingPlanes:
         if state["settings"][0] == self.alpha:
             self.dual, self.bound, self.last_gap = dual, bound, last_gap
             self.n_steps, self.was_newton, self.stuck = int(n_steps), bool(was_newton), int(stuck)
-            if self.smoothed is not None and "smoothing" in initial.state:
-                self.smoothed.load(initial.state, self.problem)
+            if self.smoothed is not None and "pace" in initial.state:
+                smoothing, self.last_share = initial.state["pace"]
+                self.smoothing = bool(smoothing)
+                if self.smoothing:
+                    self.smoothed.load(initial.state, self.problem)
             else:
                 self.smoothed = None     # it was at its end
             self.converged = self._is_within(self.tol)
         else:
-            if self.smoothed is not None:
-                self.smoothed.start_warm(self.coef, self.scores)
             # The Hessian does not depend on alpha: it serves two steps for the next one, too.
             self.n_steps = 2 if self.preconditioner is not None and self.preconditioner.fitted else 0
             self._raise_bound()

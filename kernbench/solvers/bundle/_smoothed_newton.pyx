@@ -19,10 +19,9 @@ import numpy as np
 
 cdef enum:
     LARGEST_CG = 15                # Hessian products per step
-cdef double WIDEST = 2.0           # the first mu; at f = 0, where every pair has the margin 0, half the slope of the hinge
-cdef double WARM = 0.125           # the first mu of a run that starts elsewhere
+cdef double WIDEST = 0.125         # the first mu, in units of the margin
 cdef double SHRINK = 0.3
-cdef double NARROWEST = 1e-6       # mu below which the gradient, a difference over mu, loses too many digits
+cdef double NARROWEST = 1e-8       # mu below which the gradient, a difference over mu, loses too many digits
 cdef double BALANCE = 0.5
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
 cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu shrinks
@@ -52,10 +51,10 @@ cdef class SmoothedNewton:
         self.risk.mu = (<SmoothedRisk> self.line.problem).mu = mu
         self.value, self.excess, self.progress = INFINITY, 0.0, True
 
-    def start_warm(self, coef, scores):
-        """Start at this point, and leave out the smoothest problems: their minima are far from that of the risk."""
+    def start(self, double[::1] coef, double[::1] scores):
+        """Start at this point."""
         self.coef[:], self.scores[:] = coef, scores
-        self._smooth_by(WARM)
+        self._smooth_by(WIDEST)
 
     def state(self):
         """Return the point, and mu with the rest."""
