@@ -39,7 +39,7 @@ COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # cuts in a row that may change nothing
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
-PACE = 10  # plain steps on many features that must halve gap / objective
+PACE = 8  # plain steps on many features that must halve gap / objective
 
 
 class CuttingPlanes:
@@ -185,7 +185,6 @@ class CuttingPlanes:
         if self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0:
             if gap > 0.5 * self._last_share * self.objective():
                 self._smoothing = True
-                self._smoothed.start(self._coef, self._scores)
             self._last_share = gap / self.objective()
         if self._smoothing:
             if self._smoothed.may_go_on(self._cuts.elements[self._cuts.kept]):

@@ -14,14 +14,14 @@ import numpy as np
 from kernbench.reference.bundle.line_search import line_search
 
 LARGEST_CG = 15  # Hessian products per step
-WIDEST, SHRINK, NARROWEST = 0.125, 0.3, 1e-8  # mu: the first one, in units of the margin; its factor, its end
+WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-8  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
 PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks
 
 
 class SmoothedNewton:
-    """The point and the smoothing of Newton's method.
+    """The point and the smoothing of Newton's method, which starts at 0, where the smoothest problem is easy.
 
     Parameters
     ----------
@@ -41,11 +41,6 @@ class SmoothedNewton:
     def _smooth_by(self, mu):
         self.risk.mu = self.small.mu = mu
         self.value, self.excess, self.progress = np.inf, 0.0, True
-
-    def start(self, coef, scores):
-        """Start at this point."""
-        self.coef, self.scores = coef, scores
-        self._smooth_by(WIDEST)
 
     def state(self):
         """Return the point, and mu with the rest."""

@@ -46,7 +46,7 @@ cdef enum:
     STUCK = 10             # cuts in a row that may change nothing
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
-    PACE = 10              # plain steps on many features that must halve gap / objective
+    PACE = 8               # plain steps on many features that must halve gap / objective
 cdef double COARSE_TOL = 0.03
 
 
@@ -213,8 +213,6 @@ cdef class CuttingPlanes:
         if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0:
             if gap > 0.5 * self.last_share * self.value:
                 self.smoothing = True
-                with gil:
-                    self.smoothed.start(self.coef, self.scores)
             self.last_share = gap / self.value
         if self.smoothing:
             if self.smoothed.may_go_on(&self.cuts.elements[self.cuts.kept, 0]):

@@ -19,7 +19,7 @@ import numpy as np
 
 cdef enum:
     LARGEST_CG = 15                # Hessian products per step
-cdef double WIDEST = 0.125         # the first mu, in units of the margin
+cdef double WIDEST = 2.0           # the first mu, in units of the margin: at f = 0 half the slope of the hinge
 cdef double SHRINK = 0.3
 cdef double NARROWEST = 1e-8       # mu below which the gradient, a difference over mu, loses too many digits
 cdef double BALANCE = 0.5
@@ -28,7 +28,7 @@ cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective
 
 
 cdef class SmoothedNewton:
-    """The point and the smoothing of Newton's method.
+    """The point and the smoothing of Newton's method, which starts at 0, where the smoothest problem is easy.
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ cdef class SmoothedNewton:
     def _smooth_by(self, mu):
         self.risk.mu = (<SmoothedRisk> self.line.problem).mu = mu
         self.value, self.excess, self.progress = INFINITY, 0.0, True
-
-    def start(self, double[::1] coef, double[::1] scores):
-        """Start at this point."""
-        self.coef[:], self.scores[:] = coef, scores
-        self._smooth_by(WIDEST)
 
     def state(self):
         """Return the point, and mu with the rest."""
