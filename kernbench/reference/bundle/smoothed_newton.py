@@ -14,7 +14,7 @@ import numpy as np
 from kernbench.reference.bundle.line_search import line_search
 
 LARGEST_CG = 15  # Hessian products per step
-WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-8  # mu: the first one, in units of the margin; its factor, its end
+WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-10  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
 PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks

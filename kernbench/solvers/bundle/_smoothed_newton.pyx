@@ -21,7 +21,7 @@ cdef enum:
     LARGEST_CG = 15                # Hessian products per step
 cdef double WIDEST = 2.0           # the first mu, in units of the margin: at f = 0 half the slope of the hinge
 cdef double SHRINK = 0.3
-cdef double NARROWEST = 1e-8       # mu below which the gradient, a difference over mu, loses too many digits
+cdef double NARROWEST = 1e-10      # mu below which the gradient, a difference over mu, loses too many digits
 cdef double BALANCE = 0.5
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
 cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu shrinks
