@@ -113,7 +113,7 @@ class Cuts:
 
     def load(self, state):
         """Take cuts from the state of a solution; return whether there were any, and no more than fit."""
-        if not 0 < len(state["cuts"]) <= self.capacity:
+        if not 0 < len(state["cuts"]) <= self.capacity or state["cuts"].shape[1] != self.design.n_coef:
             return False
         self.elements, self.offsets, self.multipliers = state["cuts"], state["offsets"], state["multipliers"]
         self.idle = state["idle"].astype(int)

@@ -14,6 +14,10 @@ line search on scores. Three things differ, and divide the number of cuts by fiv
 * the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both
   sides of it;
 * a fit on a sample of the data comes first.
+
+With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed
+risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, and columns of sparse data
+that have no entries are left out.
 """
 
 from numbers import Integral
@@ -26,11 +30,16 @@ from kernbench.reference.bundle.cuts import Cuts
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
 from kernbench.reference.bundle.simplex_qp import simplex_qp
+from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
 from kernbench.solvers.base import Solution
+from kernbench.solvers.bundle.columns import without_empty_columns
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
 COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # cuts in a row that may change nothing
+MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
+FEWEST_CUTS = 10
+PACE = 8  # plain steps on many features that must halve gap / objective
 
 
 class CuttingPlanes:
@@ -59,14 +68,23 @@ class CuttingPlanes:
         return np.random.default_rng(self._seed)
 
     def _set_up(self, problem, rng, initial=None):
-        design = problem.design
+        design, self._columns = problem.design, None
+        self._n_features = design.n_coef
+        many = design.n_coef > LARGEST and not design.is_kernel
+        if many:
+            design, self._columns = without_empty_columns(design)
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
         self._preconditioner = None
-        if not design.is_kernel and design.n_coef <= LARGEST:
+        if not design.is_kernel and design.n_coef <= (min(problem.n, LARGEST) if many else LARGEST):
             rows = preconditioner_rows(problem.n, design.n_coef, rng)
             self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
+        self._smoothed, self._smoothing, self._last_share = None, False, np.inf
+        if many and self._preconditioner is None and problem.smoothed() is not None:
+            self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
+            size = max(MEMORY, 4 * design.X.size)
+            self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
@@ -118,7 +136,7 @@ class CuttingPlanes:
             coarse.tol, coarse.max_cuts, coarse._seed = COARSE_TOL, self.max_cuts, self._seed
             coarse._set_up(self._small_problem(), np.random.default_rng(self._seed))
             coarse.advance(COARSE_CUTS)
-            self._coef = self.design.embed(coarse._coef, self._sample)
+            self._coef = self.design.embed(coarse._found(), self._sample)
             self._warm = True
         self._n_steps = int(self._warm)
         if self._coef.any():
@@ -132,13 +150,19 @@ class CuttingPlanes:
         """Add the cut at a point; keep the point if it is the best so far."""
         risk, g = self.problem.risk(scores)
         objective = 0.5 * self.alpha * self.design.inner(coef, coef, scores) + risk
-        self._cuts.append(g, risk - g @ scores)
+        offset = risk - g @ scores
+        if self._smoothing:
+            g, offset = self._smoothed.take(coef, scores, risk)
+        self._cuts.append(g, offset)
         self._stuck += 1
         if self._objective is None or objective <= self._objective:
             if self._objective is None or objective < self._objective * (1 - 1e-14):
                 self._stuck = 0
             self._coef, self._scores, self._risk, self._objective = coef, scores, risk, objective
             self._cuts.kept = self.n_cuts - 1
+        if self._smoothing:
+            # The next step starts from the last point, be it the best or not, and ends where mu is too small.
+            self._cuts.kept, self._stuck = self.n_cuts - 1, 0
 
     def _raise_bound(self):
         """Solve the dual programme of the cuts."""
@@ -156,8 +180,19 @@ class CuttingPlanes:
         return bool(gap == 0 or (gap <= tol * self.objective() and (self.n_cuts > 1 or self._coef.any())))
 
     def _next_point(self):
-        """The end of the line search towards the minimiser of the model."""
+        """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         gap = self.gap()
+        if self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0:
+            if gap > 0.5 * self._last_share * self.objective():
+                self._smoothing = True
+            self._last_share = gap / self.objective()
+        if self._smoothing:
+            if self._smoothed.may_go_on(self._cuts.elements[self._cuts.kept]):
+                return self._smoothed.next_point()
+            # Plain steps from the best point, with exact cuts: the last smoothed ones are rounded differences.
+            self._smoothing, self._smoothed = False, None
+            self._cuts, self._dual = Cuts(self.design, self.max_cuts), -np.inf
+            return self._coef, self._scores
         plain = self._preconditioner is None or (self._was_newton and gap > 0.5 * self._last_gap)
         self._last_gap, self._was_newton = gap, not plain
         if plain:
@@ -228,7 +263,17 @@ class CuttingPlanes:
             "progress": np.array([kept, self._risk, self._dual, self._bound, self._last_gap, self._n_steps,
                                   self._was_newton, self._stuck], dtype=np.float64),
         }  # fmt: skip
-        return Solution(self._coef.copy(), 0.0, self.n_iter, state)
+        if self._smoothed is not None:
+            state |= self._smoothed.state() | {"pace": np.array([self._smoothing, self._last_share])}
+        return Solution(self._found(), 0.0, self.n_iter, state)
+
+    def _found(self):
+        """The coefficients of the best point, one for each column of the data."""
+        if self._columns is None:
+            return self._coef.copy()
+        coef = np.zeros(self._n_features)
+        coef[self._columns] = self._coef
+        return coef
 
     def _identifying_scores(self):
         """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
@@ -238,8 +283,9 @@ class CuttingPlanes:
 
     def _start_from(self, initial):
         keys = ["settings", "cuts", "offsets", "multipliers", "idle", "signature", "hessian", "progress"]
-        state = require_state(initial, self.design.n_coef, keys + ["cut_scores"] * self.design.is_kernel)
-        self._coef = np.array(initial.coef, dtype=np.float64)
+        state = require_state(initial, self._n_features, keys + ["cut_scores"] * self.design.is_kernel)
+        coef = np.array(initial.coef, dtype=np.float64)
+        self._coef = coef if self._columns is None else coef[self._columns]
         self._warm, self.n_iter = True, initial.n_iter
         if state is None or not self.problem.same_risk(state["settings"]):
             return
@@ -258,6 +304,13 @@ class CuttingPlanes:
         if state["settings"][0] == self.alpha:
             self._dual, self._bound, self._last_gap = dual, bound, last_gap
             self._n_steps, self._was_newton, self._stuck = int(n_steps), bool(was_newton), int(stuck)
+            if self._smoothed is not None and "pace" in initial.state:
+                smoothing, self._last_share = initial.state["pace"]
+                self._smoothing = bool(smoothing)
+                if self._smoothing:
+                    self._smoothed.load(initial.state)
+            else:
+                self._smoothed = None  # it was at its end
             self.converged = self._is_within(self.tol)
         else:
             # The Hessian does not depend on alpha: it serves two steps for the next one, too.

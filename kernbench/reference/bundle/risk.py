@@ -14,6 +14,10 @@ class Risk:
     ``take``.
     """
 
+    def smoothed(self):
+        """Return the smoothed risk, None where there is none."""
+        return None
+
     def same_risk(self, settings):
         """Whether the cuts of a problem with these settings are cuts of this one."""
         return np.array_equal(settings[1:], self.settings()[1:])

@@ -54,6 +54,10 @@ class PairwiseProblem(Risk):
         else:
             self.pairs = DrawnPairs(*self.drawn, self.n)
 
+    def smoothed(self):
+        """Return the risk with the hinge's kink rounded; a squared hinge has none."""
+        return SmoothedPairs(self.pairs, self.positive, self.squared)
+
     @property
     def centred_by(self):
         """The classes whose means the Hessian leaves out."""
@@ -110,3 +114,37 @@ class PairwiseProblem(Risk):
             part.drawn = first[inside].astype(np.int32), second[inside].astype(np.int32)
             part.pairs = DrawnPairs(*part.drawn, part.n)
         return part
+
+
+class SmoothedPairs:
+    """The mean over pairs of the hinge with its kink rounded over a width `mu`, or of the squared hinge.
+
+    With the margin m = s_i - s_j,
+
+        max over 0 <= p <= 1 of  p (1 - m) - mu p^2 / 2  =  ((1 - m)_+^2 - (1 - mu - m)_+^2) / (2 mu),
+
+    and a margin of 1 - mu is one of 1 where mu is added to the positive scores.
+    """
+
+    mu = None
+
+    def __init__(self, pairs, positive, squared):
+        self.pairs, self.positive, self.squared = pairs, positive, squared
+
+    def evaluate(self, scores):
+        """Return value and gradient, and the offset of the cut of the risk with these slopes."""
+        self.scores = scores
+        value, g = self.pairs.squared_hinge_loss_and_gradient(scores)
+        if self.squared:
+            return value, g, value - g @ scores
+        beyond, h = self.pairs.squared_hinge_loss_and_gradient(scores + self.mu * self.positive)
+        g = (g - h) / (2 * self.mu)
+        return (value - beyond) / (2 * self.mu), g, -g[self.positive].sum()
+
+    def hessian_product(self, v):
+        """The second derivative at the last scores, times v."""
+        product = self.pairs.squared_hinge_hessian_product(self.scores, v)
+        if self.squared:
+            return product
+        beyond = self.scores + self.mu * self.positive
+        return (product - self.pairs.squared_hinge_hessian_product(beyond, v)) / (2 * self.mu)

@@ -147,7 +147,7 @@ cdef class Cuts:
     def load(self, state):
         """Take cuts from the state of a solution; return whether there were any, and no more than fit."""
         m = len(state["cuts"])
-        if not 0 < m <= self.capacity:
+        if not 0 < m <= self.capacity or state["cuts"].shape[1] != self.design.n_coef:
             return False
         scores = state["cut_scores" if self.design.is_kernel else "cuts"]
         for kept, values in (

@@ -5,6 +5,7 @@ from kernbench.solvers.design._design cimport Design
 from kernbench.solvers.bundle._line_search cimport SampledLine
 from kernbench.solvers.bundle._preconditioner cimport Preconditioner
 from kernbench.solvers.bundle._risk cimport Risk
+from kernbench.solvers.bundle._smoothed_newton cimport SmoothedNewton
 
 
 cdef class CuttingPlanes:
@@ -17,7 +18,12 @@ cdef class CuttingPlanes:
     cdef Cuts cuts
     cdef SampledLine line
     cdef Preconditioner preconditioner
+    cdef SmoothedNewton smoothed         # None with a preconditioner, with a kernel, and once mu is too small
+    cdef bint smoothing                  # whether steps are taken on the smoothed risk by now
+    cdef double last_share               # gap / objective, PACE cuts ago
     cdef object sample
+    cdef object columns                  # of the data that have entries, where the design holds these only; else None
+    cdef Py_ssize_t n_features           # coefficients of a solution
     cdef long long seed
     cdef double alpha
     # the programme of the Newton step: the cuts times L^-T (M = L L'), their values at the best point, their shares

@@ -15,6 +15,10 @@ Three things differ, and divide the number of cuts by five to ten:
 * a fit on a sample of the data comes first.
 
 An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
+
+With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed risk
+(see `_smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, so that they need about the memory of
+the data, and columns of sparse data that have no entries are left out.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -24,6 +28,7 @@ from kernbench.solvers.design._design cimport Design, dot
 from kernbench.solvers.bundle._line_search cimport SampledLine
 from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditioner_for
 from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
+from kernbench.solvers.bundle._smoothed_newton cimport SmoothedNewton
 
 from numbers import Integral
 
@@ -32,11 +37,16 @@ import numpy as np
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
+from kernbench.solvers.bundle._preconditioner import LARGEST
+from kernbench.solvers.bundle.columns import without_empty_columns
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
     COARSE_CUTS = 30
     STUCK = 10             # cuts in a row that may change nothing
+    MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
+    FEWEST_CUTS = 10
+    PACE = 8               # plain steps on many features that must halve gap / objective
 cdef double COARSE_TOL = 0.03
 
 
@@ -67,11 +77,18 @@ cdef class CuttingPlanes:
 
     def _set_up(self, Risk problem, rng, initial=None):
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
-        d, n = problem.design.n_coef, problem.n
+        self.n_features = self.design.n_coef
+        many = self.n_features > LARGEST and not self.design.is_kernel
+        if many:
+            self.design, self.columns = without_empty_columns(self.design)
+        d, n = self.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
         self.line = SampledLine(small, self.sample)
-        self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
+        if not many or d <= n:
+            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
+        if many and self.preconditioner is None:
+            self._smooth(small)
         self.cuts = Cuts(self.design, self.max_cuts)
         self.Z = np.empty((self.max_cuts + 1 if self.preconditioner is not None else 1, d))
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
@@ -79,8 +96,18 @@ cdef class CuttingPlanes:
         self.scores, self.next_scores, self.moved = np.zeros(n), np.empty(n), np.empty(n)
         self.g = np.empty(n)
         self.value, self.bound, self.dual, self.last_gap = INFINITY, 0.0, -INFINITY, INFINITY
+        self.last_share = INFINITY
         if initial is not None:
             self._start_from(initial)
+
+    def _smooth(self, Risk small):
+        """Take steps on the smoothed risk, if there is one, and bound the memory of the cuts."""
+        risk = self.problem.smoothed()
+        if risk is not None:
+            line = SampledLine(small.smoothed(), self.sample)
+            self.smoothed = SmoothedNewton(risk, line, self.design, self.alpha)
+            size = max(MEMORY, 4 * self.design.X.size)
+            self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // self.design.n_coef))
 
     @property
     def n_cuts(self):
@@ -125,7 +152,7 @@ cdef class CuttingPlanes:
             part = self.problem.take(self.sample, self.design.take(self.sample))
             coarse._set_up(part, np.random.default_rng(self.seed))
             coarse.advance(COARSE_CUTS)
-            self.coef = self.design.embed(np.asarray(coarse.coef), self.sample)
+            self.coef = self.design.embed(coarse._found(), self.sample)
             self.warm = True
         self.n_steps = self.warm
         if np.any(self.coef):
@@ -134,13 +161,16 @@ cdef class CuttingPlanes:
 
     cdef int _evaluate(self) except -1 nogil:
         """Add the cut at the next point; keep the point if it is the best so far."""
-        cdef double risk, value
+        cdef double risk, value, offset
         risk = self.problem.risk(&self.next_scores[0], &self.g[0])
         refuse_nan(risk)
         answer_signals()
         value = risk + 0.5 * self.alpha * self.design.inner(&self.next_coef[0], &self.next_coef[0],
                                                             &self.next_scores[0])
-        self.cuts.append(&self.g[0], risk - dot(&self.g[0], &self.next_scores[0], self.problem.n))
+        offset = risk - dot(&self.g[0], &self.next_scores[0], self.problem.n)
+        if self.smoothing:
+            offset = self.smoothed.take(&self.next_coef[0], &self.next_scores[0], risk, &self.g[0])
+        self.cuts.append(&self.g[0], offset)
         self.stuck += 1
         if value <= self.value:
             if value < self.value * (1 - 1e-14):
@@ -148,6 +178,9 @@ cdef class CuttingPlanes:
             self.value, self.best_risk, self.cuts.kept = value, risk, self.cuts.n_cuts - 1
             self.coef, self.next_coef = self.next_coef, self.coef
             self.scores, self.next_scores = self.next_scores, self.scores
+        if self.smoothing:
+            # The next step starts from the last point, be it the best or not, and ends where mu is too small.
+            self.cuts.kept, self.stuck = self.cuts.n_cuts - 1, 0
         return 0
 
     cdef int _raise_bound(self) except -1 nogil:
@@ -172,11 +205,24 @@ cdef class CuttingPlanes:
         return gap <= 0 or (gap <= tol * self.value and moved)
 
     cdef int _next_point(self) except -1 nogil:
-        """The end of the line search towards the minimiser of the model."""
+        """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         cdef:
             Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
             double gap = self.value - self.bound, slope, curvature, t
             bint plain = self.preconditioner is None or (self.was_newton and gap > 0.5 * self.last_gap)
+        if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0:
+            if gap > 0.5 * self.last_share * self.value:
+                self.smoothing = True
+            self.last_share = gap / self.value
+        if self.smoothing:
+            if self.smoothed.may_go_on(&self.cuts.elements[self.cuts.kept, 0]):
+                return self.smoothed.next_point(&self.step[0], &self.moved[0], &self.next_coef[0], &self.next_scores[0])
+            with gil:
+                self.smoothed = None
+            # Plain steps from the best point, with exact cuts: the last smoothed ones are rounded differences.
+            self.smoothing, self.cuts.n_cuts, self.cuts.kept, self.dual = False, 0, -1, -INFINITY
+            self.next_coef[:], self.next_scores[:] = self.coef, self.scores
+            return 0
         self.last_gap, self.was_newton = gap, not plain
         if plain:
             for k in range(d):
@@ -261,7 +307,17 @@ cdef class CuttingPlanes:
             "progress": np.array([self.cuts.kept, self.best_risk, self.dual, self.bound, self.last_gap, self.n_steps,
                                   self.was_newton, self.stuck], dtype=np.float64),
         }
-        return Solution(np.array(self.coef), 0.0, self.n_iter, state)
+        if self.smoothed is not None:
+            state |= self.smoothed.state() | {"pace": np.array([self.smoothing, self.last_share])}
+        return Solution(self._found(), 0.0, self.n_iter, state)
+
+    def _found(self):
+        """The coefficients of the best point, one for each column of the data."""
+        if self.columns is None:
+            return np.array(self.coef)
+        coef = np.zeros(self.n_features)
+        coef[self.columns] = self.coef
+        return coef
 
     def _identifying_scores(self):
         """Return scores that identify the data: those of the best point or, where it is 0, of the first cut."""
@@ -271,8 +327,9 @@ cdef class CuttingPlanes:
 
     def _start_from(self, initial):
         keys = ["settings", "cuts", "offsets", "multipliers", "idle", "signature", "hessian", "progress"]
-        state = require_state(initial, self.design.n_coef, keys + ["cut_scores"] * self.design.is_kernel)
-        self.coef = np.array(initial.coef, dtype=np.float64)
+        state = require_state(initial, self.n_features, keys + ["cut_scores"] * self.design.is_kernel)
+        coef = np.array(initial.coef, dtype=np.float64)
+        self.coef = coef if self.columns is None else coef[self.columns]
         self.warm, self.n_iter = True, initial.n_iter
         if state is None or not self.problem.same_risk(state["settings"]):
             return
@@ -291,6 +348,13 @@ cdef class CuttingPlanes:
         if state["settings"][0] == self.alpha:
             self.dual, self.bound, self.last_gap = dual, bound, last_gap
             self.n_steps, self.was_newton, self.stuck = int(n_steps), bool(was_newton), int(stuck)
+            if self.smoothed is not None and "pace" in initial.state:
+                smoothing, self.last_share = initial.state["pace"]
+                self.smoothing = bool(smoothing)
+                if self.smoothing:
+                    self.smoothed.load(initial.state, self.problem)
+            else:
+                self.smoothed = None     # it was at its end
             self.converged = self._is_within(self.tol)
         else:
             # The Hessian does not depend on alpha: it serves two steps for the next one, too.

@@ -15,5 +15,13 @@ cdef class Risk:
     cdef int density(self, const double *scores, double *h) except -1 nogil
 
 
+# A risk with its kinks rounded over a width mu.
+cdef class SmoothedRisk(Risk):
+    cdef double mu
+    cdef double offset                       # of the cut of the risk with the slopes of the last call of `risk`
+    # The second derivative at the scores of the last call of `risk`, times v.
+    cdef void hessian_product(self, const double *v, double *product) noexcept nogil
+
+
 cdef int refuse_nan(double value) except -1 nogil
 cdef int answer_signals() except -1 nogil

@@ -32,6 +32,10 @@ cdef class Risk:
     cdef int density(self, const double *scores, double *h) except -1 nogil:
         return 0
 
+    def smoothed(self):
+        """Return the `SmoothedRisk` of this risk, None where there is none."""
+        return None
+
     def same_risk(self, settings):
         """Whether the cuts of a problem with these settings, of which alpha is the first, are cuts of this one."""
         return np.array_equal(settings[1:], self.settings()[1:])
@@ -45,6 +49,14 @@ cdef class Risk:
         """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
         size = np.abs(scores).max() * self.n
         return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
+
+
+cdef class SmoothedRisk(Risk):
+    """Base of the smoothed risks: R_mu(s) = max_p <slopes(p), s> + offset(p) - mu/2 mean p^2 over what R is the maximum
+    of, so that its gradient is the slope of a cut of R."""
+
+    cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+        pass
 
 
 cdef int refuse_nan(double value) except -1 nogil:

@@ -26,7 +26,8 @@ cdef class Bundle(CuttingPlanes):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
-        Cuts kept at the most, at least 3; beyond, the two of least weight become one.
+        Cuts kept at the most, at least 3; beyond, the two of least weight become one. With more than 1,500 features
+        fewer, at least 10, where these would take much more memory than the data.
     random_state : None, int, RandomState or Generator
         For the pairs, and for the sample of the first fit.
     initial : Solution, optional

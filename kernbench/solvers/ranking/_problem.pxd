@@ -1,7 +1,7 @@
 # The problem of the ROC-SVM, for compiled solvers.
 
 from kernbench.ranking._pairs cimport Pairs
-from kernbench.solvers.bundle._risk cimport Risk
+from kernbench.solvers.bundle._risk cimport Risk, SmoothedRisk
 
 
 cdef class PairwiseProblem(Risk):
@@ -10,3 +10,10 @@ cdef class PairwiseProblem(Risk):
     cdef Pairs pairs
     cdef const unsigned char[::1] mask   # `positive`
     cdef double _variance(self, const double *scores, unsigned char members) noexcept nogil
+
+
+cdef class SmoothedPairs(SmoothedRisk):
+    cdef bint squared
+    cdef Pairs pairs, narrower           # `narrower` ranks scores with the margin 1 - mu
+    cdef const unsigned char[::1] mask
+    cdef double[::1] shifted, slopes     # of `narrower`

@@ -4,8 +4,8 @@ from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
 
 from kernbench.kernels.engine._engine cimport allocate
-from kernbench.solvers.design._design cimport Design
-from kernbench.solvers.bundle._risk cimport refuse_nan
+from kernbench.solvers.design._design cimport Design, dot
+from kernbench.solvers.bundle._risk cimport SmoothedRisk, refuse_nan
 
 import numpy as np
 
@@ -55,10 +55,12 @@ cdef class PairwiseProblem(Risk):
     def _pair_up(self):
         self.mask = self.centred_by = self.positive.view(np.uint8)
         self.at_zero = 1.0      # every pair is one margin short
+        self.pairs = self._new_pairs()
+
+    def _new_pairs(self):
         if self.drawn is None:
-            self.pairs = AllPairs(self.positive, self.weights)
-        else:
-            self.pairs = DrawnPairs(*self.drawn, self.n)
+            return AllPairs(self.positive, self.weights)
+        return DrawnPairs(*self.drawn, self.n)
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
         if self.squared:
@@ -113,6 +115,16 @@ cdef class PairwiseProblem(Risk):
                 total += (scores[i] - mean) ** 2
         return total / count
 
+    def smoothed(self):
+        """Return the risk with the hinge's kink rounded; a squared hinge has none."""
+        cdef SmoothedPairs smooth = SmoothedPairs.__new__(SmoothedPairs)
+        smooth.n, smooth.squared, smooth.mask = self.n, self.squared, self.mask
+        smooth.pairs = self._new_pairs()
+        if not self.squared:
+            smooth.narrower = self._new_pairs()
+            smooth.shifted, smooth.slopes = np.empty(self.n), np.empty(self.n)
+        return smooth
+
     def settings(self):
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
         n_pairs = 0 if self.drawn is None else len(self.drawn[0])
@@ -141,3 +153,37 @@ cdef class PairwiseProblem(Risk):
             part.drawn = first[inside], second[inside]
         part._pair_up()
         return part
+
+
+cdef class SmoothedPairs(SmoothedRisk):
+    """The mean over pairs of the hinge with its kink rounded, or of the squared hinge. With the margin m = s_i - s_j
+
+        max over 0 <= p <= 1 of  p (1 - m) - mu p^2 / 2  =  ((1 - m)_+^2 - (1 - mu - m)_+^2) / (2 mu),
+
+    and a margin of 1 - mu is one of 1 where mu is added to the positive scores.
+    """
+
+    cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double value = self.pairs.squared_hinge(scores, gradient)
+        if self.squared:
+            self.offset = value - dot(gradient, scores, self.n)
+            return value
+        for i in range(self.n):
+            self.shifted[i] = scores[i] + self.mu * self.mask[i]
+        value -= self.narrower.squared_hinge(&self.shifted[0], &self.slopes[0])
+        self.offset = 0.0     # the mean of p
+        for i in range(self.n):
+            gradient[i] = (gradient[i] - self.slopes[i]) / (2.0 * self.mu)
+            if self.mask[i]:
+                self.offset -= gradient[i]
+        return value / (2.0 * self.mu)
+
+    cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+        cdef Py_ssize_t i
+        self.pairs.hessian_product(v, product)
+        if self.squared:
+            return
+        self.narrower.hessian_product(v, &self.slopes[0])
+        for i in range(self.n):
+            product[i] = (product[i] - self.slopes[i]) / (2.0 * self.mu)

@@ -1,0 +1,104 @@
+"""Newton steps on a smoothed risk, by conjugate gradients: the directions of cutting planes on many features.
+
+Where there are too many features for a matrix of the second derivatives, the risk R is smoothed: R_mu is its
+lower envelope by parabolas, its kinks rounded over a width mu. Truncated Newton steps minimise
+alpha/2 |f|^2 + R_mu, and mu shrinks as soon as the point is nearer to that minimum than R_mu is to R:
+
+    |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
+
+The gradient of R_mu is the slope of a cut of R.
+"""
+
+import numpy as np
+
+from kernbench.reference.bundle.line_search import line_search
+
+LARGEST_CG = 15  # Hessian products per step
+WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-10  # mu: the first one, in units of the margin; its factor, its end
+BALANCE = 0.5
+RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
+PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks
+
+
+class SmoothedNewton:
+    """The point and the smoothing of Newton's method, which starts at 0, where the smoothest problem is easy.
+
+    Parameters
+    ----------
+    problem : Risk
+    small : Risk
+        The problem of the `sample`, for the line search.
+    sample : ndarray of int
+    design : FeatureDesign
+    """
+
+    def __init__(self, problem, small, sample, design):
+        self.problem, self.design, self.alpha = problem, design, problem.alpha
+        self.risk, self.small, self.sample = problem.smoothed(), small.smoothed(), sample
+        self.coef, self.scores = np.zeros(design.n_coef), np.zeros(problem.n)
+        self._smooth_by(WIDEST)
+
+    def _smooth_by(self, mu):
+        self.risk.mu = self.small.mu = mu
+        self.value, self.excess, self.progress = np.inf, 0.0, True
+
+    def state(self):
+        """Return the point, and mu with the rest."""
+        return {"iterate": self.coef.copy(), "smoothing": np.array([self.risk.mu, self.value, self.progress])}
+
+    def load(self, state):
+        """Go on from the state of a solution for the same problem."""
+        coef = np.array(state["iterate"])
+        mu, value, progress = state["smoothing"]
+        self._smooth_by(mu)
+        scores = self.design.scores(coef)
+        self.take(coef, scores, self.problem.risk(scores)[0])
+        self.value, self.progress = value, bool(progress)
+
+    def take(self, coef, scores, risk):
+        """Move to a point where the risk is known; return slopes and offset of a cut there."""
+        smoothed, g, offset = self.risk.evaluate(scores)
+        value = smoothed + 0.5 * self.alpha * coef @ coef
+        self.coef, self.scores = coef, scores
+        self.progress = value < self.value - PROGRESS * abs(value)
+        self.value, self.excess = value, risk - smoothed
+        return g, offset
+
+    def may_go_on(self, element):
+        """Take the gradient of the smoothed risk; shrink mu where it is time. False once mu is too small."""
+        self.gradient = self.alpha * self.coef + element
+        if self.progress and self.gradient @ self.gradient > 2 * self.alpha * BALANCE * self.excess:
+            return True
+        self.risk.mu = self.small.mu = self.risk.mu * SHRINK
+        self.value = np.inf
+        return self.risk.mu >= NARROWEST
+
+    def next_point(self):
+        """The end of a line search along the Newton direction; the same point again where mu has just shrunk."""
+        if np.isinf(self.value):
+            return self.coef, self.scores
+        step, moved = self._newton_step()
+        slope, curvature, t = self.gradient @ step, self.alpha * step @ step, 0.0
+        here, along = self.scores[self.sample], moved[self.sample]
+        offset = slope - self.small.evaluate(here)[1] @ along
+        if slope < 0:
+            t = line_search(
+                lambda t: offset + curvature * t + self.small.evaluate(here + t * along)[1] @ along, slope
+            )
+        return self.coef + t * step, self.scores + t * moved
+
+    def _newton_step(self):
+        """Solve (alpha I + X' H X) step = -gradient by conjugate gradients; return step and X step."""
+        step, moved, residual = np.zeros(len(self.gradient)), np.zeros(len(self.scores)), -self.gradient
+        p, rr = residual, residual @ residual
+        goal = RESIDUAL**2 * rr
+        for _ in range(LARGEST_CG):
+            p_scores = self.design.scores(p)
+            product = self.design.combine(self.risk.hessian_product(p_scores)) + self.alpha * p
+            length = rr / (p @ product)
+            step, moved, residual = step + length * p, moved + length * p_scores, residual - length * product
+            last, rr = rr, residual @ residual
+            if rr <= goal:
+                break
+            p = residual + rr / last * p
+        return step, moved
