@@ -6,6 +6,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from kernbench.kernels.bandwidth import is_spread
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.engine.prepared import prepare, storage_of
 from kernbench.kernels.functions import Linear
@@ -199,4 +200,4 @@ def _weighted_scale(X, weights):
     else:
         mean = (weights @ X).sum() / n_entries
         variance = (weights @ np.square(X - mean)).sum() / n_entries
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 / (X.shape[1] * variance) if is_spread(variance, mean) else 1.0

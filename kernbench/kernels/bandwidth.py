@@ -12,6 +12,7 @@ from kernbench.kernels.threads import single_threaded_blas
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows are not filled up
 CHUNK_VALUES = 4_000_000
+ROUNDINGS = 8.0  # of the mean of equal entries, in units of the last place, at most
 METRICS = ("euclidean", "l1")
 
 
@@ -83,8 +84,9 @@ def _manhattan(X):
 
 
 def scale(X):
-    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all
-    equal.
+    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all equal.
+
+    A variance that rounding of the mean accounts for is 0 (scikit-learn takes it: 4e32 for entries of 0.1).
 
     Parameters
     ----------
@@ -105,4 +107,9 @@ def scale(X):
         height = max(1, CHUNK_VALUES // max(1, X.shape[1]))
         chunks = (X[start : start + height] for start in range(0, X.shape[0], height))
         squares = sum(np.square(chunk - mean, dtype=np.float64).sum() for chunk in chunks)
-    return float(n_entries / (X.shape[1] * squares)) if squares > 0 else 1.0
+    return float(n_entries / (X.shape[1] * squares)) if is_spread(squares / n_entries, mean) else 1.0
+
+
+def is_spread(variance, mean):
+    """Whether a variance is more than rounding of the mean accounts for."""
+    return variance > (ROUNDINGS * np.finfo(float).eps * mean) ** 2
