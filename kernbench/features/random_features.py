@@ -261,7 +261,7 @@ class RandomFeatures(KernelTransformer):
         for name, lowest, largest in (("seed_", 0, MAX_SEED), ("n_features_in_", 1, np.iinfo(np.intp).max)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or not lowest <= value <= largest:
-                raise ValueError(f"{name} is no integer from {lowest} to {largest}")
+                raise ValueError(f"{name} is not an integer from {lowest} to {largest}")
         names = getattr(self, "feature_names_in_", None)
         if names is not None and len(names) != self.n_features_in_:
             raise ValueError("feature_names_in_ has another length")

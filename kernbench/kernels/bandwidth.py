@@ -1,4 +1,4 @@
-"""Length scales told by the data: the median heuristic, and scikit-learn's ``gamma="scale"``."""
+"""Length scales estimated from the data: the median heuristic, and scikit-learn's ``gamma="scale"``."""
 
 import numpy as np
 from scipy import sparse
@@ -36,7 +36,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     -------
     float
         Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
-        even. 1 if the median is 0: half of the pairs are equal, and no length can be told.
+        even. 1 if the median is 0: half of the pairs are equal, and define no length.
     """
     if metric not in METRICS:
         raise ValueError(unknown_name("metric", metric, METRICS))

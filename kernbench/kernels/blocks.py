@@ -27,7 +27,7 @@ def as_rows(X, name="X"):
 
 
 def checked_rows(X, name="X"):
-    """Return X as `as_rows` does, for rows that nobody has looked at yet.
+    """Return X as `as_rows` does, for rows that have not been checked.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Length scales told by the data, in plain NumPy: every pair of rows by itself."""
+"""Length scales estimated from the data, in plain NumPy: every pair of rows by itself."""
 
 import numpy as np
 from scipy import sparse
