@@ -83,7 +83,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _checked(self, X, y="no_validation", *, reset):
         """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.
 
-        Whoever overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
+        A subclass that overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
         ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
         """
         checked = check_rows(self, X, y, reset=reset, accept_sparse=not is_precomputed(self.kernel))

@@ -15,8 +15,8 @@ from kernbench.validation.numbers import check_number
 def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):
     """Return one block of random features of a kernel.
 
-    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on the
-    other rows, on threads, or on what was drawn before. Its mean over seeds is E[Z Z'^T] = k(X, X').
+    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on threads or
+    on what was drawn before, and on the other rows only by rounding (of BLAS, for other numbers of rows). Its mean over seeds is E[Z Z'^T] = k(X, X').
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
         float32 gives float32 features, anything else float64.
     kernel : Kernel
     form, draws : str
-        As in `RandomFeatures`; ``"exact"`` is no form of a block, and ``"auto"`` never means it.
+        As in `RandomFeatures`; ``"exact"`` is not a form of blocks, and ``"auto"`` never selects it.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     Notes
     -----
     Columns b m to (b + 1) m of ``RandomFeatures(kernel, n, block_size=m, random_state=seed)`` are
-    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is no sum.
+    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is not a sum.
 
-    Who needs the same block for many batches of rows draws it once, with `FeatureBlocks`.
+    To use the same block for many batches of rows, draw it once with `FeatureBlocks`.
     """
     X = as_floats(X)
     blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)

@@ -6,10 +6,12 @@
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;
 * :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches behind a bounded cache, counted;
-* :mod:`~kernbench.kernels.engine.prepared` -- rows as the engine takes them: lifted, centred, scaled, laid out;
+* :mod:`~kernbench.kernels.engine.prepared` -- rows as the engine takes them: lifted, centred (``centre``), scaled,
+  laid out;
 * :mod:`~kernbench.kernels.engine.engines` -- which engine computes what. ``_engine`` shares tiles out over threads;
   ``_gemm_engine``, ``_coordinates_engine``, ``_sparse_engine`` and ``_combined_engine`` compute them, with the loops of
-  ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per pair of entries) and ``_tiles.h`` (the rest).
+  ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per feature) and ``_tiles.h`` (the rest). Matérn
+  kernels of any order have a table (``matern_table``).
 """
 
 from kernbench.kernels import functions

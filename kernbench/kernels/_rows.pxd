@@ -14,7 +14,7 @@ cdef class KernelRows:
     cdef Engine engine
     cdef Py_ssize_t pool_bytes, row_bytes, n_used
     cdef char *base
-    cdef bint promised                   # rows were given slots but not yet computed
+    cdef bint reserved                   # rows were given slots but not yet computed
     cdef bint in_place                   # a precomputed matrix in the right type: its rows are where they are
     cdef Py_ssize_t[::1] slot_of         # slot of a row, or -1
     cdef Py_ssize_t[::1] owner           # row of a slot, or -1

@@ -94,7 +94,7 @@ cdef class KernelRows:
         self.newer = np.full(ring + 1, ring, dtype=np.intp)
         self.older = np.full(ring + 1, ring, dtype=np.intp)
         self.n_used = 0
-        self.promised = False
+        self.reserved = False
 
     # --- for solvers ---------------------------------------------------------------------------------------------
 
@@ -119,12 +119,12 @@ cdef class KernelRows:
         if m > self.capacity:
             with gil:
                 raise ValueError(f"{m} rows asked for at once from a cache of {self.capacity}: raise cache_size")
-        if self.promised:
+        if self.reserved:
             with gil:
                 self._forget()
         missing = <Py_ssize_t *> allocate(m * sizeof(Py_ssize_t))
         targets = <void **> allocate(m * sizeof(void *))
-        # Rows that are here first, so that making room for the others cannot throw them out.
+        # Cached rows first, so that making room for the others cannot evict them.
         for q in range(m):
             slot = self.slot_of[indices[q]]
             if slot >= 0:
@@ -142,14 +142,14 @@ cdef class KernelRows:
             rows[q] = self.base + slot * self.row_bytes
         self.n_evaluations += n_missing * self.n_rows
         self.n_cached += (m - n_missing) * self.n_rows
-        # If `fill` raises, the promise stands, and the next call forgets the rows it did not get.
-        self.promised = True
+        # If `fill` raises, the reservation stands, and the next call discards the rows that were not computed.
+        self.reserved = True
         try:
             self.engine.fill(missing, n_missing, targets)
         finally:
             free(missing)
             free(targets)
-        self.promised = False
+        self.reserved = False
         return 0
 
     cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1:
@@ -160,7 +160,7 @@ cdef class KernelRows:
             char *row
         if m == 0:
             return 0
-        if self.promised:
+        if self.reserved:
             self._forget()
         for q in range(m):
             if self.in_place:
@@ -223,25 +223,25 @@ cdef class KernelRows:
     def restrict(self, const Py_ssize_t[::1] keep):
         """Look at a subset of the rows and columns only, renumbered in the order of `keep` (ascending).
 
-        Cached rows of the subset are kept, squeezed to its columns; they take less room, so more of them fit.
+        Cached rows of the subset are kept, compacted to its columns; they take less memory, so more of them fit.
         """
         cdef:
             Py_ssize_t n_old = self.n_rows, n_new = keep.shape[0], old_bytes = self.row_bytes, old_capacity
             Py_ssize_t slot, i, j, target = 0
             char *source
-            char *squeezed
+            char *compacted
         if not self.can_restrict:
             raise ValueError("a precomputed kernel cannot be restricted")
         kept = self._checked(keep, n_old)
         if np.any(np.diff(kept) <= 0):
-            raise ValueError("keep must be ascending: rows are squeezed in place")
-        if self.promised:
+            raise ValueError("keep must be ascending: rows are compacted in place")
+        if self.reserved:
             self._forget()
         old_owner, old_newer = np.asarray(self.owner), np.asarray(self.newer)
         old_capacity = self.capacity
         position = np.full(n_old, -1, dtype=np.intp)
         position[np.asarray(keep)] = np.arange(n_new)
-        # Slots in memory order: a squeezed row never reaches beyond the rows still to be moved.
+        # Slots in memory order: a compacted row never reaches beyond the rows still to be moved.
         cdef Py_ssize_t[::1] new_position = position
         cdef Py_ssize_t[::1] moved = np.full(old_capacity + 1, -1, dtype=np.intp)
         cdef Py_ssize_t new_bytes = max(n_new, 1) * self.engine.item
@@ -249,13 +249,13 @@ cdef class KernelRows:
             if new_position[self.owner[slot]] < 0:
                 continue
             source = self.base + slot * old_bytes
-            squeezed = self.base + target * new_bytes
+            compacted = self.base + target * new_bytes
             if self.single:
                 for j in range(n_new):
-                    (<float *> squeezed)[j] = (<float *> source)[keep[j]]
+                    (<float *> compacted)[j] = (<float *> source)[keep[j]]
             else:
                 for j in range(n_new):
-                    (<double *> squeezed)[j] = (<double *> source)[keep[j]]
+                    (<double *> compacted)[j] = (<double *> source)[keep[j]]
             moved[slot] = target
             target += 1
         self._use((<Operand> self.engine.X).take(np.asarray(keep)))
@@ -275,7 +275,7 @@ cdef class KernelRows:
         if self.n_rows != self.operand.n_rows:
             self._use(self.operand)
 
-    # --- for people ----------------------------------------------------------------------------------------------
+    # --- for Python ----------------------------------------------------------------------------------------------
 
     def batch(self, indices):
         """Return the rows `indices` as a fresh array of shape (m, n_rows), through the cache."""

@@ -1,4 +1,4 @@
-"""Length scales told by the data: the median heuristic, and scikit-learn's ``gamma="scale"``."""
+"""Length scales estimated from the data: the median heuristic, and scikit-learn's ``gamma="scale"``."""
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,7 @@ from kernbench.kernels.threads import single_threaded_blas
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows are not filled up
 CHUNK_VALUES = 4_000_000
+ROUNDINGS = 8.0  # of the mean of equal entries, in units of the last place, at most
 METRICS = ("euclidean", "l1")
 
 
@@ -35,7 +36,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     -------
     float
         Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
-        even. 1 if the median is 0: half of the pairs are equal, and no length can be told.
+        even. 1 if the median is 0: half of the pairs are equal, and define no length.
     """
     if metric not in METRICS:
         raise ValueError(unknown_name("metric", metric, METRICS))
@@ -83,8 +84,9 @@ def _manhattan(X):
 
 
 def scale(X):
-    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all
-    equal.
+    """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all equal.
+
+    A variance that rounding of the mean accounts for is 0 (scikit-learn takes it: 4e32 for entries of 0.1).
 
     Parameters
     ----------
@@ -105,4 +107,9 @@ def scale(X):
         height = max(1, CHUNK_VALUES // max(1, X.shape[1]))
         chunks = (X[start : start + height] for start in range(0, X.shape[0], height))
         squares = sum(np.square(chunk - mean, dtype=np.float64).sum() for chunk in chunks)
-    return float(n_entries / (X.shape[1] * squares)) if squares > 0 else 1.0
+    return float(n_entries / (X.shape[1] * squares)) if is_spread(squares / n_entries, mean) else 1.0
+
+
+def is_spread(variance, mean):
+    """Whether a variance is more than rounding of the mean accounts for."""
+    return variance > (ROUNDINGS * np.finfo(float).eps * mean) ** 2

@@ -1,9 +1,8 @@
 """The base of all kernels, small frozen dataclasses callable on two sets of rows; sums and products of kernels.
 
-A kernel says what it computes; *how* a tile of it is computed fast is the business of the compiled engine, which a
-kernel addresses by `routine` (the compiled routine of its values) and `constants` (its numbers). In between, rows are
-prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root, logarithm, ...),
-moved together, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
+A kernel defines the values; the compiled engine computes tiles of them, by the kernel's `routine` and `constants`.
+In between, rows are prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root,
+logarithm, ...), centred, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
 """
 
 from dataclasses import dataclass
@@ -57,13 +56,13 @@ class Kernel:
         Values are sums or products over the features of one term each; otherwise they are a function of the inner
         product of the prepared rows.
     norm_factor : float or None
-        The terms of rows are this multiple of their squared norms; `row_terms` tells others.
+        The terms of rows are this multiple of their squared norms; other terms are returned by `row_terms`.
     unit_rows : bool
         Prepared rows are scaled to length 1 each, instead of by `unit`.
     n_streams : int
         How many numbers `streams` makes of one entry.
     refuses_infinity : bool
-        Refuse prepared rows that leave the range of the precision; otherwise infinities are computed with.
+        Prepared rows that leave the range of the precision raise an error; otherwise infinities are passed on.
     lower : float or None
         Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
     components : tuple of Kernel
@@ -160,7 +159,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def check_domain(self, X, feature_names=None):
-        """Raise ValueError if an entry of X is outside the kernel's domain; NaN is not looked for.
+        """Raise ValueError if an entry of X is outside the kernel's domain; NaN is ignored.
 
         Parameters
         ----------

@@ -161,5 +161,5 @@ def test_a_kernel_that_is_called_refuses_nan_and_infinity(kernel, storage, value
 def test_indices_out_of_range_are_refused(kernel, index):
     X = sparse.csr_matrix((np.ones(2), [0, 1], [0, 1, 2]), shape=(2, 3))
     X.indices[1] = index
-    with pytest.raises(ValueError, match=r"column indices outside \[0, 3\)"):
+    with pytest.raises(ValueError, match="column indices go from 0 to 2"):
         kernel(X)

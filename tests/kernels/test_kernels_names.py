@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from kernbench.kernels import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 from kernbench.kernels.names import NAMES, resolve_gamma, resolve_kernel
+from kernbench.reference.kernels.bandwidth import scale
 
 
 @pytest.fixture
@@ -31,9 +32,12 @@ def test_scale_is_scikit_learns(wide_X, storage, offset, single):
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
-def test_scale_of_constant_data_is_one(storage):
-    assert resolve_gamma("scale", storage(np.full((5, 3), 2.0))) == 1.0
-    assert resolve_gamma("scale", storage(np.zeros((5, 3)))) == 1.0
+@pytest.mark.parametrize("value", [0.0, 2.0, 0.1, 1e8 / 3, -1e-30 / 3])
+def test_scale_of_constant_data_is_one(storage, value):
+    """Though the mean is rounded."""
+    for dtype in (np.float32, np.float64):
+        assert resolve_gamma("scale", storage(np.full((61, 7), value, dtype=dtype))) == 1.0
+    assert scale(np.full((60, 3), value)) == 1.0
 
 
 def test_auto_is_one_over_the_number_of_features(wide_X):

@@ -166,7 +166,7 @@ STEPS = st.lists(
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(steps=STEPS, capacity=st.integers(0, 8))
 def test_restricted_rows_are_rows_of_the_submatrix(thin_rows, kind, sparse, steps, capacity):
-    """Restricted again and again, released, restricted anew: cached rows are squeezed, more of them fit."""
+    """Restricted again and again, released, restricted anew: cached rows are compacted, more of them fit."""
     X, kernel = thin_rows(N, 12, density=0.15 if sparse else 1.0), KINDS[kind]
     K = kernel(X)
     rows = KernelRows(X, kernel, cache_bytes=capacity * N * 8, dtype=np.float64)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.bandwidth import is_spread
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Callable, Linear
 from kernbench.kernels.names import NAMES, resolve_gamma, resolve_kernel
@@ -77,7 +78,7 @@ def _weighted_scale(X, weights):
     else:
         mean = (weights @ X).sum() / n_entries
         variance = (weights @ np.square(X - mean)).sum() / n_entries
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 / (X.shape[1] * variance) if is_spread(variance, mean) else 1.0
 
 
 def _check_function(function, X):

@@ -69,7 +69,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(kb_square_ramp_row)(const KB_T *KB_RESTR
     }
 }
 
-/* out_j = scale t_j: random signs, and arguments that somebody else works on. */
+/* out_j = scale t_j: random signs, and arguments that are processed further. */
 KB_CLONES KB_UNUSED static void KB_NAME(kb_identity_row)(const KB_T *KB_RESTRICT t, ptrdiff_t n, KB_T scale,
                                                          KB_OUT *KB_RESTRICT out)
 {

@@ -113,7 +113,7 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
     Raises
     ------
     ValueError
-        For a form that is not known, or that the kernel has not, or that does not fit the number of columns.
+        For a form that is not known, or that the kernel does not have, or that does not fit the number of columns.
     """
     if form not in ALL_FORMS:
         raise ValueError(unknown_name("form", form, ALL_FORMS))

@@ -66,7 +66,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     n_features_in : int
     form, draws : str
     may_be_exact : bool, default=True
-        False for blocks, of which there is no end: their features are drawn.
+        False for blocks, whose number is unlimited: their features are drawn.
 
     Returns
     -------

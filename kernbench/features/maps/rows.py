@@ -1,4 +1,4 @@
-"""Rows on their way into a map: lifted, in the precision of the arguments, dense or sparse."""
+"""Preparation of rows for a map: lifted, in the precision of the arguments, dense or sparse."""
 
 import numpy as np
 from scipy import sparse

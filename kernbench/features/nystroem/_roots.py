@@ -4,7 +4,7 @@
     symmetric   K = U S U^T,        R = U S^(-1/2) U^T = K^(-1/2): one column per landmark
     cholesky    P^T K P = C^T C,    R = P C^(-1)      triangular: half the multiplications per row
 
-All give the same inner products. The pivoted factorisation stops where the rows that remain are told by
+All give the same inner products. The pivoted factorisation stops where the remaining rows depend linearly on
 those before, so only a subset of the landmarks is kept, and the first j columns are the features of the first
 j landmarks kept.
 """
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-INDEFINITE = 1e-6  # a negative eigenvalue (or pivot) of this share of the largest is no rounding error
+INDEFINITE = (
+    1e-6  # a negative eigenvalue (or pivot) of this share of the largest is more than a rounding error
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ ROOTS = {"cholesky": cholesky_root, "eigen": eigen_root, "symmetric": symmetric_
 def _warn_if_indefinite(smallest, largest, cut):
     if smallest < -max(INDEFINITE, 10 * cut) * largest:
         warnings.warn(
-            "the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is no "
-            "kernel, and the features tell its positive part at most",
+            "the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is "
+            "not a kernel, and the features approximate at most its positive part",
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Which rows (or points between them) stand for all: the landmarks of the Nyström map."""
+"""Choice of the landmarks of the Nyström map, rows or points between them."""
 
 import warnings
 

@@ -3,13 +3,13 @@
     l_i(ridge) = (K (K + ridge I)^(-1))_ii,        sum_i l_i = effective dimension
 
 Landmarks drawn in proportion to them need fewer columns than uniform ones for the same error when a few rows
-are unlike the many. Exact scores cost n^3. Here a sample S of the rows, with weights W, stands for all (Musco
+are unlike the many. Exact scores cost n^3. Here they are estimated from a sample S of the rows, with weights W (Musco
 and Musco, "Recursive sampling for the Nyström method", NIPS 2017; Rudi, Calandriello, Carratino and Rosasco,
 "On fast leverage score sampling and optimal learning", NeurIPS 2018):
 
     l_i ~ (k_ii - k_iS (K_SS + ridge W^(-1))^(-1) k_Si) / ridge
 
-and the sample comes from the scores of half of the rows, told by a sample of a quarter of them, and so on.
+and the sample is drawn by scores of half of the rows, estimated from a sample of a quarter of them, and so on.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from kernbench.kernels import blocks
 
-MIN_SAMPLE, MAX_SAMPLE = 200, 1000  # rows that stand for all; more cost n · sample² and help little
+MIN_SAMPLE, MAX_SAMPLE = 200, 1000  # rows of the sample; more cost n · sample² and help little
 RELATIVE_DIMENSION = 0.25  # effective dimension per landmark (measured: 0.1 to 0.5 are as good)
 CHUNK_VALUES = 4_000_000
 CALLABLE_ROWS = 64  # rows shown to a Python kernel at one time for the sake of its diagonal
@@ -73,7 +73,7 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
 
 
 def scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension):
-    """Return the scores of `rows` as told by a sample of them, and the ridge they belong to.
+    """Return the scores of `rows` estimated from a sample of them, and the ridge they belong to.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ SINGLE_PIVOT = 0.1 * np.finfo(np.float32).eps
 
 
 class Nystroem(KernelTransformer):
-    r"""Features of the Nyström method: the kernel, restricted to what some landmarks can tell.
+    r"""Features of the Nyström method: the kernel, projected onto the span of some landmarks.
 
     With landmarks :math:`L = (z_1, …, z_m)` and :math:`K_{LL} = (k(z_i, z_j))`,
 
@@ -53,10 +53,11 @@ class Nystroem(KernelTransformer):
     coef0 : float, default=0.0
     root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
         Which R. ``cholesky`` is triangular: ``transform`` takes half the multiplications, and landmarks that
-        the others tell are left out. ``eigen`` is :math:`U S^{-1/2}` of :math:`K_{LL} = U S U^\top`, largest
-        eigenvalue first: its leading columns make a principal component analysis of the landmarks (not
-        centred). ``symmetric`` is :math:`K_{LL}^{-1/2} = U S^{-1/2} U^\top`, one column for each landmark, as
-        in scikit-learn. The inner products are the same.
+        depend linearly on the others are left out. ``eigen`` is :math:`U S^{-1/2}` of
+        :math:`K_{LL} = U S U^\top`, largest eigenvalue first: its leading columns make a principal component
+        analysis of the landmarks (not centred). ``symmetric`` is
+        :math:`K_{LL}^{-1/2} = U S^{-1/2} U^\top`, one column for each landmark, as in scikit-learn. The inner
+        products are the same.
     rank_tol : float, default=1e-10
         Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
         out, so that rounding errors are not blown up. Below what the precision of the kernel values can bear
@@ -71,7 +72,7 @@ class Nystroem(KernelTransformer):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     landmarks_ : ndarray or CSR matrix of shape (n_kept, n_features)
         Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
-        columns, those that tell most first; the other roots keep all.
+        columns, by decreasing pivot; the other roots keep all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
         Their indices in the training set; not for ``landmarks="kmeans"``.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
@@ -159,7 +160,7 @@ class Nystroem(KernelTransformer):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense, and for a function or a matrix that is no kernel; the
+            For parameters or data that are invalid, and for a function or a matrix that is not a kernel; the
             message says what to change.
         """
         self._check_parameters()
@@ -204,7 +205,7 @@ class Nystroem(KernelTransformer):
         return n_rows
 
     def _chosen(self, X, y, n_landmarks, rng):
-        """Return landmarks (None for a precomputed kernel), and their indices (None if they are no rows)."""
+        """Return landmarks (None for a precomputed kernel), and their indices (None if they are not rows of X)."""
         if self.landmarks == "kmeans":
             return choices.kmeans(X, n_landmarks, rng), None
         if self.landmarks == "stratified":
@@ -226,7 +227,7 @@ class Nystroem(KernelTransformer):
             raise ValueError("the kernel values of the landmarks are not finite: scale the features")
         if np.abs(K - K.T).max() > 1e-4 * largest:
             raise ValueError(
-                "the kernel matrix of the landmarks is not symmetric: the function or matrix given is no kernel"
+                "the kernel matrix of the landmarks is not symmetric: the function or matrix given is not a kernel"
             )
         return 0.5 * (K + K.T)
 

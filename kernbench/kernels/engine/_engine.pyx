@@ -7,13 +7,13 @@ A *panel* is up to 512 queries gathered side by side; a *tile* is a stretch of t
 tile to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so neither do results.
 Threads take the tiles of all panels one after the other, and each gathers the panel it is at.
 
-What happens inside a tile is the business of the subclasses:
+Subclasses compute the tiles:
 
 * ``_gemm_engine``      dense rows, functions of the inner product: one BLAS call, then one vectorised map;
 * ``_coordinates_engine``     dense rows, sums or products of a term for each pair of entries;
 * ``_sparse_engine``    CSR rows, either kind: the columns' stored entries swept past dense panels of queries;
 * ``_combined_engine``  sums and products: the tiles of the components, combined;
-* ``PythonEngine``      a user's function, asked for whole rows.
+* ``PythonEngine``      a Python function of the user, called for whole rows.
 
 :func:`kernbench.kernels.engine.engines.make_engine` chooses.
 """
@@ -212,7 +212,7 @@ cdef void _do_tile(Engine self, Worker *worker, const Py_ssize_t *queries, Py_ss
 
 
 cdef class PythonEngine(Engine):
-    """k(X, Z) by a function of the user's, which is asked for whole rows."""
+    """k(X, Z) by a Python function of the user, called for whole rows."""
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
@@ -225,7 +225,7 @@ cdef class PythonEngine(Engine):
 
 
 cdef int _fill_from_callable(Engine self, const Py_ssize_t *queries, Py_ssize_t m, void **rows) except -1:
-    """One call of the user's function for the whole batch; its answer is checked before it is believed."""
+    """Call the user's function once for the whole batch, and check what it returns."""
     cdef Py_ssize_t q, n = self.Z.n_rows
     cdef const unsigned char[:, ::1] raw
     chosen = np.array([queries[q] for q in range(m)], dtype=np.intp)

@@ -44,7 +44,8 @@ cdef class GemmEngine(Engine):
         return PANEL_ROWS
 
     cdef Py_ssize_t tile_width(self, Py_ssize_t m) noexcept nogil:
-        return max(<Py_ssize_t> 64, TILE_BYTES // (max(m, <Py_ssize_t> 1) * self.item) // 64 * 64)
+        cdef Py_ssize_t all = (self.Z.n_rows + 63) // 64 * 64
+        return max(<Py_ssize_t> 64, min(all, TILE_BYTES // (max(m, <Py_ssize_t> 1) * self.item) // 64 * 64))
 
     cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
         return self.tile_width(m) * m * self.item

@@ -1,4 +1,4 @@
-/* Rows of data on their way into the engine, one row and one pass: moved, scaled in double, rounded, and their norms. */
+/* Preparation of one row in one pass: centred and scaled in double, rounded, and its squared norm. */
 #ifndef KB_PREPARE_H
 #define KB_PREPARE_H
 

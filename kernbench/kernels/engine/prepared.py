@@ -25,7 +25,7 @@ from kernbench.kernels.engine._prepare import scale_rows
 from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
-CHUNK_BYTES = 32_000_000  # of float64 rows on their way
+CHUNK_BYTES = 32_000_000  # of float64 rows that are converted at one time
 COUNTED_ENTRIES = 500_000  # of dense rows that are searched for zeros at one time
 
 # Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
@@ -96,7 +96,7 @@ def chunks(n_rows, bytes_per_row):
 
 def storage_of(kernel, X):
     """Return how the rows of X are best stored for `kernel`."""
-    if kernel.keeps_zeros and _is_thin(
+    if kernel.keeps_zeros and _is_sparse_enough(
         X, SPARSE_BELOW_COORDINATEWISE if kernel.coordinatewise else SPARSE_BELOW
     ):
         return "csr"
@@ -203,7 +203,7 @@ def _is_scaled_only(kernel):
 
 
 def _scaled(kernel, rows):
-    """Divide rows (ours to change) by the kernel's unit or by their own lengths, which are returned too."""
+    """Divide rows, in place, by the kernel's unit or by their own lengths, which are returned too."""
     values = rows.data if sparse.issparse(rows) else rows
     if not kernel.unit_rows:
         if kernel.unit != 1.0:
@@ -260,7 +260,7 @@ def _fill_strips(data, start, rows):
         data[first + whole, :, :, : m % STRIP] = rows[whole * STRIP :].transpose(1, 2, 0)
 
 
-def _is_thin(X, share):
+def _is_sparse_enough(X, share):
     """Whether the share of entries that are not zero is below `share`, and rows are long enough for it to matter."""
     n_entries = X.shape[0] * X.shape[1]
     if n_entries == 0 or X.shape[1] >= 2**31 - 1:
@@ -270,7 +270,7 @@ def _is_thin(X, share):
     if sparse.issparse(X):
         return X.nnz < share * n_entries
     stored, height = 0, max(1, COUNTED_ENTRIES // X.shape[1])
-    for start in range(0, X.shape[0], height):  # rows that are not thin show it soon
+    for start in range(0, X.shape[0], height):  # dense rows end the count early
         stored += np.count_nonzero(X[start : start + height])
         if stored >= share * n_entries:
             return False

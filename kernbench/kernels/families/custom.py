@@ -43,7 +43,7 @@ class Callable(Kernel):
         )
 
     def values(self, X, Z, dtype=np.float64):
-        """Return what the function answers, looked at before it is believed; it is never shown empty rows.
+        """Return what the function returns, checked; it is never called with empty rows.
 
         Raises
         ------

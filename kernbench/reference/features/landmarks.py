@@ -78,14 +78,14 @@ def exact_ridge_leverage_scores(K, ridge):
 def ridge_leverage_scores(kernel, X, n_landmarks, rng):
     """Return approximate ridge leverage scores of all rows and their ridge (Musco and Musco, 2017).
 
-    A sample of half of the rows tells the scores of all; that sample is drawn by the scores that a sample of a
-    quarter tells of the half; and so on, down to a stretch that is small enough to be its own sample.
+    The scores of all rows are estimated from a sample of half of them; that sample is drawn by scores estimated
+    from a sample of a quarter; and so on, down to a subset that is small enough to be its own sample.
     """
     n = len(X)
     n_sample = min(max(n_landmarks, MIN_SAMPLE), MAX_SAMPLE)
     dimension = RELATIVE_DIMENSION * min(n_landmarks, n_sample)
 
-    def told(rows):
+    def estimated(rows):
         """Scores of `rows`, by a sample of the first half of them."""
         if len(rows) <= n_sample:
             return scores_by_sample(kernel, X, rows, rows, np.ones(len(rows)), dimension)
@@ -97,7 +97,7 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
         """Some of `rows`, about `n_sample`, and the probability with which each was drawn."""
         if len(rows) <= n_sample:
             return rows, np.ones(len(rows))
-        scores, _ = told(rows)
+        scores, _ = estimated(rows)
         probability = np.minimum(1.0, n_sample * scores / scores.sum())
         chosen = rng.random(len(rows)) < probability
         chosen[np.argmax(probability)] = True
@@ -105,7 +105,7 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
 
     order = rng.permutation(n)
     scores = np.empty(n)
-    scores[order], ridge = told(order)
+    scores[order], ridge = estimated(order)
     return scores, ridge
 
 
@@ -117,8 +117,8 @@ def scores_by_sample(kernel, X, rows, sample, inclusion, dimension):
     weight_root = 1 / np.sqrt(inclusion)
     s, U = np.linalg.eigh(weight_root[:, None] * _values(kernel, X, sample, sample) * weight_root)
     ridge = ridge_of_dimension(s, dimension)
-    told = (_values(kernel, X, rows, sample) * weight_root) @ U
-    scores = (np.diag(_values(kernel, X, rows, rows)) - np.sum(told**2 / (s + ridge), axis=1)) / ridge
+    projected = (_values(kernel, X, rows, sample) * weight_root) @ U
+    scores = (np.diag(_values(kernel, X, rows, rows)) - np.sum(projected**2 / (s + ridge), axis=1)) / ridge
     return np.clip(scores, np.finfo(float).eps, 1.0), ridge
 
 

@@ -28,5 +28,5 @@ def median_distance(X, *, n_rows=2000, metric="euclidean", random_state=None):
 def scale(X):
     """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries); 1 if they are all equal."""
     X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    variance = X.var()
-    return float(1 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    variance, rounding = X.var(), (8 * np.finfo(float).eps * X.mean()) ** 2
+    return float(1 / (X.shape[1] * variance)) if variance > rounding else 1.0

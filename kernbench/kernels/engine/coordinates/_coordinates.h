@@ -3,7 +3,7 @@
  *     dense:  a row of queries against a strip of KB_STRIP columns, whose entries of one feature lie side by side
  *     sparse: the stored entries of a column against a panel of KB_PANEL queries, likewise
  *
- * Either way one number meets a vector, KB_STRIP sums stay in registers while the features go by, and nothing is
+ * Either way one number meets a vector, KB_STRIP sums stay in registers during the loop over features, and nothing is
  * loaded twice. _coordinates_body.h says what each routine adds up, _coordinates_loop.h how.
  */
 #ifndef KB_COORDINATES_H
@@ -17,7 +17,7 @@
 
 /* Columns of a strip: their sums fill four AVX2 registers of floats, eight of doubles. */
 #define KB_STRIP 32
-/* Features that go by in one pass over a strip: 16 kB of it, so that it waits in the first-level cache. */
+/* Features of one pass over a strip: 16 kB of it, which stay in the first-level cache. */
 #define KB_PASS_BYTES 16384
 
 /* Stored entries that are summed together. */

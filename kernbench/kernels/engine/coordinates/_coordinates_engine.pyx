@@ -1,7 +1,7 @@
 """Tiles of kernels that add up (or multiply) a term for each pair of entries, dense rows.
 
 Columns are stored in strips of 32 rows, feature by feature, so that one number of a query meets 32 columns at once and
-their sums stay in registers. Features go by in passes short enough for a strip to wait in the first-level cache.
+their sums stay in registers. Features are summed in passes short enough for a strip to stay in the first-level cache.
 """
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel

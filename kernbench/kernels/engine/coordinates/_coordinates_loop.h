@@ -1,7 +1,7 @@
 /* The two loops of one routine in one precision; see _coordinates_body.h for what it is to define. */
 
 /* rows[q][offset + l] = the terms of query q against column l of the strip, added (or multiplied) up, for l < width.
- * Queries lie `row_length` apart. Long rows go by in passes, each summed on its own, which also keeps rounding small;
+ * Queries lie `row_length` apart. Long rows are summed in passes, which also keeps rounding small;
  * `first` says that nothing is in rows[q] yet. */
 KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_ROUTINE, _strip))(const KB_T *KB_RESTRICT x, ptrdiff_t row_length,
                                                                    ptrdiff_t m, const KB_T *KB_RESTRICT strip,
