@@ -15,6 +15,7 @@ HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
 EPS = 1e-3  # length of the direction that ends a run without a certificate
 WATCHED = 10  # times the largest sample: up to so many rows, the responses of all are kept
 SPARE_BYTES = 10**8  # beyond three matrices of the largest sample
+NO_DIRECTION = 1e-7  # length of a direction, as a share of the subgradient's, that is zero up to rounding
 RECOMPUTED = 50  # iterations after which responses are added up anew: recurrences gather rounding errors
 
 
