@@ -16,7 +16,8 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
     """Return one block of random features of a kernel.
 
     The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on threads or
-    on what was drawn before, and on the other rows only by rounding (of BLAS, for other numbers of rows). Its mean over seeds is E[Z Z'^T] = k(X, X').
+    on what was drawn before, and on the other rows only by rounding (of BLAS, for other numbers of rows). Its mean
+    over seeds is E[Z Z'^T] = k(X, X').
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
 EPS = 1e-3  # default stopping rule where there is no certificate: length of the direction
 WATCHED = 10  # keep the responses of all rows if there are at most this many times the largest sample
 SPARE_BYTES = 10**8  # memory allowed beyond three matrices of the largest sample
+NO_DIRECTION = 1e-7  # length of a direction, relative to the subgradient's, that is zero up to rounding
 RECOMPUTED = 50  # recompute responses after this many iterations, since updates accumulate rounding errors
 
 

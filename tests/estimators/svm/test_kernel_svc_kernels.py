@@ -29,20 +29,16 @@ Y = (X[:, 0] + X[:, 1] > X[:, 2] + X[:, 3]).astype(int)
 CHOSEN = {
     "Sum": 0.5 * Gaussian() + Intersection(),
     "Product": Matern(0.7) * ChiSquared() * Linear(),
-    "Sigmoid": Sigmoid(
-        0.01
-    ),  # nearly linear: the dual of a strongly indefinite kernel has many stationary points
+    "Sigmoid": Sigmoid(0.01),  # nearly linear: a strongly indefinite kernel has many stationary points
 }
 KERNEL_OF = {
     name: CHOSEN.get(name) or KERNELS[name]() for name in KERNELS.keys() - {"Precomputed", "Callable"}
 }
 NAMES = sorted(KERNEL_OF)
 every_kernel = pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in NAMES], ids=NAMES)
-# An indefinite kernel has many local optima: which one is found depends on the order of the steps.
-DEFINITE = [name for name in NAMES if name != "Sigmoid"]
 
 
-@pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in DEFINITE], ids=DEFINITE)
+@every_kernel
 def test_fit_finds_the_optimum_of_scikit_learn(kernel):
     model = KernelSVC(kernel, C=2.0, tol=1e-4, dtype="float64").fit(X, Y)
     oracle = SVC(kernel="precomputed", C=2.0, tol=1e-5).fit(evaluate(kernel, X), Y)

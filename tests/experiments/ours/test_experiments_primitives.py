@@ -48,8 +48,9 @@ def test_blocks_agree_with_the_peer_and_across_precisions(entry):
 
 
 def test_every_kernel_is_in_the_catalogue():
+    """Except those that are not computed here or are made of others, and the sigmoid, which is indefinite."""
     known = {type(entry.kernel(3)).__name__ for entry in CATALOGUE}
-    assert known == set(functions.KERNELS) - {"Sum", "Product", "Precomputed", "Callable"}
+    assert known == set(functions.KERNELS) - {"Sum", "Product", "Precomputed", "Callable", "Sigmoid"}
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)

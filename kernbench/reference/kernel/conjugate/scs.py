@@ -12,6 +12,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.conjugate import (
     EPS,
     HELD_OUT,
+    NO_DIRECTION,
     certified_gap,
     check_scs,
     largest,
@@ -136,7 +137,9 @@ class SCS:
             self._direction, self._part = (g if "direction" in self.printed else -g), active
 
         d = self._direction
-        mu = smallest_norm(self._inner(d, d), self._inner(g, g), -self._inner(d, g))
+        gg = self._inner(g, g)
+        steepest = np.sqrt(max(gg, 0.0))
+        mu = smallest_norm(self._inner(d, d), gg, -self._inner(d, g))
         d = mu * d - (1.0 - mu) * g
         self._part = mu * self._part + (1.0 - mu) * active
         self._length = np.sqrt(max(self._inner(d, d), 0.0))
@@ -170,9 +173,8 @@ class SCS:
         self.n_iter += 1
         if self._eps > 0.0:
             self.converged = bool(self._length <= self._eps and self.radius <= self._delta_min)
-        elif (
-            self._length == 0.0
-        ):  # no descent in the hull: begin with the subgradient again, the gap is the rule
+        elif self._length <= NO_DIRECTION * steepest:
+            # No descent in the hull, but the gap is the rule: begin with the subgradient again.
             self._direction = None
 
     def _inner(self, a, b):

@@ -26,7 +26,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.conjugate import (
-    EPS, HELD_OUT, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm, watches_all,
+    EPS, HELD_OUT, NO_DIRECTION, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm, watches_all,
 )
 from kernbench.solvers.kernel.conjugate._sample_matrix import products
 from kernbench.problems.samples import as_source
@@ -98,7 +98,8 @@ cdef class SCS:
     cdef ValidationLoss validation
     cdef Py_ssize_t size, held, cap, growth
     cdef bint fit_intercept, rkhs, exact, started, growing, watching_all
-    cdef double alpha, share, eps, delta_min, delta_max, eta1, eta2, gamma, n, c1, c2, length
+    cdef double alpha, share, eps, delta_min, delta_max, eta1, eta2, gamma, n, c1, c2
+    cdef double length, steepest             # of the direction, and of the subgradient it was made from
     cdef double[::1] y, weights                                  # of the sample
     cdef double[::1] coef, direction, part, active, applied, g   # one entry per example of the sample
     cdef double[::1] u, v, z, h, hh                              # responses at [watched | sample]
@@ -201,8 +202,8 @@ cdef class SCS:
         self.n_iter += 1
         if self.eps > 0.0:
             self.converged = self.length <= self.eps and self.radius <= self.delta_min
-        elif self.length == 0.0:  # no descent in the hull, but the gap is the rule: begin with the subgradient again
-            self.started = False
+        elif self.length <= NO_DIRECTION * self.steepest:
+            self.started = False  # no descent in the hull, but the gap is the rule: begin with the subgradient again
         if self.n_iter % RECOMPUTED_EVERY == 0:
             self._recompute()
         return 0
@@ -243,6 +244,7 @@ cdef class SCS:
         mix(mu, &self.v[0], mu - 1.0, h, columns)
         mix(mu, &self.part[0], 1.0 - mu, &self.active[0], s)
         self.length = sqrt(max(dot(d, vs, s) if self.rkhs else dot(d, d, s), 0.0))
+        self.steepest = sqrt(max(gg, 0.0))
         self._aim()
         return 0
 
