@@ -25,6 +25,7 @@ from numbers import Integral
 import numpy as np
 
 from kernbench.problems.draws import seed_of
+from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.cuts import Cuts
 from kernbench.reference.bundle.line_search import line_search
@@ -32,7 +33,6 @@ from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, p
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
 from kernbench.solvers.base import Solution
-from kernbench.solvers.bundle.columns import without_empty_columns
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
 COARSE_TOL, COARSE_CUTS = 0.03, 30

@@ -37,8 +37,8 @@ import numpy as np
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
+from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.solvers.bundle._preconditioner import LARGEST
-from kernbench.solvers.bundle.columns import without_empty_columns
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
