@@ -17,9 +17,14 @@ from kernbench.validation.rows import check_rows
 
 def set_expansion(model, X, codes, pairs, solutions):
     """Set the attributes that define the decision functions, given the solutions of the pairs."""
-    model.support_, model.n_support_, model.dual_coef_, model.intercept_ = assemble(
-        pairs, solutions, codes, len(model.classes_)
-    )
+    support, model.dual_coef_, model.intercept_ = assemble(pairs, solutions, codes, len(model.classes_))
+    set_support(model, X, codes, support)
+
+
+def set_support(model, X, codes, support):
+    """Set the attributes of the support vectors, given their indices in the training set, grouped by class."""
+    model.support_ = support.astype(np.int32)
+    model.n_support_ = np.bincount(codes[support], minlength=len(model.classes_)).astype(np.int32)
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
 
 

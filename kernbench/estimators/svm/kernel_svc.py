@@ -6,6 +6,7 @@ from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.svm import scs_stream
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.estimators.svm.small_pairs import fit_small_pairs
 
 
 class KernelSVC(ExpansionClassifier):
@@ -288,7 +289,9 @@ class KernelSVC(ExpansionClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        fit_task(KernelTask(self, X, y, sample_weight), [self])
+        task = KernelTask(self, X, y, sample_weight)
+        if not fit_small_pairs(task):
+            fit_task(task, [self])
         return self
 
     def path(self, X, y, Cs, sample_weight=None):

@@ -85,9 +85,8 @@ def assemble(pairs, solutions, codes, n_classes):
 
     Returns
     -------
-    support : ndarray of shape (n_SV,), int32
+    support : ndarray of shape (n_SV,), intp
         Indices of the examples with a coefficient in any pair, grouped by class.
-    n_support : ndarray of shape (n_classes,), int32
     dual_coef : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV) for more than two against the
     rest
     intercept : ndarray of shape (n_pairs,)
@@ -113,9 +112,8 @@ def assemble(pairs, solutions, codes, n_classes):
         else:
             row = np.where(codes[rows] == pair.negative, pair.positive - 1, pair.negative)
         dual_coef[row, column[rows]] = coef
-    n_support = np.bincount(codes[support], minlength=n_classes)
     intercept = np.array([sign * solution.intercept for solution in solutions])
-    return support.astype(np.int32), n_support.astype(np.int32), dual_coef, intercept
+    return support, dual_coef, intercept
 
 
 def class_blocks(n_support):
