@@ -5,6 +5,8 @@ even for a dozen rows. Where nothing needs the driver, :class:`~kernbench.solver
 solves the same problems by the same steps to the same tolerance.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kernbench.estimators.fit.parameters import callbacks_of
@@ -114,17 +116,7 @@ def _set_outcome(model, pairs):
     status = ["converged"] * n_done
     if n_done < n_pairs:
         status += [INTERRUPTED] + [NOT_STARTED] * (n_pairs - n_done - 1)
-    trace = [
-        {
-            "n_iter": [0, n_iter],
-            "seconds": [0.0, seconds],
-            "n_kernel_evaluations": [n_evaluations, n_evaluations],
-            "objective": [0.0, dual],
-        }
-        for n_iter, seconds, dual in zip(
-            pairs.n_iter.tolist(), pairs.seconds.tolist(), pairs.dual.tolist(), strict=True
-        )
-    ]
+    trace = Traces(pairs.n_iter, pairs.seconds, pairs.dual, n_evaluations)
     model.n_iter_ = pairs.n_iter
     model.converged_ = n_done == n_pairs
     model.fit_status_ = 0 if model.converged_ else 1
@@ -132,5 +124,26 @@ def _set_outcome(model, pairs):
     model.status_, model.trace_ = status, trace
     if n_pairs == 1:
         (model.objective_,), (model.duality_gap_,) = pairs.objective.tolist(), pairs.gap.tolist()
-        (model.status_,), (model.trace_,) = status, trace
+        (model.status_,), model.trace_ = status, trace[0]
     model._continuation = None
+
+
+class Traces(Sequence):
+    """The traces of all pairs, each from its start to its end; made when asked for, since there may be thousands."""
+
+    def __init__(self, n_iter, seconds, objective, n_evaluations):
+        self._n_iter, self._seconds, self._objective = n_iter, seconds, objective
+        self._n_evaluations = n_evaluations
+
+    def __len__(self):
+        return len(self._n_iter)
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        return {
+            "n_iter": [0, int(self._n_iter[k])],
+            "seconds": [0.0, float(self._seconds[k])],
+            "n_kernel_evaluations": [self._n_evaluations, self._n_evaluations],
+            "objective": [0.0, float(self._objective[k])],
+        }
