@@ -34,8 +34,8 @@ def set_support(model, X, codes, support):
 class ExpansionClassifier(KernelClassifier):
     """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every two-class problem.
 
-    The estimator has the parameters ``kernel``, ``loss`` and ``decision_function_shape`` and, when fitted,
-    ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
+    The estimator has the parameters ``kernel``, ``loss``, ``decision_function_shape`` and ``break_ties`` and, when
+    fitted, ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
     """
 
     def decision_function(self, X):
@@ -54,7 +54,7 @@ class ExpansionClassifier(KernelClassifier):
             per class (pairs won, ties broken by the sum of their values), for ``"ovo"`` f(x) + b of each
             pair, positive for its earlier class. One against the rest: f(x) + b of each class.
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         if len(self.classes_) == 2:
             return self._pair_values(X)[:, 0]
         if self._against_rest or self.decision_function_shape == "ovo":
@@ -73,10 +73,13 @@ class ExpansionClassifier(KernelClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         if len(self.classes_) == 2:
             return self.classes_[(self._pair_values(X)[:, 0] > 0).astype(np.intp)]
-        scores = self._pair_values(X) if self._against_rest else self._scores(X)
+        if self._against_rest:
+            scores = self._pair_values(X)
+        else:
+            scores = self._scores(X, break_ties=self.break_ties)
         return self.classes_[scores.argmax(axis=1)]
 
     @property
@@ -90,11 +93,12 @@ class ExpansionClassifier(KernelClassifier):
             return self._product(X, slice(None)) + self.intercept_
         return np.concatenate(list(self._pair_values_by_rows(X)))
 
-    def _scores(self, X):
+    def _scores(self, X, *, break_ties=True):
         """Return one score for each class, of more than two one against one; values of pairs are never all stored."""
         n_classes = len(self.classes_)
         return np.concatenate([
-            one_vs_rest(values, n_classes) for values in self._pair_values_by_rows(self._checked(X))
+            one_vs_rest(values, n_classes, break_ties=break_ties)
+            for values in self._pair_values_by_rows(self._checked(X))
         ])  # fmt: skip
 
     def _checked(self, X):
@@ -190,8 +194,14 @@ class ExpansionClassifier(KernelClassifier):
         nu = nu_of_solution(margins, squared_norm, weights)
         return nu, C_of_solution(np.abs(coef).sum(), margins, squared_norm, weights)
 
-    def _check_fitted_state(self):
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
         check_kernel_svc(self)
+
+    def _check_fitted_state(self):
+        self._check_parameters()
+        if hasattr(self, "shape_fit_"):
+            self.shape_fit_ = tuple(self.shape_fit_)  # a list in a file
         n_classes = len(self.classes_)
         against_rest = n_classes > 2 and self._against_rest
         n_pairs = n_classes * (n_classes - 1) // 2
@@ -200,6 +210,11 @@ class ExpansionClassifier(KernelClassifier):
             n_rows=n_classes if against_rest else n_classes - 1,
             n_problems=n_classes if against_rest else n_pairs,
         )
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError unless fitted; scikit-learn's check takes as long as a prediction."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "dual_coef_")

@@ -33,7 +33,7 @@ class KernelTask(Task):
         As given to ``fit``.
     """
 
-    shared = (*Task.shared, "kernel_")
+    shared = (*Task.shared, "kernel_", "shape_fit_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model, self.entry = model, check_kernel_svc(model)
@@ -42,6 +42,7 @@ class KernelTask(Task):
             model, X, y, sample_weight, kernel=model.kernel
         )
         self.X, self.codes, self.weights = X, codes, weights
+        model.shape_fit_ = X.shape
         n_classes = len(model.classes_)
         self.shares_data = model.multi_class == ONE_VS_REST and n_classes > 2
         self.plural = "classes" if self.shares_data else "pairs of classes"
@@ -63,7 +64,7 @@ class KernelTask(Task):
 
     @cached_property
     def problems(self):
-        """One for each pair of classes, or each class; made when first asked for, since `fit_small_pairs` needs none."""
+        """One for each pair of classes, or each class; made lazily, since `fit_small_pairs` needs none."""
         pairs = pairs_of(self.codes, len(self.model.classes_), self.weights, self.model.multi_class)
         return [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
 
@@ -143,6 +144,8 @@ class PairProblem:
             "random_state": task.last.draws[self.k],
             "initial": initial,
         }
+        if task.entry.name == "smo":
+            settings["shrinking"] = bool(model.shrinking)
         return make_solver(model, task.entry, rows, self.pair.y, settings)
 
     def describe(self, model, solution):

@@ -143,7 +143,7 @@ def pair_values(products, intercept):
     return np.add(values, intercept, out=values)
 
 
-def one_vs_rest(values, n_classes):
+def one_vs_rest(values, n_classes, *, break_ties=True):
     """Turn the decision values of pairs into one score per class.
 
     The score is the number of pairs a class wins, and within less than half a vote the sum of its decision
@@ -155,6 +155,8 @@ def one_vs_rest(values, n_classes):
     values : ndarray of shape (n_samples, n_pairs)
         Positive speaks for the earlier class.
     n_classes : int
+    break_ties : bool, default=True
+        False returns the number of pairs alone.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def one_vs_rest(values, n_classes):
         votes[:, i + 1 :] += lost
         sums[:, i] += own.sum(axis=1)
         sums[:, i + 1 :] -= own
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    return votes if not break_ties else votes + sums / (3 * (np.abs(sums) + 1))
 
 
 def _pairs_by_class(n_classes):

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
+from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import MEGABYTE, small_matrix
 from kernbench.estimators.svm.expansion import set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.kernel.smo._small_pairs import PAD, SmallPairs
 
+LISTED_TRACES = 1000  # more of them take longer to build than the pairs to solve
 MOST_ROWS = 1000  # of a pair: up to here `SMO` solves for all digits, and a pair takes a fraction of a second
 
 
@@ -38,7 +39,11 @@ def fit_small_pairs(task):
     X, codes, costs, used = _rows_that_count(task)
     largest = np.sort(np.bincount(codes))[-2:].sum()
     n, item = len(codes), np.dtype(task.dtype).itemsize
-    if largest > MOST_ROWS or n * n * item > task.model.cache_size * MEGABYTE or not np.all(np.isfinite(costs)):
+    if (
+        largest > MOST_ROWS
+        or n * n * item > task.model.cache_size * MEGABYTE
+        or not np.all(np.isfinite(costs))
+    ):
         return False
     pairs = _prepare(task, X, codes, costs)
     try:
@@ -117,6 +122,8 @@ def _set_outcome(model, pairs):
     if n_done < n_pairs:
         status += [INTERRUPTED] + [NOT_STARTED] * (n_pairs - n_done - 1)
     trace = Traces(pairs.n_iter, pairs.seconds, pairs.dual, n_evaluations)
+    if n_pairs <= LISTED_TRACES:
+        trace = list(trace)
     model.n_iter_ = pairs.n_iter
     model.converged_ = n_done == n_pairs
     model.fit_status_ = 0 if model.converged_ else 1
