@@ -1,4 +1,4 @@
-"""`KernelSVC` in the place of `SVC` of scikit-learn: its parameters and attributes, and clear words where it differs."""
+"""`KernelSVC` in the place of `SVC`: its parameters, its attributes, and refusals that say what to do."""
 
 import numpy as np
 import pytest
