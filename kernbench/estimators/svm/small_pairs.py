@@ -42,7 +42,7 @@ def fit_small_pairs(task):
     if (
         largest > MOST_ROWS
         or n * n * item > task.model.cache_size * MEGABYTE
-        or not np.all(np.isfinite(costs))
+        or not np.all((costs > 0) & np.isfinite(costs))
     ):
         return False
     pairs = _prepare(task, X, codes, costs)
