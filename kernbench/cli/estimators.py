@@ -3,20 +3,12 @@
 import inspect
 import re
 
-from kernbench._lazy import load
 from kernbench._models import ESTIMATORS
 from kernbench._names import unknown_name
 
 TASKS = ("classify", "rank", "regress")  # those that a file of examples with labels is enough for
 NAMES = {model.name.lower(): model for model in ESTIMATORS if model.task in TASKS}
 OWN = ("callback", "verbose")  # parameters that the command line sets itself
-
-# name -> function of an estimator that checks the parameters that can be checked without data
-_CHECKS = {
-    "KernelSVC": "kernbench.estimators.svm.parameters:check_kernel_svc",
-    "LinearSVC": "kernbench.estimators.svm.parameters:check_linear_svc",
-    "ROCSVC": "kernbench.estimators.ranking.parameters:check_roc_svc",
-}
 
 
 def find(name):
@@ -42,6 +34,4 @@ def check_parameters(model):
     from kernbench._random import generator_of
 
     generator_of(model.random_state)
-    if type(model).__name__ == "ROCSVCCV":
-        model = model._model(alpha=1.0)
-    load(_CHECKS[type(model).__name__])(model)
+    model._check_parameters()

@@ -10,6 +10,7 @@ A value that JSON cannot represent becomes an object with one key that starts wi
 Nothing in it can run code when it is read.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 
@@ -34,7 +35,7 @@ def encode(value, name, arrays):
     Parameters
     ----------
     value : object
-        None, bool, number, str, list, tuple, dict, ndarray, CSR matrix or kernel object.
+        None, bool, number, str, sequence, dict, ndarray, CSR matrix or kernel object.
     name : str
         Its name in `arrays` and in messages.
     arrays : dict of str to ndarray
@@ -53,7 +54,7 @@ def encode(value, name, arrays):
         return int(value)
     if isinstance(value, Real):
         return float(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence):
         return [encode(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
     if isinstance(value, dict):
         return _encode_dict(value, name, arrays)

@@ -6,6 +6,8 @@
 import math
 from numbers import Integral, Real
 
+import numpy as np
+
 from kernbench._names import unknown_name
 
 
@@ -59,6 +61,12 @@ def check_name(what, value, known):
     if not (isinstance(value, str) and value in known):
         raise ValueError(unknown_name(what, value, known))
     return value
+
+
+def check_flag(name, value):
+    """Raise ValueError unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
 
 
 def is_number(value):

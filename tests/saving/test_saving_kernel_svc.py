@@ -225,7 +225,7 @@ def test_a_later_format_says_which_version_wrote_it(path):
         lambda arrays, header: header.update({"class": "os.system"}),
         lambda arrays, header: header.pop("params"),
         lambda arrays, header: header["params"].update(C=-1.0),
-        lambda arrays, header: header["params"].update(shrinking=True),
+        lambda arrays, header: header["params"].update(unknown=True),
         lambda arrays, header: header["attributes"].pop("dual_coef_"),
         lambda arrays, header: header["attributes"].update(save=1),
         lambda arrays, header: header["attributes"].update(__class__="x"),

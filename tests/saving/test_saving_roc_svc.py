@@ -63,8 +63,8 @@ def test_function_as_kernel_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("coef_", np.ones((1, 3))),
-        ("coef_", np.full((1, 20), np.nan)),
+        ("feature_coef_", np.ones((1, 3))),
+        ("feature_coef_", np.full((1, 20), np.nan)),
         ("intercept_", np.array([np.nan])),
         ("classes_", np.array([0, 1, 2])),
         ("feature_map_.normalization_", np.ones((3, 2))),

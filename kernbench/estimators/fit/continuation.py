@@ -92,7 +92,9 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
         return Continuation(settings, model.classes_, solutions, solutions)
     rng = generator_of(model.random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
-    if n_problems == 1:
+    if not draws:
+        generators = solutions  # None for each problem
+    elif n_problems == 1:
         generators = [rng]  # as a solver of kernbench.solvers would draw
     else:
         generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]

@@ -1,5 +1,12 @@
 """The solver of a problem."""
 
+import inspect
+
+from kernbench._names import unknown_name
+
+DATA = ("rows", "design", "y")  # arguments of solvers that are no options
+OF_THE_ESTIMATOR = ("tol",)  # set by the estimator's parameter, whatever the solver was given
+
 
 def make_solver(model, entry, data, y, settings):
     """Return the solver of `entry`.
@@ -30,9 +37,19 @@ def make_solver(model, entry, data, y, settings):
         try:
             solver = solver_class(data, y, **settings, **options)
         except TypeError as error:
+            known = _options_of(entry, settings)
+            for name in options:
+                if name not in known:
+                    raise ValueError(unknown_name(f"option of solver {entry.name!r}", name, known)) from None
             raise ValueError(
-                f"solver {entry.name!r} does not take solver_options {options!r}: {error}"
+                f"solver {entry.name!r} does not take solver_options={options!r}: {error}"
             ) from error
     if solver.first_check is None:
         solver.tol = model.tol  # `advance` tests the rule itself
     return solver
+
+
+def _options_of(entry, settings):
+    """Return the names that ``solver_options`` may hold; compiled classes have no signature, their twins do."""
+    names = inspect.signature(entry.load("reference")).parameters
+    return [name for name in names if name not in (*DATA, *OF_THE_ESTIMATOR, *settings)]

@@ -5,6 +5,9 @@ from scipy import sparse
 
 from kernbench._lazy import load
 from kernbench.kernels.domain import check_range, is_precomputed
+from kernbench.kernels.engine._operand import Operand
+from kernbench.kernels.engine._products import fill_block
+from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.engine.prepared import storage_of
 from kernbench.kernels.functions import Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -56,24 +59,57 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         return load(REFERENCE_ROWS)(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
-        if not _is_too_coarse(rows.of(np.float32)):
+        if not _is_too_coarse(kernel, rows.of(np.float32).row_terms()):
             return rows
     rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
-    if may_widen and dtype == "float32" and _is_too_coarse(rows):
+    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms()):
         rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
     return rows
 
 
-def _is_too_coarse(rows):
-    """Whether values of these float32 rows may be wrong by a hundredth.
+def small_matrix(X, kernel, dtype, *, may_widen, padding):
+    """Return the kernel matrix of all rows of X, with `padding` readable entries behind its end.
+
+    Parameters
+    ----------
+    X, kernel, dtype, may_widen
+        As for `make_rows`; the kernel does not call Python.
+    padding : int
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+    """
+    n = X.shape[0]
+    if is_precomputed(kernel):
+        matrix = _padded((n, n), dtype, padding)
+        matrix[:] = X
+        return matrix
+    X = _without_empty_columns(X, kernel)
+    rows = Operand(X, kernel, dtype)
+    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.prepared.terms):
+        dtype = "float64"
+        rows = Operand(X, kernel, dtype)
+    return fill_block(make_engine(kernel, rows, rows), np.arange(n), _padded((n, n), dtype, padding))
+
+
+def _padded(shape, dtype, padding):
+    """Return an uninitialised array with `padding` zeros behind its end."""
+    flat = np.empty(shape[0] * shape[1] + padding, dtype=dtype)
+    flat[-padding:] = 0
+    return flat[:-padding].reshape(shape)
+
+
+def _is_too_coarse(kernel, row_terms):
+    """Whether float32 values of a kernel between rows with these `row_terms` may be wrong by a hundredth.
 
     Squared distances are taken from inner products of centred rows, with an error of some roundings of the
     squared norms. In the exponent of a very narrow Gaussian kernel that can be more than a hundredth: then
     even k(x, x) = 1 is wrong.
     """
-    if not isinstance(rows.kernel, Gaussian):
+    if not isinstance(kernel, Gaussian):
         return False
-    exponents = 2.0 * rows.row_terms().max()
+    exponents = 2.0 * row_terms.max()
     return bool(np.finfo(np.float32).eps * exponents > WRONG)
 
 

@@ -65,7 +65,7 @@ def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
     sample_weight : ndarray of shape (n_samples,), or None
     """
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=not is_precomputed(kernel))
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = distinct_labels(y, return_inverse=True)
     if not _are_labels(y, classes):
         check_classification_targets(y)
     if len(classes) < 2:
@@ -73,6 +73,18 @@ def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
     if sample_weight is not None:
         sample_weight = check_weights(sample_weight, X)
     return X, y, classes, codes, sample_weight
+
+
+def distinct_labels(y, **options):
+    """Return ``np.unique(y, **options)``; raise ValueError for labels that cannot be sorted, such as None and text."""
+    try:
+        return np.unique(y, **options)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in np.ravel(y)}))
+        raise ValueError(
+            f"the labels in y cannot be sorted, for they are of type {kinds}: use labels of one type, numbers or text, "
+            "and leave out rows without a label"
+        ) from None
 
 
 def check_square(X, kernel):
@@ -103,6 +115,7 @@ def check_batch(model, X, y, classes, sample_weight, *, reset):
     """
     X, y = check_rows(model, X, y, reset=reset)
     y = column_or_1d(y, warn=True)
+    distinct_labels(y)
     check_classification_targets(y)
     weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
     if reset:
@@ -119,7 +132,7 @@ def check_batch(model, X, y, classes, sample_weight, *, reset):
 
 def two_labels(y):
     """Return the two labels of a stream, sorted."""
-    labels = np.unique(y)
+    labels = distinct_labels(y)
     names = labels.tolist()
     if len(names) < 2:
         raise ValueError(

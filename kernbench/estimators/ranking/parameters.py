@@ -4,6 +4,7 @@ from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.features.nystroem.nystroem import LANDMARKS
+from kernbench.kernels.functions import Linear
 from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 from kernbench.solvers import registry
 from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
@@ -14,6 +15,7 @@ LOSSES = ("auto", HINGE, SQUARED_HINGE, SQUARED)
 ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
 PAIRS = ("all", "n_samples")
 YOUDEN = "youden"
+DEFAULT_CHOICE = "stratified"  # of landmarks
 RATES = ("sensitivity", "specificity")
 ON_TRAINING_ROWS = "train"
 
@@ -29,6 +31,7 @@ def check_ranking(model):
         value = getattr(model, name)
         if value is not None and not (is_integer(value) and value >= 1):
             raise ValueError(f"{name} must be a positive integer, or None for the default, got {value!r}")
+    _check_use_of_features(model)
     check_threshold(model.threshold)
     share = model.threshold_on
     if share != ON_TRAINING_ROWS and not (is_number(share) and 0 < share < 1):
@@ -36,6 +39,31 @@ def check_ranking(model):
             "threshold_on must be 'train', or the share of the rows to hold out, between 0 and 1, "
             f"got {share!r}"
         )
+
+
+def is_linear(kernel):
+    """Whether `kernel` is the linear one, by name or as an object."""
+    return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+
+
+def _check_use_of_features(model):
+    """Raise ValueError for a parameter of features that ``features=`` does not use."""
+    features = model.features
+    if model.n_features is not None and features != "random":
+        raise ValueError(
+            f"n_features={model.n_features!r} is the number of random features: choose features='random', or "
+            "leave it out"
+        )
+    if features == "nystroem" or (features == "auto" and not is_linear(model.kernel)):
+        return
+    by = "kernel='linear' with features='auto'" if features == "auto" else f"features={features!r}"
+    for name, default in (("n_landmarks", None), ("landmarks", DEFAULT_CHOICE)):
+        value = getattr(model, name)
+        if value != default:
+            raise ValueError(
+                f"{name}={value!r} is for the Nyström method, but {by} has no landmarks: choose "
+                "features='nystroem', or leave it out"
+            )
 
 
 def check_roc_svc(model):

@@ -6,6 +6,7 @@ from sklearn.utils.metaestimators import available_if
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.ranking import stream
+from kernbench.estimators.ranking.parameters import check_roc_svc
 from kernbench.estimators.ranking.roc_task import ROCTask
 from kernbench.estimators.ranking.scores import RankingClassifier
 
@@ -58,7 +59,8 @@ class ROCSVC(RankingClassifier):
         How a kernel is worked with. ``exact`` is the kernel itself, a matrix of n² values; ``nystroem``
         projects it on landmarks, ``random`` draws features, both linear in n. ``"auto"`` takes the
         columns of X for ``kernel="linear"``; ``exact`` for at most 2,000 rows or a precomputed kernel; else,
-        and wherever `n_landmarks` is given or the squared loss needs features, ``nystroem``.
+        and wherever `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features,
+        ``nystroem``.
     n_landmarks : int, default=None
         For ``nystroem``; None means 300, or as many as there are rows.
     landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
@@ -103,8 +105,10 @@ class ROCSVC(RankingClassifier):
     ----------
     classes_ : ndarray of shape (2,)
         The labels, sorted; the second is positive.
-    coef_ : ndarray of shape (1, n_columns)
-        Weights of the columns of X, or of those of ``feature_map_``; not with ``exact``.
+    coef_ : ndarray of shape (1, n_features_in_)
+        Weights of the columns of X; linear kernel with ``features="auto"`` only.
+    feature_coef_ : ndarray of shape (1, n_columns)
+        Weights of the columns of ``feature_map_``, with ``nystroem`` and ``random``.
     dual_coef_ : ndarray of shape (1, n_SV)
         With ``exact``, coefficients of the support vectors: f(x) = Σ_k dual_coef_k · k(x, x_k).
     support_, support_vectors_ : ndarray of shape (n_SV,), int32; ndarray or CSR matrix of shape (n_SV,
@@ -229,6 +233,10 @@ class ROCSVC(RankingClassifier):
         self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_roc_svc(self)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model.

@@ -9,7 +9,7 @@ from sklearn.model_selection import check_cv
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.ranking.roc_svc import ROCSVC
 from kernbench.estimators.ranking.rows import check_ranked_rows
-from kernbench.estimators.ranking.scores import RankingClassifier, space_of
+from kernbench.estimators.ranking.scores import RankingClassifier, space_of, weights_of
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
@@ -174,6 +174,12 @@ class ROCSVCCV(RankingClassifier):
         self.mean_auc_, self.standard_error_ = mean, error
         return self
 
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        alphas = check_grid("alphas", ALPHAS if self.alphas is None else self.alphas)
+        check_name("selection", self.selection, SELECTIONS)
+        self._model(alphas[0])._check_parameters()
+
     def _model(self, alpha):
         parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in OWN}
         return ROCSVC(alpha=float(alpha), **parameters)
@@ -221,7 +227,7 @@ def _all_scores(models, X, X_test):
     first = models[0]
     if first.features_ != "exact":
         design = as_design(space_of(first).features(X_test))
-        return np.column_stack([design.scores(model.coef_[0]) for model in models])
+        return np.column_stack([design.scores(weights_of(model)) for model in models])
     coef = np.zeros((X.shape[0], len(models)))
     for k, model in enumerate(models):
         coef[model.support_, k] = model.dual_coef_[0]

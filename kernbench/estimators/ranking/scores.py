@@ -36,10 +36,10 @@ def space_of(model):
 
 def set_function(model, coef, X, rows):
     """Set the attributes that define f; `rows` are the indices of X's rows in the training set, None for all."""
-    for name in ("coef_", "dual_coef_", "support_", "support_vectors_"):
+    for name in ("coef_", "feature_coef_", "dual_coef_", "support_", "support_vectors_"):
         vars(model).pop(name, None)  # of an earlier fit in another kind of space
     if model.features_ != "exact":
-        model.coef_ = coef[None, :]
+        setattr(model, _name_of_weights(model), coef[None, :])
         return
     own = np.flatnonzero(coef)
     model.support_ = (own if rows is None else rows[own]).astype(np.int32)
@@ -47,9 +47,18 @@ def set_function(model, coef, X, rows):
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[own]
 
 
+def _name_of_weights(model):
+    return "coef_" if model.features_ == "linear" else "feature_coef_"
+
+
+def weights_of(model):
+    """Return the weights of the columns of X or of the features, shape (n_columns,)."""
+    return getattr(model, _name_of_weights(model))[0]
+
+
 def set_intercept(model, threshold, largest, scores, positive, weights):
     """Set ``intercept_`` by the scores of rows; `largest` is their largest k(x, x)."""
-    coef = model.dual_coef_ if model.features_ == "exact" else model.coef_
+    coef = model.dual_coef_[0] if model.features_ == "exact" else weights_of(model)
     rounding = space_of(model).rounding(largest, coef)
     model.intercept_ = np.array([intercept_for(threshold, scores, positive, weights, rounding)])
 
@@ -58,7 +67,7 @@ def scores_of(model, X):
     """Return f of checked rows, shape (n_samples,)."""
     if model.features_ == "exact":
         return _expansion(model, X)
-    coef = model.coef_[0]
+    coef = weights_of(model)
     if model.features_ == "linear":
         return as_design(X).scores(coef)
     scores, height = np.empty(X.shape[0]), max(1, CHUNK_VALUES // len(coef))
@@ -77,7 +86,7 @@ def _expansion(model, X):
 
 
 class RankingClassifier(KernelClassifier):
-    """Scores f(x) + intercept, from ``coef_`` of features, or from ``dual_coef_`` of support vectors.
+    """Scores f(x) + intercept, from weights of columns or features, or from ``dual_coef_`` of support vectors.
 
     The estimator has the parameters ``kernel`` and ``threshold`` and, when fitted, ``classes_``,
     ``kernel_``, ``dtype_``, ``features_``, ``feature_map_`` and ``intercept_``.
@@ -164,7 +173,7 @@ class RankingClassifier(KernelClassifier):
             check_support(self)
             shapes["dual_coef_"] = (1, len(self.support_))
         elif needs_map:
-            shapes["coef_"] = (1, len(self.feature_map_.get_feature_names_out()))
+            shapes["feature_coef_"] = (1, len(self.feature_map_.get_feature_names_out()))
         else:
             shapes["coef_"] = (1, self.n_features_in_)
         check_floats(self, shapes)

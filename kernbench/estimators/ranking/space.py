@@ -7,9 +7,10 @@ import numpy as np
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver_data import make_design, make_rows
+from kernbench.estimators.ranking.parameters import DEFAULT_CHOICE, is_linear
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.domain import is_precomputed
-from kernbench.kernels.functions import Kernel, Linear
+from kernbench.kernels.functions import Kernel
 
 KINDS = ("linear", "nystroem", "random", "exact")
 AUTO_EXACT_ROWS = 2000  # features="auto": up to here the kernel matrix is cheaper than its approximation
@@ -116,7 +117,8 @@ def _kind_of(model, n_rows, needs_features):
     """Return what ``features=`` means for the model's kernel and `n_rows` training rows."""
     if model.features != "auto":
         return model.features
-    if isinstance(model.kernel, Linear) or (isinstance(model.kernel, str) and model.kernel == "linear"):
+    if is_linear(model.kernel):
         return "linear"
     small = n_rows <= AUTO_EXACT_ROWS or is_precomputed(model.kernel)
-    return "exact" if small and not needs_features and model.n_landmarks is None else "nystroem"
+    asked_for = model.n_landmarks is not None or model.landmarks != DEFAULT_CHOICE
+    return "exact" if small and not needs_features and not asked_for else "nystroem"

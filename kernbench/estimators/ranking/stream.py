@@ -13,7 +13,7 @@ from scipy import sparse
 
 from kernbench.estimators.fit.training_data import check_batch
 from kernbench.estimators.ranking.parameters import SQUARED, check_roc_svc, loss_of
-from kernbench.estimators.ranking.scores import set_function, set_intercept, set_space, space_of
+from kernbench.estimators.ranking.scores import set_function, set_intercept, set_space, space_of, weights_of
 from kernbench.estimators.ranking.space import Space, fit_space
 from kernbench.estimators.ranking.task import draw_seeds
 from kernbench.kernels.domain import check_range, is_precomputed
@@ -149,7 +149,7 @@ def _opened(model, X, positive, weights, known):
     seeds = draw_seeds(model.random_state)
     rng, size = np.random.default_rng(seeds.solver), int(model.reservoir_size)
     if known and model.features_ != "exact":
-        coef = model.coef_[0].copy()
+        coef = weights_of(model).copy()
         return Stream(space_of(model), rng, size, coef, coef.copy(), n_steps=STEPS_OF_A_FIT)
     space = fit_space(model, X, positive, weights, (seeds.kernel, seeds.map), needs_features=True)
     return Stream(space, rng, size, np.empty(0), np.empty(0))

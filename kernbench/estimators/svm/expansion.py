@@ -14,20 +14,28 @@ from kernbench.kernels.functions import Linear
 from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
 from kernbench.validation.rows import check_rows
 
+CHUNK_BYTES = 32_000_000  # values of pairs, or of the kernel, that are held at one time
+FEW_SUPPORT_VECTORS = 256  # of a class on average, below which its own product is mostly preparation
+
 
 def set_expansion(model, X, codes, pairs, solutions):
     """Set the attributes that define the decision functions, given the solutions of the pairs."""
-    model.support_, model.n_support_, model.dual_coef_, model.intercept_ = assemble(
-        pairs, solutions, codes, len(model.classes_)
-    )
+    support, model.dual_coef_, model.intercept_ = assemble(pairs, solutions, codes, len(model.classes_))
+    set_support(model, X, codes, support)
+
+
+def set_support(model, X, codes, support):
+    """Set the attributes of the support vectors, given their indices in the training set, grouped by class."""
+    model.support_ = support.astype(np.int32)
+    model.n_support_ = np.bincount(codes[support], minlength=len(model.classes_)).astype(np.int32)
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
 
 
 class ExpansionClassifier(KernelClassifier):
     """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every two-class problem.
 
-    The estimator has the parameters ``kernel``, ``loss`` and ``decision_function_shape`` and, when fitted,
-    ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
+    The estimator has the parameters ``kernel``, ``loss``, ``decision_function_shape`` and ``break_ties`` and, when
+    fitted, ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
     """
 
     def decision_function(self, X):
@@ -46,12 +54,12 @@ class ExpansionClassifier(KernelClassifier):
             per class (pairs won, ties broken by the sum of their values), for ``"ovo"`` f(x) + b of each
             pair, positive for its earlier class. One against the rest: f(x) + b of each class.
         """
-        values = self._pair_values(X)
+        self._check_is_fitted()
         if len(self.classes_) == 2:
-            return values[:, 0]
-        if self._against_rest:
-            return values
-        return values if self.decision_function_shape == "ovo" else one_vs_rest(values, len(self.classes_))
+            return self._pair_values(X)[:, 0]
+        if self._against_rest or self.decision_function_shape == "ovo":
+            return self._pair_values(X)
+        return self._scores(X)
 
     def predict(self, X):
         """Return the label of each row.
@@ -65,12 +73,14 @@ class ExpansionClassifier(KernelClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        values = self._pair_values(X)
+        self._check_is_fitted()
         if len(self.classes_) == 2:
-            return self.classes_[(values[:, 0] > 0).astype(np.intp)]
-        if not self._against_rest:
-            values = one_vs_rest(values, len(self.classes_))
-        return self.classes_[values.argmax(axis=1)]
+            return self.classes_[(self._pair_values(X)[:, 0] > 0).astype(np.intp)]
+        if self._against_rest:
+            scores = self._pair_values(X)
+        else:
+            scores = self._scores(X, break_ties=self.break_ties)
+        return self.classes_[scores.argmax(axis=1)]
 
     @property
     def _against_rest(self):
@@ -78,14 +88,44 @@ class ExpansionClassifier(KernelClassifier):
         return len(self.dual_coef_) == len(self.classes_)
 
     def _pair_values(self, X):
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
-        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        X = self._checked(X)
         if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_
-        return pair_values(
-            [self._product(X, block) for block in class_blocks(self.n_support_)], self.intercept_
-        )
+        return np.concatenate(list(self._pair_values_by_rows(X)))
+
+    def _scores(self, X, *, break_ties=True):
+        """Return one score for each class, of more than two one against one; values of pairs are never all stored."""
+        n_classes = len(self.classes_)
+        return np.concatenate([
+            one_vs_rest(values, n_classes, break_ties=break_ties)
+            for values in self._pair_values_by_rows(self._checked(X))
+        ])  # fmt: skip
+
+    def _checked(self, X):
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        return X
+
+    def _pair_values_by_rows(self, X):
+        """Yield the values of pairs, some rows of X at a time."""
+        by_class, n_classes = class_blocks(self.n_support_), len(self.classes_)
+        few = len(self.support_) < FEW_SUPPORT_VECTORS * n_classes
+        per_row = 8 * max(n_classes * (n_classes - 1), len(self.support_) if few else 0)
+        height = max(1, CHUNK_BYTES // per_row)
+        for first in range(0, X.shape[0], height):
+            rows = X[first : first + height]
+            if few:  # the kernel at once: a product for each class would be all preparation
+                values = self._kernel_block(rows)
+                parts = [values[:, block] @ self.dual_coef_[:, block].T for block in by_class]
+            else:
+                parts = [self._product(rows, block) for block in by_class]
+            yield pair_values(np.asarray(parts), self.intercept_)
+
+    def _kernel_block(self, X):
+        """Return K(X, support vectors)."""
+        if is_precomputed(self.kernel):
+            return X[:, self.support_]
+        return blocks.block(self.kernel_, X, self.support_vectors_, dtype=self.dtype_)
 
     def _product(self, X, block):
         """Return K(X, support vectors) times their coefficients, for a slice of them; K is never stored."""
@@ -108,7 +148,7 @@ class ExpansionClassifier(KernelClassifier):
             products = [
                 (self.dual_coef_[:, b] @ self.support_vectors_[b]).T for b in class_blocks(self.n_support_)
             ]
-            coef = pair_values(products, np.zeros_like(self.intercept_)).T
+            coef = pair_values(np.asarray(products), np.zeros_like(self.intercept_)).T
         coef.flags.writeable = False
         return coef
 
@@ -154,8 +194,14 @@ class ExpansionClassifier(KernelClassifier):
         nu = nu_of_solution(margins, squared_norm, weights)
         return nu, C_of_solution(np.abs(coef).sum(), margins, squared_norm, weights)
 
-    def _check_fitted_state(self):
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
         check_kernel_svc(self)
+
+    def _check_fitted_state(self):
+        self._check_parameters()
+        if hasattr(self, "shape_fit_"):
+            self.shape_fit_ = tuple(self.shape_fit_)  # a list in a file
         n_classes = len(self.classes_)
         against_rest = n_classes > 2 and self._against_rest
         n_pairs = n_classes * (n_classes - 1) // 2
@@ -164,6 +210,11 @@ class ExpansionClassifier(KernelClassifier):
             n_rows=n_classes if against_rest else n_classes - 1,
             n_problems=n_classes if against_rest else n_pairs,
         )
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError unless fitted; scikit-learn's check takes as long as a prediction."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "dual_coef_")

@@ -6,6 +6,7 @@ from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.svm import scs_stream
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.estimators.svm.small_pairs import fit_small_pairs
 
 
 class KernelSVC(ExpansionClassifier):
@@ -67,13 +68,19 @@ class KernelSVC(ExpansionClassifier):
           ``fit_intercept=False``.
     fit_intercept : bool, default=True
         False fixes b = 0.
+    shrinking : bool, default=True
+        Whether ``smo`` leaves out coefficients at a bound that will probably stay there, as in ``SVC``. Problems of at
+        most 2,500 rows are solved as a whole anyway; other solvers ignore it.
+    probability : bool, default=False
+        Only False: there to tell users of ``SVC`` what replaces it, see the notes.
     tol : float, default=1e-3
         Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
         units of the decision function, as in ``SVC``. All others: certified duality gap divided by the
         objective, so that 1e-3 means: at most 0.1 % above the optimum.
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem. -1 means the limit that the registry gives for
-        the solver: for ``smo`` 10 million, or 100 for each row, for the others so many passes over the data.
+        Maximal number of iterations of each two-class problem. Unlike in ``SVC``, -1 is not without limit, but means
+        the one that the registry gives for the solver: for ``smo`` 10 million, or 100 for each row if that is more,
+        for the others so many passes over the data.
     max_seconds : float, default=None
         Time budget of ``fit`` in seconds, shared out over the two-class problems; None means no limit.
         Callbacks and traces are not charged.
@@ -88,6 +95,10 @@ class KernelSVC(ExpansionClassifier):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether ``decision_function`` gives one column per class or per pair of classes; does not matter for
         two. ``"ovo"`` needs ``multi_class="ovo"``.
+    break_ties : bool, default=False
+        More than two classes, one against one: True lets ``predict`` take the class of the largest ``"ovr"``
+        score, False the first of those that win the most pairs, as in ``SVC``. True needs
+        ``decision_function_shape="ovr"``.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
         most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that float32 would
@@ -152,7 +163,8 @@ class KernelSVC(ExpansionClassifier):
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes
-        The objective above, n being the number of examples with positive weight in the problem. ``scs`` with
+        The objective above, n being the number of examples with positive weight in the problem. ``sbp`` with a slack
+        budget ``nu`` maximises a margin, and what it reports is minus that margin: a negative number. ``scs`` with
         more rows than its ``sample_cap`` (2,000, see `solver_options`): the losses are averaged over its sample
         only, so it is an estimate, and a flattering one, for the model is made for that sample.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
@@ -161,7 +173,10 @@ class KernelSVC(ExpansionClassifier):
     n_kernel_evaluations_ : int
         Values k(x, z) computed in ``fit``, without those found in the cache.
     trace_ : dict of lists, or list of dicts with more than two classes
-        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks. Of more
+        than 1,000 small pairs of classes it is a sequence that makes the dicts when they are asked for.
+    shape_fit_ : tuple of int of shape (2,)
+        Shape of the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
@@ -175,8 +190,8 @@ class KernelSVC(ExpansionClassifier):
     Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
     ``warm_start=True`` another ``fit`` goes on from there.
 
-    ``predict`` takes the largest ``"ovr"`` score, as ``SVC(break_ties=True)`` does, so it always agrees with
-    ``decision_function``.
+    Small problems, with at most 1,000 rows in a pair of classes and nothing to be done on the way (callbacks, limits, a
+    progress bar), are solved together from one kernel matrix of all rows. ``n_kernel_evaluations_`` counts it once.
 
     Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
     replaces ``SVC(probability=True)``.
@@ -222,6 +237,8 @@ class KernelSVC(ExpansionClassifier):
         loss="hinge",
         solver="smo",
         fit_intercept=True,
+        shrinking=True,
+        probability=False,
         tol=1e-3,
         max_iter=-1,
         max_seconds=None,
@@ -229,6 +246,7 @@ class KernelSVC(ExpansionClassifier):
         class_weight=None,
         multi_class="ovo",
         decision_function_shape="ovr",
+        break_ties=False,
         dtype="auto",
         warm_start=False,
         random_state=None,
@@ -245,6 +263,8 @@ class KernelSVC(ExpansionClassifier):
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
+        self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -252,6 +272,7 @@ class KernelSVC(ExpansionClassifier):
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
         self.dtype = dtype
         self.warm_start = warm_start
         self.random_state = random_state
@@ -289,7 +310,9 @@ class KernelSVC(ExpansionClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        fit_task(KernelTask(self, X, y, sample_weight), [self])
+        task = KernelTask(self, X, y, sample_weight)
+        if not fit_small_pairs(task):
+            fit_task(task, [self])
         return self
 
     def path(self, X, y, Cs, sample_weight=None):

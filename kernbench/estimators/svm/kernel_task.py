@@ -4,6 +4,8 @@ Kernel rows belong to one thread; where all problems are on the same examples (o
 Cs of a path) it keeps them from one run to the next.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
@@ -14,7 +16,7 @@ from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
 from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.expansion import set_expansion
-from kernbench.estimators.svm.multiclass import Pair, pairs_of
+from kernbench.estimators.svm.multiclass import ONE_VS_REST, Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.base import Solution
@@ -31,7 +33,7 @@ class KernelTask(Task):
         As given to ``fit``.
     """
 
-    shared = (*Task.shared, "kernel_")
+    shared = (*Task.shared, "kernel_", "shape_fit_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model, self.entry = model, check_kernel_svc(model)
@@ -40,16 +42,17 @@ class KernelTask(Task):
             model, X, y, sample_weight, kernel=model.kernel
         )
         self.X, self.codes, self.weights = X, codes, weights
-        pairs = pairs_of(codes, len(model.classes_), weights, model.multi_class)
-        self.problems = [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
-        self.shares_data = pairs[0].negative is None
+        model.shape_fit_ = X.shape
+        n_classes = len(model.classes_)
+        self.shares_data = model.multi_class == ONE_VS_REST and n_classes > 2
         self.plural = "classes" if self.shares_data else "pairs of classes"
+        n_problems = n_classes if self.shares_data else n_classes * (n_classes - 1) // 2
 
         settings = (model.solver,)
-        self.last = last_fit(model, settings, len(pairs)) or cold_start(
+        self.last = last_fit(model, settings, n_problems) or cold_start(
             model,
             settings,
-            len(pairs),
+            n_problems,
             draws_kernel=isinstance(model.gamma, str) and model.gamma == "median",
             draws=self.entry.draws,
         )
@@ -58,6 +61,12 @@ class KernelTask(Task):
         if model.warm_start:
             taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
             self.key = (model.kernel_, digest(X), digest(taking_part), self.dtype, model.loss)
+
+    @cached_property
+    def problems(self):
+        """One for each pair of classes, or each class; made lazily, since `fit_small_pairs` needs none."""
+        pairs = pairs_of(self.codes, len(self.model.classes_), self.weights, self.model.multi_class)
+        return [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
 
     def rows_of(self, pair):
         """Return the kernel rows of a pair."""
@@ -135,6 +144,8 @@ class PairProblem:
             "random_state": task.last.draws[self.k],
             "initial": initial,
         }
+        if task.entry.name == "smo":
+            settings["shrinking"] = bool(model.shrinking)
         return make_solver(model, task.entry, rows, self.pair.y, settings)
 
     def describe(self, model, solution):

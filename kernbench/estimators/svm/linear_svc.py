@@ -7,6 +7,7 @@ from kernbench.estimators.base import Classifier
 from kernbench.estimators.fit.fitted_state import check_classes, check_floats
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.svm.linear_task import LinearTask
+from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
 from kernbench.validation.rows import check_rows
@@ -180,6 +181,10 @@ class LinearSVC(Classifier):
         self.verbose = verbose
         self.solver_options = solver_options
         self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_linear_svc(self)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model.

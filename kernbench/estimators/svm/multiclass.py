@@ -85,9 +85,8 @@ def assemble(pairs, solutions, codes, n_classes):
 
     Returns
     -------
-    support : ndarray of shape (n_SV,), int32
+    support : ndarray of shape (n_SV,), intp
         Indices of the examples with a coefficient in any pair, grouped by class.
-    n_support : ndarray of shape (n_classes,), int32
     dual_coef : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV) for more than two against the
     rest
     intercept : ndarray of shape (n_pairs,)
@@ -113,9 +112,8 @@ def assemble(pairs, solutions, codes, n_classes):
         else:
             row = np.where(codes[rows] == pair.negative, pair.positive - 1, pair.negative)
         dual_coef[row, column[rows]] = coef
-    n_support = np.bincount(codes[support], minlength=n_classes)
     intercept = np.array([sign * solution.intercept for solution in solutions])
-    return support.astype(np.int32), n_support.astype(np.int32), dual_coef, intercept
+    return support, dual_coef, intercept
 
 
 def class_blocks(n_support):
@@ -129,7 +127,7 @@ def pair_values(products, intercept):
 
     Parameters
     ----------
-    products : list of ndarray of shape (n_samples, n_classes - 1)
+    products : ndarray of shape (n_classes, n_samples, n_classes - 1)
         For each class, its support vectors' kernel values times their columns of ``dual_coef_``, transposed.
     intercept : ndarray of shape (n_pairs,)
 
@@ -138,13 +136,14 @@ def pair_values(products, intercept):
     ndarray of shape (n_samples, n_pairs)
         With more than two classes, positive speaks for the earlier class.
     """
-    return np.column_stack([
-        products[i][:, j - 1] + products[j][:, i] + b
-        for (i, j), b in zip(combinations(range(len(products)), 2), intercept, strict=True)
-    ])  # fmt: skip
+    n_classes = len(products)
+    values = np.empty((products.shape[1], len(intercept)))
+    for i, later in enumerate(_pairs_by_class(n_classes)):
+        values[:, later] = products[i, :, i:] + products[i + 1 :, :, i].T
+    return np.add(values, intercept, out=values)
 
 
-def one_vs_rest(values, n_classes):
+def one_vs_rest(values, n_classes, *, break_ties=True):
     """Turn the decision values of pairs into one score per class.
 
     The score is the number of pairs a class wins, and within less than half a vote the sum of its decision
@@ -156,6 +155,8 @@ def one_vs_rest(values, n_classes):
     values : ndarray of shape (n_samples, n_pairs)
         Positive speaks for the earlier class.
     n_classes : int
+    break_ties : bool, default=True
+        False returns the number of pairs alone.
 
     Returns
     -------
@@ -163,10 +164,19 @@ def one_vs_rest(values, n_classes):
     """
     votes = np.zeros((len(values), n_classes))
     sums = np.zeros((len(values), n_classes))
-    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        later_wins = values[:, k] < 0
-        votes[:, i] += ~later_wins
-        votes[:, j] += later_wins
-        sums[:, i] += values[:, k]
-        sums[:, j] -= values[:, k]
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    for i, later in enumerate(_pairs_by_class(n_classes)):
+        own = values[:, later]
+        lost = own < 0
+        votes[:, i] += (n_classes - 1 - i) - np.count_nonzero(lost, axis=1)
+        votes[:, i + 1 :] += lost
+        sums[:, i] += own.sum(axis=1)
+        sums[:, i + 1 :] -= own
+    return votes if not break_ties else votes + sums / (3 * (np.abs(sums) + 1))
+
+
+def _pairs_by_class(n_classes):
+    """Yield for each class but the last the slice of its pairs with later classes."""
+    start = 0
+    for n_later in range(n_classes - 1, 0, -1):
+        yield slice(start, start + n_later)
+        start += n_later

@@ -6,7 +6,7 @@ from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
 from kernbench.solvers import registry
-from kernbench.validation.numbers import check_name, check_positive
+from kernbench.validation.numbers import check_flag, check_name, check_positive
 
 SHAPES = ("ovr", "ovo")
 AUTO = "auto"
@@ -21,6 +21,15 @@ def check_kernel_svc(model):
     check_run(model)
     check_name("multi_class", model.multi_class, SCHEMES)
     check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    for name in ("shrinking", "break_ties", "probability"):
+        check_flag(name, getattr(model, name))
+    if model.break_ties and model.decision_function_shape != "ovr":
+        raise ValueError("break_ties=True compares scores of classes: it needs decision_function_shape='ovr'")
+    if model.probability:
+        raise ValueError(
+            "probability=True is not supported: for probabilities wrap the model, "
+            "sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)"
+        )
     if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
         raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
     check_n_jobs(model.n_jobs)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.fit.training_data import distinct_labels
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.rows import first_not_finite
 
@@ -134,7 +135,7 @@ class Reader:
     def peek(self, count, classes=None):
         """Read at least `count` examples, and on until there are two classes; return their rows and labels."""
         X, y, weights = self._take(count)
-        known = np.unique(y) if classes is None else np.unique(classes)
+        known = distinct_labels(y if classes is None else classes)
         while len(known) < 2:
             more = self._take(count)
             if len(more[1]) == 0:

@@ -41,7 +41,8 @@ def squared_norm(model, scores):
     evaluations; for a linear model, and for one on explicit features, ``‖coef_‖²``.
     """
     if not hasattr(model, "support_") or getattr(model, "features_", "exact") != "exact":
-        return float(model.coef_[0] @ model.coef_[0])
+        coef = np.ravel(model.feature_coef_ if hasattr(model, "feature_coef_") else model.coef_)
+        return float(coef @ coef)
     intercept = float(np.ravel(model.intercept_)[0])
     return float(dual_coefficients(model) @ (scores[model.support_] - intercept))
 

@@ -53,7 +53,12 @@ X, Y = make_classification(60, 4, weights=[0.7], random_state=0)
         ({"callback": 3}, "callback must be"),
         ({"solver_options": [1]}, "solver_options must be"),
         ({"solver_options": {"alpha": 1.0}}, "must not hold alpha"),
-        ({"solver_options": {"steps": 3}}, "does not take"),
+        ({"solver_options": {"steps": 3}}, "unknown option of solver 'bundle' 'steps'"),
+        ({"n_features": 100}, "choose features='random'"),
+        ({"kernel": "rbf", "features": "nystroem", "n_features": 100}, "choose features='random'"),
+        ({"n_landmarks": 100}, "choose features='nystroem'"),
+        ({"kernel": "rbf", "features": "exact", "n_landmarks": 100}, "choose features='nystroem'"),
+        ({"kernel": "rbf", "features": "random", "landmarks": "kmeans"}, "choose features='nystroem'"),
         ({"kernel": "precomputed", "features": "random"}, "kernel"),
     ],
 )

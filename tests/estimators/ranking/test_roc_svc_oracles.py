@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kernbench import ROCSVC
+from kernbench.estimators.ranking.scores import weights_of
 from kernbench.kernels import Gaussian
 from kernbench.metrics import roc_auc
 
@@ -56,7 +57,7 @@ def test_strong_regularisation_gives_the_difference_of_the_means(settings):
         return
     V = model.feature_map_.transform(X)
     difference = V[y == 1].mean(axis=0) - V[y == 0].mean(axis=0)
-    np.testing.assert_allclose(model.coef_[0], difference / alpha, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(model.feature_coef_[0], difference / alpha, rtol=1e-6, atol=1e-12)
     assert model.objective_ == pytest.approx(1 - difference @ difference / (2 * alpha), rel=1e-9)
 
 
@@ -92,7 +93,7 @@ def test_objective_is_that_of_the_model_and_the_gap_bounds_it(solver, settings):
         own = model.decision_function(model.support_vectors_) - model.intercept_
         norm2 = model.dual_coef_[0] @ own
     else:
-        norm2 = np.sum(model.coef_**2)
+        norm2 = np.sum(weights_of(model) ** 2)
     power = 2 if model.loss_ == "squared_hinge" else 1
     assert model.objective_ == pytest.approx(objective(scores, y, 1e-2, norm2, power), rel=1e-6)
     assert 0 <= model.duality_gap_ <= 1e-3 * model.objective_
@@ -117,7 +118,7 @@ def test_squared_loss_is_minimised_in_closed_form(settings):
 
     best = minimize(brute_force, np.zeros(V.shape[1]), method="BFGS", options={"gtol": 1e-9})
     assert model.objective_ == pytest.approx(best.fun, rel=1e-6)
-    assert model.objective_ == pytest.approx(brute_force(model.coef_[0]), rel=1e-9)
+    assert model.objective_ == pytest.approx(brute_force(weights_of(model)), rel=1e-9)
     assert model.converged_ and model.duality_gap_ == 0 and model.n_iter_ == 1
 
 

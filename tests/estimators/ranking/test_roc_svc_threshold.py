@@ -128,10 +128,10 @@ def test_threshold_may_move_afterwards():
     X, y = problem()
     X_new, y_new = problem(seed=1)
     model = ROCSVC("rbf", n_landmarks=30, random_state=0).fit(X, y)
-    coef = model.coef_.copy()
+    coef = model.feature_coef_.copy()
     assert model.adjust_threshold(X_new, y_new, ("specificity", 0.95)) is model
     assert rates(model, X_new, y_new)[1] >= 0.95
-    np.testing.assert_array_equal(model.coef_, coef)
+    np.testing.assert_array_equal(model.feature_coef_, coef)
     assert model.threshold == "youden"
     with pytest.raises(ValueError, match="both classes"):
         model.adjust_threshold(X_new, np.full(len(X_new), "ill"), 0.0)

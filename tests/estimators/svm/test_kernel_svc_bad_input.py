@@ -59,7 +59,7 @@ B = (Y == 2).astype(int)
         ({"callback": [print, "print"]}, "callback must be a function or a list of functions"),
         ({"solver_options": [1]}, "solver_options must be a dict"),
         ({"solver": "sbp", "solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
-        ({"solver": "sbp", "solver_options": {"burn": 1}}, "does not take solver_options"),
+        ({"solver": "sbp", "solver_options": {"burn": 1}}, "unknown option of solver 'sbp' 'burn'"),
     ],
     ids=str,
 )

@@ -54,8 +54,8 @@ def test_path_starts_from_the_gradient_of_the_C_before():
     """Above `classic_rows` a start would take n kernel values for each support vector."""
     X, y = problem(600)
     X = np.tile(X, 20) / np.sqrt(20.0)  # the same distances, from so many features that rows are kept
-    options = {"classic_rows": 100, "working_set_size": 64, "shrinking": False}
-    model = KernelSVC(gamma=0.1, tol=1e-5, dtype="float64", solver_options=options)
+    options = {"classic_rows": 100, "working_set_size": 64}
+    model = KernelSVC(gamma=0.1, tol=1e-5, dtype="float64", shrinking=False, solver_options=options)
     for one in model.path(X, y, [1.0, 1.5, 1.6])[1:]:
         assert one.n_kernel_evaluations_ < 100 * len(one.support_)
         assert 0 <= one.duality_gap_ < 1e-4

@@ -37,7 +37,7 @@ B = (Y == 2).astype(int)
         ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
         ({"callback": 3}, "callback must be a function or a list of functions"),
         ({"solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
-        ({"solver_options": {"shrink": True}}, "does not take solver_options"),
+        ({"solver_options": {"shrink": True}}, "did you mean 'shrinking'?"),
         ({"solver_options": {"order": "random"}}, "unknown order 'random'"),
     ],
     ids=str,

@@ -1,0 +1,156 @@
+"""The short way through a `KernelSVC` of few rows: all pairs of classes from one kernel matrix, in one compiled loop.
+
+Data, a solver object and a run of the driver for each pair (:mod:`kernbench.estimators.fit.runs`) take a millisecond
+even for a dozen rows. Where nothing needs the driver, :class:`~kernbench.solvers.kernel.smo._small_pairs.SmallPairs`
+solves the same problems by the same steps to the same tolerance.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
+from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.fit.solver_data import MEGABYTE, small_matrix
+from kernbench.estimators.svm.expansion import set_support
+from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.threads import single_threaded_blas
+from kernbench.solvers.kernel.smo._small_pairs import PAD, SmallPairs
+
+LISTED_TRACES = 1000  # more of them take longer to build than the pairs to solve
+MOST_ROWS = 1000  # of a pair: up to here `SMO` solves for all digits, and a pair takes a fraction of a second
+
+
+def fit_small_pairs(task):
+    """Fit the model of a `KernelTask` if its pairs are small and it asks for nothing that takes the driver.
+
+    Returns
+    -------
+    bool
+        False if the model is still to be fitted: it is not such a task, or a pair takes more than the usual steps.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, with the model fitted as far as it got.
+    """
+    if not _is_plain(task.model) or task.shares_data or task.model.kernel_.calls_python:
+        return False
+    X, codes, costs, used = _rows_that_count(task)
+    largest = np.sort(np.bincount(codes))[-2:].sum()
+    n, item = len(codes), np.dtype(task.dtype).itemsize
+    if (
+        largest > MOST_ROWS
+        or n * n * item > task.model.cache_size * MEGABYTE
+        or not np.all((costs > 0) & np.isfinite(costs))
+    ):
+        return False
+    pairs = _prepare(task, X, codes, costs)
+    try:
+        solved, interrupted = pairs.run(), False
+    except KeyboardInterrupt:
+        solved, interrupted = True, True
+    if not solved:
+        return False
+    _set_model(task, pairs, used)
+    if interrupted:
+        raise KeyboardInterrupt
+    return True
+
+
+def _is_plain(model):
+    return (
+        model.solver == "smo"
+        and model.loss == "hinge"
+        and model.max_iter == -1
+        and model.max_seconds is None
+        and not (model.warm_start or model.solver_options or model.verbose or callbacks_of(model))
+        and model._twin == "compiled"
+    )
+
+
+def _rows_that_count(task):
+    """Return the rows of positive weight, their classes, the bounds of their coefficients and which they are."""
+    X, codes, weights = task.X, task.codes, task.weights
+    if weights is None:
+        return X, codes, np.full(len(codes), float(task.model.C)), None
+    used = np.flatnonzero(weights > 0)
+    if len(used) == len(codes):
+        return X, codes, task.model.C * weights, None
+    X = X[np.ix_(used, used)] if is_precomputed(task.model.kernel) else X[used]
+    return X, codes[used], task.model.C * weights[used], used
+
+
+def _prepare(task, X, codes, costs):
+    model = task.model
+    kernel = model.kernel_
+    with single_threaded_blas():
+        matrix = small_matrix(X, kernel, task.dtype, may_widen=model.dtype == "auto", padding=PAD)
+    model.dtype_ = matrix.dtype.name
+    diagonal = np.ascontiguousarray(kernel.diag(X), dtype=np.float64)
+    return SmallPairs(
+        matrix,
+        diagonal,
+        codes,
+        len(model.classes_),
+        costs,
+        C=float(model.C),
+        fit_intercept=bool(model.fit_intercept),
+        tol=float(model.tol),
+    )
+
+
+def _set_model(task, pairs, used):
+    """Set all fitted attributes; pairs that were not solved have coefficients of 0."""
+    model, n_classes = task.model, len(task.model.classes_)
+    # With more than two classes the earlier one of a pair is positive in the layout of scikit-learn.
+    sign = 1.0 if n_classes == 2 else -1.0
+    columns = np.flatnonzero(pairs.dual_coef.any(axis=0))
+    support = columns if used is None else used[columns]
+    order = np.argsort(task.codes[support], kind="stable")
+    set_support(model, task.X, task.codes, support[order])
+    model.dual_coef_ = np.multiply(pairs.dual_coef[:, columns[order]], sign, order="C")
+    model.intercept_ = sign * pairs.intercept
+    _set_outcome(model, pairs)
+
+
+def _set_outcome(model, pairs):
+    """Set what `set_outcome` sets after runs of the driver."""
+    n_pairs, n_done = len(pairs.intercept), pairs.n_done
+    n_evaluations = model.n_kernel_evaluations_ = pairs.dual_coef.shape[1] ** 2
+    status = ["converged"] * n_done
+    if n_done < n_pairs:
+        status += [INTERRUPTED] + [NOT_STARTED] * (n_pairs - n_done - 1)
+    trace = Traces(pairs.n_iter, pairs.seconds, pairs.dual, n_evaluations)
+    if n_pairs <= LISTED_TRACES:
+        trace = list(trace)
+    model.n_iter_ = pairs.n_iter
+    model.converged_ = n_done == n_pairs
+    model.fit_status_ = 0 if model.converged_ else 1
+    model.objective_, model.duality_gap_ = pairs.objective, pairs.gap
+    model.status_, model.trace_ = status, trace
+    if n_pairs == 1:
+        (model.objective_,), (model.duality_gap_,) = pairs.objective.tolist(), pairs.gap.tolist()
+        (model.status_,), model.trace_ = status, trace[0]
+    model._continuation = None
+
+
+class Traces(Sequence):
+    """The traces of all pairs, each from its start to its end; made when asked for, since there may be thousands."""
+
+    def __init__(self, n_iter, seconds, objective, n_evaluations):
+        self._n_iter, self._seconds, self._objective = n_iter, seconds, objective
+        self._n_evaluations = n_evaluations
+
+    def __len__(self):
+        return len(self._n_iter)
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        return {
+            "n_iter": [0, int(self._n_iter[k])],
+            "seconds": [0.0, float(self._seconds[k])],
+            "n_kernel_evaluations": [self._n_evaluations, self._n_evaluations],
+            "objective": [0.0, float(self._objective[k])],
+        }

@@ -1,0 +1,113 @@
+"""`KernelSVC` in the place of `SVC`: its parameters, its attributes, and refusals that say what to do."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+
+from kernbench import ROCSVC, KernelSVC, LinearSVC
+from kernbench.kernels.functions import Gaussian
+from kernbench.solvers.kernel.smo import smo
+
+X, Y = load_iris(return_X_y=True)
+
+
+def test_takes_every_parameter_of_SVC():
+    params = SVC().get_params()
+    assert params.pop("max_iter") == -1 and params.pop("cache_size") == 200 and params.pop("verbose") is False
+    params["probability"] = False  # scikit-learn's default is a marker for "deprecated"
+    model = KernelSVC(**params).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), SVC().fit(X, Y).predict(X))
+    assert model.shape_fit_ == SVC().fit(X, Y).shape_fit_ == X.shape
+
+
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_shrinking_is_an_option_of_smo(monkeypatch, shrinking):
+    seen = []
+
+    class Watched(smo.SMO):
+        def __init__(self, *args, **kwargs):
+            seen.append(kwargs["shrinking"])
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr(smo, "SMO", Watched)
+    from kernbench.solvers import registry
+
+    registry.load.cache_clear()
+    try:
+        KernelSVC(shrinking=shrinking, max_iter=1000).fit(X[50:], Y[50:])
+    finally:
+        registry.load.cache_clear()
+    assert seen == [shrinking]
+    KernelSVC(solver="sdca", shrinking=shrinking, random_state=0).fit(X[50:], Y[50:])
+
+
+def test_ties_are_broken_as_in_SVC():
+    angles = 2 * np.pi * np.arange(3) / 3
+    centres = np.column_stack([np.cos(angles), np.sin(angles)])
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    rows = centres[y] + 0.3 * rng.normal(size=(90, 2))
+    grid = rng.uniform(-0.3, 0.3, size=(4000, 2))
+    answers = []
+    for break_ties in (False, True):
+        ours = KernelSVC("linear", break_ties=break_ties).fit(rows, y)
+        theirs = SVC(kernel="linear", tol=1e-8, break_ties=break_ties).fit(rows, y)
+        answers.append(ours.predict(grid))
+        assert np.mean(answers[-1] != theirs.predict(grid)) < 1e-3
+    assert np.any(answers[0] != answers[1])
+    np.testing.assert_array_equal(answers[1], ours.decision_function(grid).argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"probability": True}, r"CalibratedClassifierCV\(KernelSVC\(\), ensemble=False\)"),
+        ({"break_ties": True, "decision_function_shape": "ovo"}, "needs decision_function_shape='ovr'"),
+        ({"shrinking": 1}, "shrinking must be True or False, got 1"),
+        ({"kernel": Gaussian}, r"kernel=Gaussian is a class: pass a kernel object, Gaussian\(...\)"),
+        (
+            {"max_iter": 9, "solver_options": {"foo": 1}},
+            "unknown option of solver 'smo' 'foo'. Known: classic_rows",
+        ),
+        ({"solver": "sbp", "solver_options": {"foo": 1}}, "Known: average_power, burn_in, fetch_rows, nu"),
+    ],
+    ids=str,
+)
+def test_refusals_say_what_to_do(params, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        KernelSVC(**params).fit(X, Y)
+    assert "__init__" not in str(caught.value) and "__new__" not in str(caught.value)
+
+
+@pytest.mark.parametrize("labels", [[None, "a"], [1, "a"], [None, None]], ids=str)
+@pytest.mark.parametrize(
+    "learn",
+    [
+        KernelSVC().fit,
+        LinearSVC().fit,
+        ROCSVC().fit,
+        ROCSVC().partial_fit,
+        KernelSVC(solver="scs").partial_fit,
+    ],
+)
+def test_labels_of_several_types_are_refused(learn, labels):
+    y = np.array(labels * 75, dtype=object)
+    with pytest.raises(
+        ValueError, match="the labels in y cannot be sorted, for they are of type .*: use labels of one type"
+    ):
+        learn(X, y)
+
+
+def test_a_kernel_class_is_refused_by_rankings_too():
+    with pytest.raises(ValueError, match="kernel=Gaussian is a class"):
+        ROCSVC(kernel=Gaussian).fit(X[:100], Y[:100])
+
+
+@pytest.mark.parametrize(
+    "estimator, params", [(KernelSVC, {"C": -1}), (LinearSVC, {"C": -1}), (ROCSVC, {"alpha": -1})]
+)
+def test_parameters_are_checked_without_data(estimator, params):
+    estimator()._check_parameters()
+    with pytest.raises(ValueError, match="must be a positive number"):
+        estimator(**params)._check_parameters()
