@@ -39,7 +39,8 @@ COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # cuts in a row that may change nothing
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
-PACE = 8  # plain steps on many features that must halve gap / objective
+PACE = 8  # plain steps on many features from one look at gap / objective to the next
+PACES = 5  # ... in which it has to reach `tol` if it goes on falling as it does
 
 
 class CuttingPlanes:
@@ -182,10 +183,12 @@ class CuttingPlanes:
     def _next_point(self):
         """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         gap = self.gap()
-        if self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0:
-            if gap > 0.5 * self._last_share * self.objective():
-                self._smoothing = True
-            self._last_share = gap / self.objective()
+        # The pace says little before there is a bound other than 0.
+        looks = self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0
+        if looks and self._bound > 0:
+            share = gap / self.objective()
+            self._smoothing = bool(share * (share / self._last_share) ** PACES > self.tol)
+            self._last_share = share
         if self._smoothing:
             if self._smoothed.may_go_on(self._cuts.elements[self._cuts.kept]):
                 return self._smoothed.next_point()

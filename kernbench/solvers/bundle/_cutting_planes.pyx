@@ -46,7 +46,8 @@ cdef enum:
     STUCK = 10             # cuts in a row that may change nothing
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
-    PACE = 8               # plain steps on many features that must halve gap / objective
+    PACE = 8               # plain steps on many features from one look at gap / objective to the next
+    PACES = 5              # ... in which it has to reach `tol` if it goes on falling as it does
 cdef double COARSE_TOL = 0.03
 
 
@@ -208,12 +209,13 @@ cdef class CuttingPlanes:
         """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         cdef:
             Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
-            double gap = self.value - self.bound, slope, curvature, t
+            double gap = self.value - self.bound, share, slope, curvature, t
             bint plain = self.preconditioner is None or (self.was_newton and gap > 0.5 * self.last_gap)
-        if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0:
-            if gap > 0.5 * self.last_share * self.value:
-                self.smoothing = True
-            self.last_share = gap / self.value
+        # The pace says little before there is a bound other than 0.
+        if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0 and self.bound > 0.0:
+            share = gap / self.value
+            self.smoothing = share * (share / self.last_share) ** PACES > self.tol
+            self.last_share = share
         if self.smoothing:
             if self.smoothed.may_go_on(&self.cuts.elements[self.cuts.kept, 0]):
                 return self.smoothed.next_point(&self.step[0], &self.moved[0], &self.next_coef[0], &self.next_scores[0])
