@@ -16,7 +16,9 @@ def check_run(model):
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
-        raise ValueError(f"max_iter must be a positive integer, or -1 for the default limit, got {model.max_iter!r}")
+        raise ValueError(
+            f"max_iter must be a positive integer, or -1 for the default limit, got {model.max_iter!r}"
+        )
     check_name("dtype", model.dtype, DTYPES)
     if model.solver_options is not None and not isinstance(model.solver_options, dict):
         raise ValueError(f"solver_options must be a dict of options or None, got {model.solver_options!r}")

@@ -41,6 +41,8 @@ class NaiveROCSVC:
             largest = np.maximum(DECAY * largest, np.abs(g))
             step = np.divide(momentum, largest, out=np.zeros_like(g), where=largest > 0)
             w = w - self.learning_rate / (1 - MOMENTUM**t) * step
+        if self._value_and_subgradient(w, positives, negatives)[0] < best:
+            best_w = w
         self.coef_, self.n_iter_ = best_w[None, :], np.array([t])
         return self
 
