@@ -350,22 +350,22 @@ class SMO:
 
     def _conclude(self):
         """The violation is at most the goal: whether that is the end, by the gap; see the head of this file."""
-        if self._is_certified():
+        if self._is_certified(self.tol):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
         self.beta = scale * self.beta
         self.e = self.problem.y - scale * scores - self.ridge * self.beta
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
-        if self._largest_violation() <= self.tol and self._is_certified():
+        if self._largest_violation() <= self.tol and self._is_certified(self.tol):
             return True
         (self.beta, self.e, self.dual), self.intercept = before, None
         self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
         self.stuck = self.goal < least_goal(self.beta, self.diagonal)
         return False
 
-    def _is_certified(self):
-        return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, self.tol)
+    def _is_certified(self, tol):
+        return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, tol)
 
     def _largest_violation(self):
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
@@ -382,7 +382,7 @@ class SMO:
     def check(self, tol):
         """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
         if not self.converged and self.classic and self.violation <= tol:
-            self.converged = self._is_certified()
+            self.converged = self._is_certified(tol)
         return self.converged
 
     def _intercept(self):
