@@ -142,13 +142,11 @@ class SMO:
 
     def _classic_round(self, budget):
         """Steps on the whole problem."""
-        everyone, goal = np.arange(self.problem.n), min(self.tol, self.goal)
+        whole, goal = np.arange(self.problem.n), min(self.tol, self.goal)
         if self.extra_steps >= 0:
-            steps, violation = self._solve(
-                everyone, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps)
-            )
+            steps, violation = self._solve(whole, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps))
         else:
-            steps, violation = self._solve(everyone, goal, budget)
+            steps, violation = self._solve(whole, goal, budget)
         self.violation = violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
@@ -316,7 +314,7 @@ class SMO:
         self.members = np.concatenate(chosen)
         return self.members
 
-    def _settled(self):
+    def _shrinkable(self):
         """A mask of the coordinates at a bound that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not self.problem.fit_intercept:
@@ -330,10 +328,10 @@ class SMO:
         )
 
     def _shrink(self):
-        settled = self._settled() & self.active
-        settled[self.members] = False
-        if settled.sum() >= self.SHRINK_SHARE * self.active.sum():
-            self.active &= ~settled
+        shrinkable = self._shrinkable() & self.active
+        shrinkable[self.members] = False
+        if shrinkable.sum() >= self.SHRINK_SHARE * self.active.sum():
+            self.active &= ~shrinkable
 
     def _restore(self):
         """Consider all again; then leave out those that were left out before and still satisfy the conditions."""
@@ -343,10 +341,10 @@ class SMO:
         self._choose()
         self.members = members
         if self.violation > min(self.tol, self.goal):
-            settled = self._settled() & ~was_active
-            if settled.sum() >= self.SHRINK_SHARE * len(settled):
-                settled[self.members] = False
-                self.active = ~settled
+            shrinkable = self._shrinkable() & ~was_active
+            if shrinkable.sum() >= self.SHRINK_SHARE * len(shrinkable):
+                shrinkable[self.members] = False
+                self.active = ~shrinkable
 
     def _conclude(self):
         """The violation is at most the goal: whether that is the end, by the gap; see the head of this file."""

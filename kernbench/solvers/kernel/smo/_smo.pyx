@@ -141,7 +141,9 @@ cdef class SMO:
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
         # may have no maximum. By weak duality it should stay below the primal one at f = 0.
         self.total_width = np.sum(state.upper - state.lower)
-        self.highest_dual = np.inf if np.isfinite(self.total_width) else 2.0 * self.problem.objective(np.zeros(n), 0.0, 0.0) / alpha
+        self.highest_dual = np.inf
+        if not np.isfinite(self.total_width):
+            self.highest_dual = 2.0 * self.problem.objective(np.zeros(n), 0.0, 0.0) / alpha
 
     @property
     def n_kernel_evaluations(self):
@@ -208,7 +210,7 @@ cdef class SMO:
                 self.active.compute_gradient()
                 self.loaded, self.stagnation.exact = False, True
         elif self.looks >= CREEPING:
-            # Where C is large beside the curvature of the kernel, pair steps creep in one direction for millions of steps.
+            # Where C is large beside the curvature of the kernel, pairs creep in one direction for millions of steps.
             state = self.active.state
             if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
                 self.active.compute_gradient()
@@ -372,12 +374,12 @@ cdef class SMO:
         return self.active.state.intercept() if self.with_bias else 0.0
 
     def solution(self):
-        """Coefficients and intercept as of now; in the state K times the coefficients, if the gradient of all is known."""
+        """Coefficients and intercept as of now; in the state K times the coefficients, if all are active."""
         self.active.write_back()
-        everyone, state = self.active.everyone, {}
+        whole, state = self.active.whole, {}
         if self.active.indices is None:
-            state["products"] = everyone.scores(self.problem.y)
-        return Solution(everyone.beta.copy(), self._intercept(), self.n_iter, state)
+            state["products"] = whole.scores(self.problem.y)
+        return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
         """alpha times the dual objective, a lower bound of the optimum that only grows; kept up at no cost."""
@@ -386,9 +388,9 @@ cdef class SMO:
     def objective(self):
         """The primal objective; while coordinates are left out this costs their gradient."""
         if self.objective_at != self.n_iter:
-            e, everyone = self.active.full_gradient(count=False), self.active.everyone
-            scores = self.problem.y - e - everyone.ridge * everyone.beta
-            self.last_objective = self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
+            e, whole = self.active.full_gradient(count=False), self.active.whole
+            scores = self.problem.y - e - whole.ridge * whole.beta
+            self.last_objective = self.problem.objective(scores, float(whole.beta @ scores), self._intercept())
             self.objective_at = self.n_iter
         return self.last_objective
 
