@@ -56,8 +56,8 @@ class SDCA:
     order : {"permutation", "uniform"}, default="permutation"
         Whether an epoch visits every example once, in random order, or as many drawn with replacement.
     shrinking : bool, default=True
-        Visit only examples that are not settled: at a bound, and pushed against it, when the epoch begins.
-        Their responses are kept up, so nobody is left out for longer than an epoch.
+        Visit only examples that are not at a bound and pushed against it when the epoch begins.
+        Their responses are kept up, so no example is left out for longer than an epoch.
 
     Raises
     ------
@@ -152,7 +152,7 @@ class SDCA:
     def _begin_epoch(self):
         used = self._problem.weights > 0
         open_ones = (
-            np.flatnonzero(used & ~self._settled(slice(None))) if self._shrinking else np.flatnonzero(used)
+            np.flatnonzero(used & ~self._shrinkable(slice(None))) if self._shrinking else np.flatnonzero(used)
         )
         if len(open_ones) == 0:
             open_ones = np.flatnonzero(used)
@@ -162,7 +162,7 @@ class SDCA:
     def _draw(self, size):
         return draw_indices(self._rng, size, size)
 
-    def _settled(self, members):
+    def _shrinkable(self, members):
         """Which of `members` are at a bound and pushed against it, by more than any of the others pulls."""
         e, at_upper, at_lower = self._pulls(members)
         top = bottom = 0.0
@@ -193,7 +193,7 @@ class SDCA:
         top, bottom = _extremes(e, at_upper, at_lower)
         if not top - bottom > NO_VIOLATION:
             return
-        batch = batch[~self._settled(batch)]
+        batch = batch[~self._shrinkable(batch)]
         y, w, diagonal = self._problem.y[batch], self._problem.weights[batch], self._diagonal[batch]
         K = np.asarray(self._problem.rows.batch(batch), dtype=np.float64)[:, batch]
         a, f = self._dual[batch], self._responses[batch]

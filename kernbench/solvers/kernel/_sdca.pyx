@@ -4,7 +4,7 @@ The examples of a batch are drawn ahead. Those whose dual variable would move no
 part of them that belongs to the batch is copied side by side, and the batch is walked in this small matrix:
 
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
-  of the batch at once; an example that now has to move although nobody foresaw it ends the batch early. So the path is
+  of the batch at once; an example that now has to move, and was not expected to, ends the batch early. So the path is
   that of one visit at a time. (Rows foreseen and then not needed are counted: they were computed.)
 * with an intercept the dual has the constraint sum_i w_i y_i a_i = 0, and pairs move: see ``reference/kernel/sdca.py``
   for the method, why it ends at the optimum that SMO finds, and why its gap is certified at no cost.
@@ -69,7 +69,7 @@ cdef class SDCA:
     order : {"permutation", "uniform"}, default="permutation"
         Whether an epoch visits every example once, in random order, or as many drawn with replacement.
     shrinking : bool, default=True
-        Visit only examples that are not settled: at a bound, and pushed against it, when the epoch begins.
+        Visit only examples that are not at a bound and pushed against it when the epoch begins.
 
     References
     ----------
@@ -145,14 +145,14 @@ cdef class SDCA:
 
     def _begin_epoch(self):
         used = self.problem.weights > 0
-        open_ones = np.flatnonzero(used & ~self._settled()) if self.shrinking else np.flatnonzero(used)
+        open_ones = np.flatnonzero(used & ~self._shrinkable()) if self.shrinking else np.flatnonzero(used)
         if len(open_ones) == 0:
             open_ones = np.flatnonzero(used)
         size = len(open_ones)
         drawn = self.rng.permutation(size) if self.order == "permutation" else draw_indices(self.rng, size, size)
         self.visits, self.position = open_ones[drawn], 0
 
-    def _settled(self):
+    def _shrinkable(self):
         """Which examples are at a bound and pushed against it, by more than any other pulls."""
         y, a = self.problem.y, np.asarray(self.dual)
         e = y * self.loss.dual_slope(a) - np.asarray(self.responses)
@@ -255,7 +255,7 @@ cdef class SDCA:
         return 0
 
     cdef Py_ssize_t _choose_candidates(self, const Py_ssize_t[::1] batch, double *pull) noexcept nogil:
-        """Put those of `batch` that are not settled among themselves into `members`, once each; return how many."""
+        """Put those of `batch` that can move into `members`, once each; return how many."""
         cdef:
             Py_ssize_t k, i, m = 0
             double top = -INFINITY, bottom = INFINITY

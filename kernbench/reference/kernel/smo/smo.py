@@ -143,13 +143,11 @@ class SMO:
 
     def _classic_round(self, budget):
         """Steps on the whole problem."""
-        everyone, goal = np.arange(self.problem.n), min(self.tol, self.goal)
+        whole, goal = np.arange(self.problem.n), min(self.tol, self.goal)
         if self.extra_steps >= 0:
-            steps, violation = self._solve(
-                everyone, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps)
-            )
+            steps, violation = self._solve(whole, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps))
         else:
-            steps, violation = self._solve(everyone, goal, budget)
+            steps, violation = self._solve(whole, goal, budget)
         self.violation = violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
@@ -317,7 +315,7 @@ class SMO:
         self.members = np.concatenate(chosen)
         return self.members
 
-    def _settled(self):
+    def _shrinkable(self):
         """A mask of the coordinates at a bound that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not self.problem.fit_intercept:
@@ -331,10 +329,10 @@ class SMO:
         )
 
     def _shrink(self):
-        settled = self._settled() & self.active
-        settled[self.members] = False
-        if settled.sum() >= self.SHRINK_SHARE * self.active.sum():
-            self.active &= ~settled
+        shrinkable = self._shrinkable() & self.active
+        shrinkable[self.members] = False
+        if shrinkable.sum() >= self.SHRINK_SHARE * self.active.sum():
+            self.active &= ~shrinkable
 
     def _restore(self):
         """Consider all again; then leave out those that were left out before and still satisfy the conditions."""
@@ -344,29 +342,29 @@ class SMO:
         self._choose()
         self.members = members
         if self.violation > min(self.tol, self.goal):
-            settled = self._settled() & ~was_active
-            if settled.sum() >= self.SHRINK_SHARE * len(settled):
-                settled[self.members] = False
-                self.active = ~settled
+            shrinkable = self._shrinkable() & ~was_active
+            if shrinkable.sum() >= self.SHRINK_SHARE * len(shrinkable):
+                shrinkable[self.members] = False
+                self.active = ~shrinkable
 
     def _conclude(self):
         """The violation is at most the goal: whether that is the end, by the gap; see the head of this file."""
-        if self._is_certified():
+        if self._is_certified(self.tol):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
         self.beta = scale * self.beta
         self.e = self.problem.y - scale * scores - self.ridge * self.beta
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
-        if self._largest_violation() <= self.tol and self._is_certified():
+        if self._largest_violation() <= self.tol and self._is_certified(self.tol):
             return True
         (self.beta, self.e, self.dual), self.intercept = before, None
         self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
         self.stuck = self.goal < least_goal(self.beta, self.diagonal)
         return False
 
-    def _is_certified(self):
-        return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, self.tol)
+    def _is_certified(self, tol):
+        return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, tol)
 
     def _largest_violation(self):
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
@@ -383,7 +381,7 @@ class SMO:
     def check(self, tol):
         """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
         if not self.converged and self.classic and self.violation <= tol:
-            self.converged = self._is_certified()
+            self.converged = self._is_certified(tol)
         return self.converged
 
     def _intercept(self):

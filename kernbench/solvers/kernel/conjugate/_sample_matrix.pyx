@@ -1,7 +1,7 @@
 """The kernel matrix of a sample that grows: new rows and columns arrive in one block.
 
-Row j holds k(x_j, .) at the held-out examples (or others to watch), if there are any, and then at the sample; memory for the largest
-sample is reserved at once, and untouched pages cost nothing.
+Row j holds k(x_j, .) at the held-out examples (or others to watch), if there are any, and then at the sample; memory
+for the largest sample is reserved at once, and untouched pages cost nothing.
 """
 
 from libc.stdlib cimport free, malloc

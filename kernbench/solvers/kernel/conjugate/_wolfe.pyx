@@ -131,7 +131,7 @@ cdef class Wolfe:
         return n_iter
 
     def stop_at(self, time):
-        """From this value of `time.perf_counter` on, break off the iteration in hand; `advance` will take it up again."""
+        """From this value of `time.perf_counter` on, break off the iteration in hand; `advance` takes it up again."""
         self.deadline = time
 
     cdef bint _iterate(self) except -1:

@@ -1,7 +1,7 @@
 """NORMA, exact kernel stochastic gradient descent, some draws at a time (see `_online`).
 
-A run that keeps all terms works in response form, like Pegasos. One that drops old terms never needs the responses of
-everyone: the kernel values of the next draws with the terms there are, and with each other, come as one block.
+A run that keeps all terms works in response form, like Pegasos. One that drops old terms never needs them
+all: the kernel values of the next draws with the terms there are, and with each other, come as one block.
 """
 
 from libc.math cimport fmin, sqrt

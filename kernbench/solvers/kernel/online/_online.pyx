@@ -214,7 +214,7 @@ cdef class OnlineSolver:
         return self._found().objective()
 
     def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum; this may cost a product with the kernel matrix."""
+        """The objective of `solution` minus a lower bound on the optimum; may cost a product with the kernel matrix."""
         found = self._found()
         if self.gap_at != self.n_iter:
             self.last_gap, self.gap_at = found.gap(self.dual_point), self.n_iter
@@ -222,7 +222,7 @@ cdef class OnlineSolver:
         return self.last_gap
 
     def known_gap(self):
-        """The objective of `solution` minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        """The objective of `solution` minus the best bound that `gap` has found so far, 0 before: no kernel values."""
         return max(0.0, self.objective() - self.bound)
 
     def _found(self):

@@ -24,7 +24,7 @@
 #define KB_WIDE 0
 #endif
 
-#define KB_NO_LIMIT 1e300 /* end of a window that holds all heights; both windows do, or none: other limits are lost beside it */
+#define KB_NO_LIMIT 1e300 /* end of a window that holds all heights; both do, or none: other limits are lost beside it */
 
 typedef double kb_h4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t kb_w4 __attribute__((vector_size(32), aligned(8), may_alias));
@@ -53,7 +53,7 @@ KB_INLINE void kb_take(kb_window *window, double height, double mass, ptrdiff_t 
 }
 
 /* Sets the windows, and returns the sum of mass times height of all below the window of their basin. `sides` is +1 for
- * members of the first basin, -1 for those of the second, NaN for examples of neither; `masses` is NULL where all are 1. */
+ * members of the first basin, -1 for those of the second, NaN for examples of neither; without `masses` all are 1. */
 KB_INLINE double kb_scan(const double *KB_RESTRICT heights, const double *KB_RESTRICT sides,
                          const double *KB_RESTRICT masses, ptrdiff_t n, kb_window *first, kb_window *second)
 {

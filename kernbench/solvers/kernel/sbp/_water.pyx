@@ -4,9 +4,9 @@ The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the s
 (Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
 the perceptron moves all heights, but neighbours alike: the new level is near the examples that stood around its edge
 before. So one pass adds up what lies below a window around their median and gathers what lies inside it; of the window
-only a part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little: where the
-window holds many, a histogram says which part ends the mass covered before. If the new level is not there, more of the
-window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
+only a part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little:
+where the window holds many, a histogram says which part ends the mass covered before. If the new level is not there,
+more of the window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -79,7 +79,7 @@ cdef class Basin:
         self.refine()
 
     cdef void aim(self, double target) noexcept nogil:
-        """Focus on the part of the wide window, some NEAR examples, around the height at which the mass `target` ends."""
+        """Focus on some NEAR examples of the wide window around the height at which the mass `target` ends."""
         cdef:
             Py_ssize_t counts[BUCKETS]
             double masses[BUCKETS]

@@ -33,7 +33,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
-from kernbench.solvers.kernel.smo.certificate import is_certified, least_goal, rescaled
+from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, least_goal, rescaled
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
 from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
 
@@ -98,7 +98,7 @@ cdef class SMO:
     cdef Py_ssize_t set_size
     cdef bint classic, with_bias, shrinking, loaded
     cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
-    cdef double highest_dual
+    cdef double highest_dual, total_width
     cdef double goal                    # violation to reach: `tol`, or less where the gap asks for it
     cdef Py_ssize_t last_shrunk, extra_steps, until_look, looks
     cdef Py_ssize_t n_kept              # members that the last set took over from the one before
@@ -141,8 +141,10 @@ cdef class SMO:
         self.goal, self.extra_steps, self.objective_at, self.until_look = np.inf, -1, -1, CLASSIC_LOOK * n
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
         # may have no maximum. By weak duality it should stay below the primal one at f = 0.
-        bounded = np.all(np.isfinite(state.upper)) and np.all(np.isfinite(state.lower))
-        self.highest_dual = np.inf if bounded else 2.0 * self.problem.objective(np.zeros(n), 0.0, 0.0) / alpha
+        self.total_width = np.sum(state.upper - state.lower)
+        self.highest_dual = np.inf
+        if not np.isfinite(self.total_width):
+            self.highest_dual = 2.0 * self.problem.objective(np.zeros(n), 0.0, 0.0) / alpha
 
     @property
     def n_kernel_evaluations(self):
@@ -209,7 +211,7 @@ cdef class SMO:
                 self.active.compute_gradient()
                 self.loaded, self.stagnation.exact = False, True
         elif self.looks >= CREEPING:
-            # Where C is large beside the curvature of the kernel, pair steps creep in one direction for millions of steps.
+            # Where C is large beside the curvature of the kernel, pairs creep in one direction for millions of steps.
             state = self.active.state
             if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
                 self.active.compute_gradient()
@@ -267,7 +269,10 @@ cdef class SMO:
         If the gap is large all the same, it is brought down by a multiple of the solution, or else by further steps.
         """
         state, problem = self.active.state, self.problem
-        if self.rough or is_certified(problem, state, self._intercept(), self.tol):
+        # The gap is at most the violation times the widths of the boxes, and the dual objective below the primal one.
+        if self.rough or self.violation * self.total_width <= MOST_GAP * self.dual:
+            return True
+        if is_certified(problem, state, self._intercept(), self.tol):
             return True
         moved, intercept = rescaled(problem, state)
         violation, _, _ = moved.violation(self.with_bias)
@@ -361,7 +366,7 @@ cdef class SMO:
     def check(self, tol):
         """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
         if not self.converged and self.classic and self.loaded and self.violation <= tol:
-            self.converged = is_certified(self.problem, self.active.state, self._intercept(), self.tol)
+            self.converged = is_certified(self.problem, self.active.state, self._intercept(), tol)
         return self.converged
 
     def _intercept(self):
@@ -370,12 +375,12 @@ cdef class SMO:
         return self.active.state.intercept() if self.with_bias else 0.0
 
     def solution(self):
-        """Coefficients and intercept as of now; in the state K times the coefficients, if the gradient of all is known."""
+        """Coefficients and intercept as of now; in the state K times the coefficients, if all are active."""
         self.active.write_back()
-        everyone, state = self.active.everyone, {}
+        whole, state = self.active.whole, {}
         if self.active.indices is None:
-            state["products"] = everyone.scores(self.problem.y)
-        return Solution(everyone.beta.copy(), self._intercept(), self.n_iter, state)
+            state["products"] = whole.scores(self.problem.y)
+        return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
         """alpha times the dual objective, a lower bound of the optimum that only grows; kept up at no cost."""
@@ -384,9 +389,9 @@ cdef class SMO:
     def objective(self):
         """The primal objective; while coordinates are left out this costs their gradient."""
         if self.objective_at != self.n_iter:
-            e, everyone = self.active.full_gradient(count=False), self.active.everyone
-            scores = self.problem.y - e - everyone.ridge * everyone.beta
-            self.last_objective = self.problem.objective(scores, float(everyone.beta @ scores), self._intercept())
+            e, whole = self.active.full_gradient(count=False), self.active.whole
+            scores = self.problem.y - e - whole.ridge * whole.beta
+            self.last_objective = self.problem.objective(scores, float(whole.beta @ scores), self._intercept())
             self.objective_at = self.n_iter
         return self.last_objective
 

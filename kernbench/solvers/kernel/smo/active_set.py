@@ -17,31 +17,31 @@ class ActiveSet:
     ----------
     problem : MarginProblem
     rows : KernelRows
-    everyone : State
+    whole : State
         Of all coordinates.
 
     Attributes
     ----------
-    everyone : State
+    whole : State
         Of all coordinates; as of the last `write_back` where some are left out.
     state : State
-        Of the active coordinates; `everyone` itself where all are active.
+        Of the active coordinates; `whole` itself where all are active.
     indices : ndarray of intp or None
         The active coordinates, ascending; None means all.
     """
 
-    def __init__(self, problem, rows, everyone):
+    def __init__(self, problem, rows, whole):
         self._problem, self._rows, self._with_bias = problem, rows, problem.fit_intercept
-        self.everyone = self.state = everyone
+        self.whole = self.state = whole
         self.indices = None
         self._dropped = []  # pairs: coordinates left out, all coefficients at that time
 
     def shrink(self, members):
         """Leave out what can be, but no member of the last working set; return the members' new positions."""
-        settled = self.state.settled(self._with_bias)
-        settled[members] = False
-        if settled.sum() >= SHRINK_SHARE * len(settled):
-            members = self._leave_out(settled, members)
+        shrinkable = self.state.shrinkable(self._with_bias)
+        shrinkable[members] = False
+        if shrinkable.sum() >= SHRINK_SHARE * len(shrinkable):
+            members = self._leave_out(shrinkable, members)
         return members
 
     def restore(self, members, tol):
@@ -57,34 +57,34 @@ class ActiveSet:
         was_active = np.zeros(self._problem.n, dtype=bool)
         was_active[self.indices] = True
         members = self.indices[members]
-        self.everyone.e[:] = self.full_gradient(count=True)
+        self.whole.e[:] = self.full_gradient(count=True)
         self.activate_all()
         violation, _, _ = self.state.violation(self._with_bias)
         if violation > tol:
-            settled = self.state.settled(self._with_bias) & ~was_active
-            if settled.sum() >= SHRINK_SHARE * len(settled):
-                settled[members] = False
-                members = self._leave_out(settled, members)
+            shrinkable = self.state.shrinkable(self._with_bias) & ~was_active
+            if shrinkable.sum() >= SHRINK_SHARE * len(shrinkable):
+                shrinkable[members] = False
+                members = self._leave_out(shrinkable, members)
         return members, violation
 
     def activate_all(self):
         """Activate all coordinates; the caller computes the gradient of those that were left out."""
         self.write_back()
         self._rows.release()
-        self.indices, self._dropped, self.state = None, [], self.everyone
+        self.indices, self._dropped, self.state = None, [], self.whole
 
     def write_back(self):
-        """Copy the active coefficients and their gradient to `everyone`."""
+        """Copy the active coefficients and their gradient to `whole`."""
         if self.indices is not None:
-            self.everyone.beta[self.indices] = self.state.beta
-            self.everyone.e[self.indices] = self.state.e
+            self.whole.beta[self.indices] = self.state.beta
+            self.whole.e[self.indices] = self.state.e
 
     def compute_gradient(self):
         """Compute the gradient of all coordinates from their coefficients; all must be active."""
-        everyone = self.everyone
-        used = np.flatnonzero(everyone.beta)
-        products = self._rows.product(np.arange(self._problem.n), used, everyone.beta[used])
-        everyone.e[:] = self._problem.y - products - everyone.ridge * everyone.beta
+        whole = self.whole
+        used = np.flatnonzero(whole.beta)
+        products = self._rows.product(np.arange(self._problem.n), used, whole.beta[used])
+        whole.e[:] = self._problem.y - products - whole.ridge * whole.beta
 
     def start_gradient(self, initial, reach):
         """The same at the start, from K times the coefficients of `initial` where that is known and saves work.
@@ -92,18 +92,18 @@ class ActiveSet:
         Parameters
         ----------
         initial : Solution
-            Its coefficients were clipped and balanced to those of `everyone`.
+            Its coefficients were clipped and balanced to those of `whole`.
         reach : float
             What counts as rounding in a coefficient.
         """
-        everyone, products = self.everyone, initial.state.get("products")
-        steps = everyone.beta - initial.coef
-        changed = np.flatnonzero(np.abs(steps) > np.minimum(everyone.grain, reach))
-        if products is None or 2 * len(changed) > np.count_nonzero(everyone.beta):
+        whole, products = self.whole, initial.state.get("products")
+        steps = whole.beta - initial.coef
+        changed = np.flatnonzero(np.abs(steps) > np.minimum(whole.grain, reach))
+        if products is None or 2 * len(changed) > np.count_nonzero(whole.beta):
             self.compute_gradient()
             return
         products = products + self._rows.product(np.arange(self._problem.n), changed, steps[changed])
-        everyone.e[:] = self._problem.y - products - everyone.ridge * everyone.beta
+        whole.e[:] = self._problem.y - products - whole.ridge * whole.beta
 
     def full_gradient(self, count):
         """Return the gradient of all coordinates.
@@ -112,8 +112,8 @@ class ActiveSet:
         fewer. Coordinates that are left out do not move, so the ridge has no part in changes.
         """
         self.write_back()
-        beta, e = self.everyone.beta, self.everyone.e.copy()
-        start = self._problem.y - self.everyone.ridge * beta
+        beta, e = self.whole.beta, self.whole.e.copy()
+        start = self._problem.y - self.whole.ridge * beta
         used = np.flatnonzero(beta)
         for coordinates, then in self._dropped:
             changed = np.flatnonzero(beta != then)
@@ -126,16 +126,16 @@ class ActiveSet:
                 )
         return e
 
-    def _leave_out(self, settled, members):
-        """Go on without the coordinates `settled` (a mask over the active ones)."""
+    def _leave_out(self, shrinkable, members):
+        """Go on without the coordinates `shrinkable` (a mask over the active ones)."""
         active = np.arange(self._problem.n) if self.indices is None else self.indices
         self.write_back()
-        self._dropped.append((active[settled], self.everyone.beta.copy()))
-        keep = np.flatnonzero(~settled)
-        position = np.full(len(settled), -1, dtype=np.intp)
+        self._dropped.append((active[shrinkable], self.whole.beta.copy()))
+        keep = np.flatnonzero(~shrinkable)
+        position = np.full(len(shrinkable), -1, dtype=np.intp)
         position[keep] = np.arange(len(keep))
         members = position[members]
         self.indices = active[keep]
         self._rows.restrict(keep)
-        self.state = self.everyone.take(self.indices)
+        self.state = self.whole.take(self.indices)
         return members[members >= 0]

@@ -1,6 +1,6 @@
 """Whether a small violation of the optimality conditions is the end, by the certified gap.
 
-A violation v bounds the gap by v times the sum of the widths of the boxes of those who violate: next to nothing at
+A violation v bounds the gap by v times the sum of the widths of the boxes that count: next to nothing at
 the usual C, but more than the objective itself where C, or the weight of a class, is so large that hardly any
 coefficient reaches its bound. There the dual variables are nearly right while the primal function misses the margin by
 v, at a price of C v for each example. The multiple of the function and the intercept of least objective mend that: a

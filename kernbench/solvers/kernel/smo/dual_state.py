@@ -157,7 +157,7 @@ class State:
         step = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
         return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
 
-    def settled(self, with_bias):
+    def shrinkable(self, with_bias):
         """Return a mask of the coordinates at a bound that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not with_bias:
