@@ -137,3 +137,17 @@ class DelayedSolver(SelfStoppingSolver, Protocol):
     """
 
     min_iter: int
+
+
+class BoundedSolver(Solver, Protocol):
+    """A solver with a certificate that needs no kernel values, for runs that are out of time."""
+
+    def known_gap(self) -> float | None:
+        """Return a certified bound on objective() minus the optimum from what is known already."""
+
+
+class InterruptibleSolver(Solver, Protocol):
+    """A solver with long iterations, which it can break off."""
+
+    def stop_at(self, time: float) -> None:
+        """From this value of `time.perf_counter` on, break off the iteration; the next `advance` resumes it."""

@@ -15,6 +15,7 @@ from kernbench.solvers.progress import progress_bar
 
 CHUNK_SECONDS = 0.05  # duration of `advance` between two looks at signals, clock and progress bar
 MOST_GROWTH = 16.0  # of a chunk, from one to the next
+LEAST_PACE = 20.0  # seconds of advancing between two points of the trace, for each second that a point costs
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
 
@@ -181,8 +182,10 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
             while status is None:
                 done = solver.n_iter - start
                 if clock.seconds >= next_trace:
-                    next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + CHUNK_SECONDS)
+                    tick = perf_counter()
                     status = record()
+                    pause = max(CHUNK_SECONDS, LEAST_PACE * (perf_counter() - tick))
+                    next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + pause)
                 if status is not None:
                     break
                 if solver.converged:
@@ -201,6 +204,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 step = chunk if max_iter is None else min(chunk, max_iter - done)
                 if next_check is not None:
                     step = min(step, next_check - done)
+                if max_seconds is not None and hasattr(solver, "stop_at"):
+                    solver.stop_at(perf_counter() + max_seconds - clock.seconds)
                 with clock:
                     advanced = solver.advance(step)
                 spent = clock.last
@@ -208,7 +213,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     with clock:
                         solver.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
-                if advanced == 0 and not (solver.converged or getattr(solver, "finished", False)):
+                out_of_time = max_seconds is not None and clock.seconds >= max_seconds
+                at_end = solver.converged or getattr(solver, "finished", False)
+                if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
                 elif (
                     advanced >= step == chunk
@@ -216,8 +223,12 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     factor = min(MOST_GROWTH, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
-            if status in ("finished", "max_iter", "max_seconds") and tol is not None and solver.check(tol):
-                status = "converged"
+            if tol is not None and (
+                status in ("finished", "max_iter")
+                # Out of time, a certificate that takes a product with the kernel matrix is too expensive.
+                or (status == "max_seconds" and not hasattr(solver, "known_gap"))
+            ):
+                status = "converged" if solver.check(tol) else status
         except KeyboardInterrupt:
             status = "interrupted"
         # Ctrl-C from here on still leaves what was reached.
@@ -234,7 +245,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         except KeyboardInterrupt:
             status = "interrupted"
     with single_threaded_blas():
-        objective, gap = solver.objective(), solver.gap()
+        in_haste = status in ("max_seconds", "interrupted") and hasattr(solver, "known_gap")
+        objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
     return FitResult(
         solution=solver.solution(),
         status=status,

@@ -1,0 +1,68 @@
+"""Runs that are out of time: long iterations are broken off, and no certificate is computed that takes a kernel pass."""
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
+
+
+class LongIterations:
+    """Each iteration lasts until it is told to break off."""
+
+    granularity, first_check, n_kernel_evaluations, converged = 1, 1, 0, False
+
+    def __init__(self):
+        self.n_iter, self.deadlines, self.asked = 0, [], []
+
+    def stop_at(self, time):
+        self.deadlines.append(time)
+
+    def advance(self, n_iter):
+        while perf_counter() < self.deadlines[-1]:
+            pass
+        return 0
+
+    def check(self, tol):
+        self.asked.append("check")
+        return False
+
+    def objective(self):
+        return 1.0
+
+    def gap(self):
+        self.asked.append("gap")
+        return 0.5
+
+    def known_gap(self):
+        self.asked.append("known_gap")
+        return 0.75
+
+    def solution(self):
+        return Solution(np.zeros(1), n_iter=self.n_iter)
+
+
+def test_an_iteration_is_broken_off_at_the_deadline():
+    solver, tick = LongIterations(), perf_counter()
+    result = driver.run(solver, tol=1e-3, max_seconds=0.05)
+    assert result.status == "max_seconds"  # not "stalled", though nothing was done
+    assert result.n_iter == 0
+    assert tick < solver.deadlines[0] <= tick + result.seconds + 0.05
+
+
+def test_out_of_time_the_gap_is_the_one_that_is_known():
+    solver = LongIterations()
+    result = driver.run(solver, tol=1e-3, max_seconds=0.01)
+    assert result.gap == 0.75
+    assert solver.asked == ["known_gap"]
+
+
+@pytest.mark.parametrize("callback", [None, lambda solver: True], ids=["limit", "callback"])
+def test_in_time_the_gap_is_computed(callback):
+    solver = LongIterations()
+    solver.advance = lambda n_iter: setattr(solver, "n_iter", solver.n_iter + n_iter) or n_iter
+    result = driver.run(solver, tol=1e-3, max_iter=3, callback=callback)
+    assert result.status == ("max_iter" if callback is None else "callback")
+    assert result.gap == 0.5 and "known_gap" not in solver.asked
