@@ -1,4 +1,4 @@
-"""Runs that are out of time: long iterations are broken off, and no certificate is computed that takes a kernel pass."""
+"""Runs out of time: long iterations are broken off, and no certificate that takes a kernel pass is computed."""
 
 from time import perf_counter
 
