@@ -91,7 +91,7 @@ def test_the_experiment_runs_and_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "EXPERIMENTS", (*experiments.EXPERIMENTS, width))
     assert experiments.get("width") is width
     summary = run("width", results=tmp_path / "results")
-    assert [record["status"] for record in summary.records] == ["ok"] * 3
+    assert [(record["status"], record.get("error")) for record in summary.records] == [("ok", None)] * 3
     build(tmp_path / "results", tmp_path / "reports")
     page = (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")
     assert width.title in page

@@ -43,7 +43,7 @@ def prepare():
     # The server inherits the mask, so that Ctrl-C while it imports does not end in its traceback.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        with _hidden_main():
+        with _hidden_main(), _safe_path():
             forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -66,9 +66,26 @@ def start(target, request, threads):
     prepare()
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
     process = multiprocessing.get_context(START_METHOD).Process(target=target, args=(request, environment))
-    with _hidden_main():
+    with _hidden_main(), _safe_path():
         process.start()
     return process
+
+
+@contextmanager
+def _safe_path():
+    """Keep the working directory out of the path of a new interpreter, which multiprocessing starts with ``python -c``.
+
+    In a checkout it would import the sources, which are not compiled, in place of the installed package.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager

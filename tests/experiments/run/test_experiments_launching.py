@@ -114,3 +114,23 @@ def test_ctrl_c_while_the_server_imports_shows_no_traceback_of_it():
     time.sleep(0.3)  # into the imports
     os.killpg(process.pid, signal.SIGINT)  # what a terminal does
     assert process.communicate(timeout=60) == ("", "")
+
+
+def test_cells_import_nothing_from_the_working_directory(tmp_path):
+    """A checkout holds sources that are not compiled: a run started there uses the installed package."""
+    checkout, elsewhere = tmp_path / "checkout", tmp_path / "elsewhere"
+    (checkout / "kernbench").mkdir(parents=True)
+    (checkout / "kernbench" / "__init__.py").write_text("")  # imports, but has no modules
+    elsewhere.mkdir()
+    script = (
+        "from kernbench.experiments.run import run\n"
+        "summary = run('peers-auc', results='results', datasets=['linear'], methods=['logistic'])\n"
+        "print([(record['status'], record.get('error')) for record in summary.records])\n"
+    )
+    path = os.pathsep.join(str(folder) for folder in sys.path if folder)
+    (elsewhere / "script.py").write_text(script)  # its folder, not the working directory, is in sys.path
+    done = subprocess.run(
+        [sys.executable, str(elsewhere / "script.py")],
+        cwd=checkout, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[('ok', None)]", done.stderr
