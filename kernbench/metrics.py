@@ -80,7 +80,7 @@ def partial_auc(y, score, fpr_range=(0.0, 1.0), *, sample_weight=None, pos_label
     Raises
     ------
     ValueError
-        As for :func:`roc_auc`, or a range that is none.
+        As for :func:`roc_auc`, or an empty range.
 
     Examples
     --------

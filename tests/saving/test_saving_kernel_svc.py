@@ -1,4 +1,4 @@
-"""Model files: what is saved comes back bit for bit, and what is no model file is refused by name."""
+"""Model files: what is saved comes back bit for bit, and other files are refused with their name."""
 
 import json
 import zipfile
