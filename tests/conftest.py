@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from kernbench.kernels.functions import Gaussian, Precomputed
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
