@@ -21,7 +21,7 @@ def _problem(x, y, **known):
     K = np.exp(-0.5 * (x[:, None] - x[None]) ** 2)
     rows = ReferenceRows(x[:, None], Gaussian(1.0))
     y = np.array(y, dtype=np.float64)
-    return SimpleNamespace(y=y, K=K, rows=rows, n=len(x), alpha=1 / len(x), **known)
+    return SimpleNamespace(X=x[:, None], y=y, K=K, rows=rows, n=len(x), alpha=1 / len(x), **known)
 
 
 @pytest.fixture
