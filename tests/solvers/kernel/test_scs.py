@@ -11,7 +11,7 @@ from kernbench.problems.conjugate import smallest_norm
 from kernbench.problems.samples import RowSource
 from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
 from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.kernel.conjugate._hinge_line import HingeLine
 from kernbench.solvers.registry import get
