@@ -131,6 +131,7 @@ class Reader:
             pass
         self._all = list(self._open) if self.known_as_whole else []
         self._ends = np.cumsum([chunk.n for chunk in self._all])
+        self.n_rows = int(self._ends[-1]) if self._all else 0  # of a stream that is known as a whole
 
     def peek(self, count, classes=None):
         """Read at least `count` examples, and on until there are two classes; return their rows and labels."""

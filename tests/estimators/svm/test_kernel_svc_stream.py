@@ -15,7 +15,9 @@ from kernbench.estimators.svm.scs_chunks import Chunk, Reader, Shuffled
 from kernbench.kernels import Gaussian
 from kernbench.problems.window import StreamWindow
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of:UserWarning"
+)
 
 
 def draw(n, seed):
