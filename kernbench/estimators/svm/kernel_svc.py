@@ -411,8 +411,8 @@ class KernelSVC(ExpansionClassifier):
         Raises
         ------
         ValueError
-            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it
-            had begun.
+            For a bad chunk, with its number, counted from 1. The model is then that of the run so far; if the run had
+            not begun, it is fitted to the rows before, if those have both classes. Empty chunks are passed over.
 
         Notes
         -----

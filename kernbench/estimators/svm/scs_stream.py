@@ -108,7 +108,9 @@ def fit_chunks(model, chunks, classes=None):
     entry = check_kernel_svc(model)
     stream = ScsStream(generator_of(model.random_state))
     reader = Reader(chunks, stream.rng)
-    X, y, labels = reader.peek(FIRST_LOOK, classes)
+    X, y, labels, fault = reader.peek(FIRST_LOOK, classes)
+    if fault is not None and len(np.unique(y)) < 2:
+        raise fault
     if len(y) == 0:
         raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
     check_classification_targets(y)
@@ -121,6 +123,8 @@ def fit_chunks(model, chunks, classes=None):
     result = _run(model, entry, stream, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
+    if fault is not None:
+        raise fault
     warn_unless_converged(model, [result])
     warn_if_sample_misleads(model, [result])
 
