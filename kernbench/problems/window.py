@@ -18,10 +18,10 @@ class StreamWindow:
     ----------
     kernel : Kernel
     reader : object
-        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end;
-        ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, empty arrays at the
+        end; ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
     room : int
-        Largest sample, and size of the pool.
+        Size of the largest sample, and of the pool.
     n_features : int
     dtype : {float32, float64}
     rng : Generator
@@ -106,7 +106,7 @@ class StreamWindow:
         return False
 
     def n_outside(self, n_sample):
-        """Return how many examples came that are not in the sample."""
+        """Return how many of the examples read are not in the sample."""
         return self.n_seen - n_sample
 
     def outside(self, sample, count=None):
@@ -121,7 +121,7 @@ class StreamWindow:
         return blocks.block(self.kernel, self.X[rows], self.X[columns], dtype=self.dtype)
 
     def products(self, rows, columns, A):
-        """Return the same matrix times A, without storing it."""
+        """Return the matrix of kernel values between two lists of ids times A, without storing it."""
         self.n_evaluations += len(rows) * len(columns)
         if len(columns) == 0:
             return np.zeros((len(rows), A.shape[1]))
