@@ -1,15 +1,15 @@
-"""Names that people type: find the one they meant."""
+"""Error messages for unknown names."""
 
 from difflib import get_close_matches
 
 
 def unknown_name(what, given, known):
-    """Return the sentence that refuses `given` and says the nearest name.
+    """Return an error message for the unknown name `given` that suggests the nearest known one.
 
     Parameters
     ----------
     what : str
-        What the name stands for, such as ``"solver"``.
+        What is named, such as ``"solver"``.
     given : object
         What was typed.
     known : iterable of str

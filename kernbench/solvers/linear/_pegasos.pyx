@@ -52,8 +52,8 @@ cdef class Pegasos:
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
-        Project on a ball that holds the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2 l(0)/lambda for
-        the others.
+        Project onto a ball that contains the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2 l(0)/lambda
+        for the others.
     average : bool, default=True
         `solution` is the average of the iterates, each with weight t + t0; False gives the last one.
 

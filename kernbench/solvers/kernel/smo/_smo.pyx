@@ -84,7 +84,7 @@ cdef class SMO:
     """
 
     cdef public double tol
-    cdef public bint rough              # a first approximation: stop at `tol` uncertified, and keep the size of the sets
+    cdef public bint rough              # a first approximation: stop at `tol` uncertified, keep the size of the sets
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly double violation
