@@ -14,48 +14,9 @@ declares ``EXPERIMENT``, and its line in `registry`. Declarations name whatever 
 and import nothing that does.
 """
 
-from kernbench.experiments.declare import (
-    Axis,
-    Bound,
-    Claim,
-    Contours,
-    CrossTable,
-    Curves,
-    Experiment,
-    HeatMap,
-    Marks,
-    Method,
-    Metric,
-    MetricTable,
-    PaperNumber,
-    Profiles,
-    Quantity,
-    Recommendation,
-    Scale,
-    Setting,
-)
+from kernbench.experiments import declare
+from kernbench.experiments.declare import *  # noqa: F403
 from kernbench.experiments.registry import EXPERIMENTS, get, names
 
-__all__ = [
-    "EXPERIMENTS",
-    "Axis",
-    "Bound",
-    "Claim",
-    "Contours",
-    "CrossTable",
-    "Curves",
-    "Experiment",
-    "HeatMap",
-    "Marks",
-    "Method",
-    "Metric",
-    "MetricTable",
-    "PaperNumber",
-    "Profiles",
-    "Quantity",
-    "Recommendation",
-    "Scale",
-    "Setting",
-    "get",
-    "names",
-]
+__all__ = ["EXPERIMENTS", "get", "names"]
+__all__ += declare.__all__

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kernbench._names import find
 from kernbench.experiments.declare.parts import require_known, require_unique
 
 # An experiment that does not say otherwise is a race: estimators are fitted, timed and judged.
@@ -101,15 +102,11 @@ class Experiment:
 
     def method(self, name):
         """The method called `name`; ValueError with the nearest name when there is none."""
-        methods = {method.name: method for method in self.methods}
-        require_known("method", name, list(methods))
-        return methods[name]
+        return find("method", name, self.methods)
 
     def metric(self, name):
         """The metric called `name`; ValueError with the nearest name when there is none."""
-        metrics = {metric.name: metric for metric in self.metrics}
-        require_known("metric", name, list(metrics))
-        return metrics[name]
+        return find("metric", name, self.metrics)
 
     def headline(self, record):
         """The first metric that `record` has a value of, and the value; (None, None) when it has none."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from kernbench._names import unknown_name
+from kernbench._names import find, unknown_name
 
 
 def require_known(what, name, known):
@@ -94,10 +94,7 @@ class Scale:
 
     def setting(self, name):
         """The setting called `name`; ValueError with the nearest name when there is none."""
-        for setting in self.settings:
-            if setting.name == name:
-                return setting
-        raise ValueError(unknown_name("data set", name, [setting.name for setting in self.settings]))
+        return find("data set", name, self.settings)
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,6 @@ def kernel_svm(fit):
     wins by stopping early. The gap is the solver's own certificate where it has one (``duality_gap_``), else the one
     that follows from its dual variables.
 
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
-
     Returns
     -------
     dict

@@ -29,10 +29,6 @@ def pairwise_objective(model, alpha, data):
 def ranker(fit):
     """Metrics of a model from its scores of the test rows.
 
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
-
     Returns
     -------
     dict

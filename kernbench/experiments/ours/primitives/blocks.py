@@ -39,10 +39,6 @@ def measure(cell):
     The cell's `params` are ``kernel`` (a name of the catalogue), ``shapes`` (pairs of rows and columns: n × d
     against n × d) and ``seconds`` for each shape and precision.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 
 from kernbench._lazy import load
-from kernbench._names import unknown_name
+from kernbench._names import find
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,4 @@ CATALOGUE = (
 
 def get(name):
     """The entry called `name`; ValueError with the nearest name when there is none."""
-    for entry in CATALOGUE:
-        if entry.name == name:
-            return entry
-    raise ValueError(unknown_name("kernel", name, [entry.name for entry in CATALOGUE]))
+    return find("kernel", name, CATALOGUE)

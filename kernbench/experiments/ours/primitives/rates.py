@@ -25,10 +25,6 @@ def feature_maps(cell):
 
     The cell's `params` are ``kernel``, ``n_features``, ``n_landmarks`` and ``seconds``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -91,10 +87,6 @@ def threads(cell):
 
     The cell's `params` are ``kernel``, ``n_features``, ``n_block_rows`` (of the matrix K(X, X)) and
     ``seconds``.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

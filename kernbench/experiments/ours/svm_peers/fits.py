@@ -27,10 +27,6 @@ def measure(cell):
 
     The cell's `params` are those of the estimator, ``gamma`` and ``C`` among them.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

@@ -20,10 +20,6 @@ BATCH = 256  # rows
 def measure(cell):
     """Time a row in a batch, in float32 with the threads of the cell; the cell's `params` are ``gamma`` and ``C``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

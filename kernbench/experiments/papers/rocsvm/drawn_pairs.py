@@ -18,10 +18,6 @@ def measure(cell):
 
     The cell's `params` are those of `ROCSVC` and ``shares`` (values of B / n, 1 among them) and ``n_seeds``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

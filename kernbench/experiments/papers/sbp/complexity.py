@@ -36,10 +36,6 @@ def measure(cell):
     The cell's `params` are ``solvers``, ``gamma``, ``C`` (for the rows of the reference), ``sizes`` (numbers
     of training rows) and ``epochs``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

@@ -18,10 +18,6 @@ def measure(cell):
     the solver, perhaps ``nu``, the slack budget of the batch perceptron, and perhaps ``pairs``, the most
     Fourier features it is compared with. There is no intercept.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

@@ -15,10 +15,6 @@ def measure(cell):
     The cost of k pairs is taken to be k n inner products, those of the features of the training rows;
     training costs nothing. The cell's `params` are ``gamma``, ``C``, ``pairs`` (the most) and ``tol``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

@@ -19,10 +19,6 @@ def optimum(data, gamma, alpha):
 def evaluate(fit):
     """Metrics of a classifier without intercept.
 
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
-
     Returns
     -------
     dict

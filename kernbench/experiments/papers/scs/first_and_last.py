@@ -27,10 +27,6 @@ def measure(cell):
     The cell's `params`: ``solver``, a name of the registry; ``alpha``; ``n_iter``, steps at the most, or
     ``n_epochs``, passes of n steps; and options of the solver.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict

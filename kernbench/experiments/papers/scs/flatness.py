@@ -23,10 +23,6 @@ def measure(cell):
     The cell's `params` are those of the estimator, whose ``fit_chunks`` is called, and ``sizes``: numbers of
     rows, ascending.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
