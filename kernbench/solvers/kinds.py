@@ -35,7 +35,7 @@ class Kind:
     estimator : str
         The public estimator that offers its solvers.
     words : str
-        What they minimise, in a few words.
+        A short description of what they minimise.
     first : str
         Name of a solver's first argument: ``"rows"`` of a kernel matrix, or a ``"design"`` (features, or a kernel),
         from which scores are computed.

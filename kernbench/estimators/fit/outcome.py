@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 INTERRUPTED = "interrupted"
 NOT_STARTED = "not started"  # an earlier problem was interrupted
-FINISHED = "finished"  # a method without a stopping rule has done its passes: converged_ stays False
-QUIET = ("converged", FINISHED, "callback", INTERRUPTED, NOT_STARTED)  # asked for, or known to the user
+FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
+QUIET = ("converged", FINISHED, "callback", INTERRUPTED, NOT_STARTED)  # requested by, or known to, the user
 
 
 def set_outcome(model, results):
@@ -30,7 +30,7 @@ def set_outcome(model, results):
 
 
 def warn_unless_converged(model, results, plural="problems"):
-    """Warn about runs that stopped short: what stopped them, how far they are and what to change."""
+    """Warn about runs that stopped short: what stopped them, how far they got and what to change."""
     short = [result for result in results if result.status not in QUIET]
     if not short:
         return
