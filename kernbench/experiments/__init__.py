@@ -9,9 +9,8 @@
     registry.py    … listed here
     run/           cells, their processes, their records; ``run()``
 
-An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that
-declares ``EXPERIMENT``, and its line in `registry`. Declarations name whatever computes as ``"module:function"``
-and import nothing that does.
+An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that declares
+``EXPERIMENT``, and its line in `registry`. Declarations refer to code as ``"module:function"`` and do not import it.
 """
 
 from kernbench.experiments import declare

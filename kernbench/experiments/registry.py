@@ -1,4 +1,4 @@
-"""Every experiment, listed once: the module whose ``EXPERIMENT`` declares it."""
+"""The list of experiments: modules whose ``EXPERIMENT`` declares one."""
 
 from kernbench._lazy import load
 from kernbench._names import find

@@ -1,4 +1,4 @@
-"""Metrics that several experiments share, and short ways to declare others.
+"""Metrics that several experiments share, and shorthands to declare others.
 
 In the order of their arguments: name (and where a record keeps it), label, relative tolerance.
 """

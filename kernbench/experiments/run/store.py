@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def fault(record):
-    """Return what is wrong with `record` as a phrase, or None when it has the shape of a record."""
+    """Return a description of a fault of `record`, or None if it is valid."""
     if not isinstance(record, dict):
         return "it is not a JSON object"
     for names, kind, words in (
@@ -92,15 +92,14 @@ class Store:
             _append_line(descriptor, line)
 
     def check_writable(self, experiment):
-        """Raise the ValueError of a folder that cannot be written, before hours of work."""
+        """Raise ValueError if the folder cannot be written, before hours of work."""
         with self._locked_for_append(experiment):
             pass
 
     def records(self, experiment=None):
         """Read all records, oldest first.
 
-        Lines that are no records are reported by a warning with file and line number, and skipped; they stay
-        in the file.
+        Invalid lines are reported by a warning with file and line number, and skipped; they stay in the file.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Every kernel of the experiment, once. A new kernel is a new line here."""
+"""The kernels of the experiment. A new kernel is a new line here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ class Entry:
     forms : tuple of str
         Forms of its random features that are compared; none for a kernel without.
     product : bool
-        A block is a matrix product and a pass over it; others cost a loop over all columns for each value,
-        and are measured on fewer rows.
+        Whether a block is a matrix product and a pass over it; others take a loop over all columns for each value, and
+        are measured on fewer rows.
     """
 
     name: str

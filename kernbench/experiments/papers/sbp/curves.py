@@ -8,7 +8,9 @@ from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp import runs
 
-PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # in n² evaluations: where all curves are compared
+PASSES = [
+    10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)
+]  # in n² evaluations: the points at which curves are compared
 
 
 def measure(cell):

@@ -60,7 +60,7 @@ def measure(cell):
 
 
 def _last(counts, errors, most):
-    """The error with the most pairs that `most` allows; None where it allows none, or twice all there are."""
+    """The error with the most pairs up to `most`; None if there is none, or if `most` is at least twice all pairs."""
     if most >= 2 * counts[-1]:
         return None
     return next((error for k, error in zip(reversed(counts), reversed(errors)) if k <= most), None)
