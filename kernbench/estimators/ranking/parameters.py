@@ -1,4 +1,4 @@
-"""Checks of the parameters of rankings; each raises a ValueError that says what would be right."""
+"""Checks of the parameters of rankings; each raises a ValueError that says what to change."""
 
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel
@@ -10,7 +10,7 @@ from kernbench.solvers import registry
 from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
 
 FEATURES = ("auto", "nystroem", "random", "exact")
-SQUARED = "squared"  # solved in closed form, whatever the solver
+SQUARED = "squared"  # solved in closed form for every `solver`
 LOSSES = ("auto", HINGE, SQUARED_HINGE, SQUARED)
 ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
 PAIRS = ("all", "n_samples")
@@ -122,7 +122,7 @@ def check_threshold(threshold):
 
 
 def loss_of(model):
-    """Return the loss that ``loss=`` of a `ROCSVC` means."""
+    """Return the loss that ``loss=`` of a `ROCSVC` stands for."""
     if model.loss != "auto":
         return model.loss
     return SQUARED_HINGE if model.solver in ONLY_SMOOTH else HINGE

@@ -1,4 +1,4 @@
-"""The rows that a ranking is fitted to, and those that its threshold is set on."""
+"""The rows for the fit of a ranking, and those for its threshold."""
 
 from dataclasses import dataclass
 
@@ -45,8 +45,8 @@ class RankedRows:
 def check_ranked_rows(model, X, y, sample_weight):
     """Check the arguments of ``fit`` and set ``classes_``.
 
-    Rows of weight 0 are left out, so that bandwidths and landmarks do not depend on them either; those of a
-    precomputed kernel stay, since its columns belong to them.
+    Rows of weight 0 are left out, so that bandwidths and landmarks do not depend on them either; those of a precomputed
+    kernel are kept, since its columns belong to them.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def check_ranked_rows(model, X, y, sample_weight):
 
 
 def split_for_threshold(model, rows, seed):
-    """Return the rows to fit to, and those to set the threshold on (None: the same)."""
+    """Return the rows for the fit, and those for the threshold (None: the same)."""
     share = model.threshold_on
     if share == ON_TRAINING_ROWS:
         return rows, None
@@ -85,7 +85,7 @@ def split_for_threshold(model, rows, seed):
 
 
 def _held_out(positive, share, rng):
-    """Choose that share of each class, at least one row and not all; shape (n,), bool."""
+    """Choose this share of each class, at least one row but not all; shape (n,), bool."""
     held = np.zeros(len(positive), dtype=bool)
     for members in (np.flatnonzero(positive), np.flatnonzero(~positive)):
         if len(members) < 2:

@@ -1,4 +1,4 @@
-"""The problem of a ranking: one, on a design of features or of a kernel."""
+"""The problem of a ranking, on a design of features or of a kernel."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from kernbench.estimators.ranking.scores import scores_of, set_function, set_int
 from kernbench.estimators.ranking.space import fit_space
 from kernbench.solvers.base import Solution
 
-# The parameters that a space depends on, besides kernel and rows.
+# The parameters on which a space depends, besides kernel and rows.
 OF_THE_SPACE = ("gamma", "degree", "coef0", "features", "n_landmarks", "landmarks", "n_features", "dtype")
 
 
@@ -24,30 +24,30 @@ class Seeds(NamedTuple):
 
 
 def draw_seeds(random_state):
-    """Return the seeds that ``random_state=`` means."""
+    """Return the seeds drawn from ``random_state``."""
     return Seeds(*map(int, generator_of(random_state).integers(2**53, size=len(Seeds._fields))))
 
 
 class RankingTask(Task):
-    """The task of one ranking, or of a path over alpha. It is its own and only problem.
+    """The task of one ranking, or of a path over alpha; it is itself its only problem.
 
     A subclass defines `make_solver`.
 
     Parameters
     ----------
     model : RankingClassifier
-        Gets what is known before the first run: ``classes_``, ``dtype_`` and ``loss_``.
+        ``classes_``, ``dtype_`` and ``loss_`` are set on it.
     entry : SolverEntry
     X, y, sample_weight
         As given to ``fit``.
     loss : str
     needs_features : bool, default=False
-        Whether the solver does not take the kernel itself.
+        Whether the solver cannot use the kernel itself.
     """
 
     strength = "alpha"
     shared = (*Task.shared, "loss_")
-    of_the_solver = ("solver",)  # the parameters that the state of a solver belongs to, except alpha
+    of_the_solver = ("solver",)  # the parameters on which the state of a solver depends, except alpha
     title = ""
 
     def __init__(self, model, entry, X, y, sample_weight, *, loss, needs_features=False):
@@ -83,7 +83,7 @@ class RankingTask(Task):
         return self.design
 
     def start(self, design):
-        """Return the last solution where it is valid on this design.
+        """Return the last solution if it is valid on this design.
 
         Weights of landmarks or random features are valid for the same map only, those of columns for any rows. The
         state of a solver is valid for the same rows and parameters.
@@ -103,7 +103,7 @@ class RankingTask(Task):
         return solution
 
     def counted_from(self, design):
-        # The values that the design and its feature map took belong to the first run.
+        # The values computed for the design and its feature map count for the first run.
         n_of_the_map, self.n_of_the_map = self.n_of_the_map, None
         return design.n_kernel_evaluations if n_of_the_map is None else -n_of_the_map
 
@@ -121,7 +121,7 @@ class RankingTask(Task):
 
 
 def _digest_of(model, rows):
-    """Return a digest of all that a space depends on."""
+    """Return a digest of everything on which a space depends."""
     settings = repr([repr(model.kernel), *(getattr(model, name) for name in OF_THE_SPACE)])
     weights = "" if rows.weights is None else digest(rows.weights)
     return " ".join([digest(rows.X), digest(rows.positive), weights, settings])

@@ -2,8 +2,8 @@
 
     w_I -= (1/L_I) ((1/n) X_I' (w l'(m) y) + alpha w_I),        L_I = l'' lmax(X_I' diag(w) X_I) / n + alpha.
 
-The scores X w and the slopes w l'(m) y / n are kept up to date; where X is sparse, a step looks at the examples that have
-a feature of the block and at no others. Columns are read from a transposed copy of X: its memory is doubled.
+The scores X w and the slopes w l'(m) y / n are kept up to date; with sparse X, a step visits only the examples that
+have a feature of the block. Columns are read from a transposed copy of X, which doubles its memory.
 """
 
 from kernbench.losses._margin cimport margin_slope
@@ -39,19 +39,20 @@ cdef class RBCD:
     weights : array-like of shape (n,), optional
         Ones by default.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        The hinge has no gradient to follow: the squared hinge is its smooth substitute.
+        The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run one uniform number per step.
+        Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a warm start.
+        Where to start. A run of this class with the same settings is continued exactly; any other ``coef`` is a warm
+        start.
     n_blocks : int, optional
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most. By default
-        eight features make a block.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features. By default
+        blocks of eight features.
 
     Attributes
     ----------
     n_inner_products : int
-        A step costs 2 n times the share of its block in the features.
+        A step counts as 2 n times the share of its block in the features.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Stochastic block mirror descent: an example gives the slope, a block of weights takes the step.
+"""Stochastic block mirror descent: steps of a random block of weights along the gradient at a random example.
 
     w_I -= g_t (l'(m_i) y_i x_iI + lambda w_I),        g_t = min(g_0, 2 b / (lambda (t + 1))),
 
-with b blocks. The average of the iterates is brought up to date block by block, when a block changes.
+with b blocks. The average of the iterates is updated block by block, when a block changes.
 """
 
 from libc.stdint cimport int32_t
@@ -23,7 +23,7 @@ from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 
 cdef enum:
-    DRAWS = 4096           # steps whose draws are made at a time
+    DRAWS = 4096           # steps drawn at a time
 
 
 cdef class SBMD:
@@ -42,21 +42,21 @@ cdef class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run two uniform numbers per step.
+        Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
+        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any other
         ``coef`` is a warm start, as if reached by ``n_iter`` steps.
     n_blocks : int, default=8
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
-        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in the place of the hinge's l''.
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l''.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
 
     Attributes
     ----------
     n_inner_products : int
-        A step is one, and the share of its block in another.
+        A step counts as one, plus the share of its block in another.
 
     References
     ----------
