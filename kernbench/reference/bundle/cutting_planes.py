@@ -20,8 +20,6 @@ risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts are kept t
 that have no entries are left out.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.draws import seed_of
@@ -33,6 +31,7 @@ from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, p
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
 COARSE_TOL, COARSE_CUTS = 0.03, 30
@@ -62,8 +61,7 @@ class CuttingPlanes:
     def _settle(self, tol, max_cuts, random_state, initial):
         """Take the settings that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self._seed = seed_of(random_state, initial)
         return np.random.default_rng(self._seed)

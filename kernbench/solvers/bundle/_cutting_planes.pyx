@@ -30,8 +30,6 @@ from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditi
 from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
 from kernbench.solvers.bundle._smoothed_newton cimport SmoothedNewton
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number, require_state
@@ -39,6 +37,7 @@ from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
 from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.solvers.bundle._preconditioner import LARGEST
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
@@ -70,8 +69,7 @@ cdef class CuttingPlanes:
     def _settle(self, tol, max_cuts, random_state, initial):
         """Take the settings that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         return np.random.default_rng(self.seed)
