@@ -16,9 +16,9 @@ Three things differ, and divide the number of cuts by five to ten:
 
 An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
 
-With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed risk
-(see `_smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, so that they need about the memory of
-the data, and columns of sparse data that have no entries are left out.
+With many features, or more than half as many as samples, steps are plain as long as these close the gap fast; then they
+are Newton steps on a smoothed risk (see `_smoothed_newton`), whose gradients are cuts, too. Few cuts of many features are
+kept, so that they need about the memory of the data, and columns of sparse data that have no entries are left out.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -45,6 +45,8 @@ cdef enum:
     STUCK = 10             # cuts in a row that may change nothing
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
+    SEPARABLE = 2          # fewer samples per feature than this are probably separable (Cover 1965): the pairs at the
+                           # kink are as few as the features, and no density tells the Hessian
     PACE = 8               # plain steps on many features from one look at gap / objective to the next
     PACES = 5              # ... in which it has to reach `tol` if it goes on falling as it does
 cdef double COARSE_TOL = 0.03
@@ -77,17 +79,16 @@ cdef class CuttingPlanes:
     def _set_up(self, Risk problem, rng, initial=None):
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
         self.n_features = self.design.n_coef
-        many = self.n_features > LARGEST and not self.design.is_kernel
-        if many:
+        if self.n_features > LARGEST and not self.design.is_kernel:
             self.design, self.columns = without_empty_columns(self.design)
         d, n = self.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
         self.line = SampledLine(small, self.sample)
-        if not many or d <= n:
-            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
-        if many and self.preconditioner is None:
+        if not self.design.is_kernel and (d > LARGEST or n < SEPARABLE * d):
             self._smooth(small)
+        if self.smoothed is None:
+            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
         self.cuts = Cuts(self.design, self.max_cuts)
         self.Z = np.empty((self.max_cuts + 1 if self.preconditioner is not None else 1, d))
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
