@@ -37,9 +37,11 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     check_name("line_search", line_search, SEARCHES)
     check_name("validation", validation, VALIDATIONS)
     check_search(0.0 if eps is None else eps, c1, c2)
-    if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
+    for name, value in (("delta_min", delta_min), ("delta_0", delta_0), ("delta_max", delta_max)):
+        require_number(name, value, positive=True)
+    if not delta_min <= delta_0 <= delta_max:
         raise ValueError(
-            f"the radii must be 0 < delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"
+            f"the radii must be delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"
         )
     if not 0.0 < eta1 < 1.0:
         raise ValueError(f"eta1 must be between 0 and 1, got {eta1!r}")

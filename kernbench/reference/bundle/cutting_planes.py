@@ -15,12 +15,10 @@ line search on scores. Three things differ, and divide the number of cuts by fiv
   sides of it;
 * a fit on a sample of the data comes first.
 
-With many features steps are plain as long as they close the gap fast, and then Newton steps on a smoothed risk (see
-`smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, and empty columns of sparse data are left
-out.
+With many features, or more than half as many as samples, steps are plain as long as these close the gap fast; then
+they are Newton steps on a smoothed risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts of many
+features are kept, and columns of sparse data that have no entries are left out.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -33,12 +31,14 @@ from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, p
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
 COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
+SEPARABLE = 2  # fewer samples per feature than this are probably separable (Cover 1965)
 PACE = 8  # plain steps on many features between two measurements of gap / objective
 PACES = 5  # ... within which it has to reach `tol` at its present rate of decrease
 
@@ -62,8 +62,7 @@ class CuttingPlanes:
     def _settle(self, tol, max_cuts, random_state, initial):
         """Set the parameters that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self._seed = seed_of(random_state, initial)
         return np.random.default_rng(self._seed)
@@ -71,21 +70,21 @@ class CuttingPlanes:
     def _set_up(self, problem, rng, initial=None):
         design, self._columns = problem.design, None
         self._n_features = design.n_coef
-        many = design.n_coef > LARGEST and not design.is_kernel
-        if many:
+        if design.n_coef > LARGEST and not design.is_kernel:
             design, self._columns = without_empty_columns(design)
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
-        self._preconditioner = None
-        if not design.is_kernel and design.n_coef <= (min(problem.n, LARGEST) if many else LARGEST):
-            rows = preconditioner_rows(problem.n, design.n_coef, rng)
-            self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
         self._smoothed, self._smoothing, self._last_share = None, False, np.inf
-        if many and self._preconditioner is None and problem.smoothed() is not None:
+        many = design.n_coef > LARGEST or problem.n < SEPARABLE * design.n_coef
+        if many and not design.is_kernel and problem.smoothed() is not None:
             self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
             size = max(MEMORY, 4 * design.X.size)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
+        self._preconditioner = None
+        if self._smoothed is None and not design.is_kernel and design.n_coef <= LARGEST:
+            rows = preconditioner_rows(problem.n, design.n_coef, rng)
+            self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernbench.reference.bundle.line_search import line_search
 
-LARGEST_CG = 15  # Hessian products per step
+LARGEST_CG = 40  # Hessian products per step
 WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-10  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient

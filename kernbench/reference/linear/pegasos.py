@@ -5,8 +5,6 @@ adds -l'(m_i) y_i x_i / (lambda t). Both together have a closed form: w_t = g_t 
 plain sum of the -l' y x so far. So the cost of a step is that of its row, and no vector is ever scaled.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.losses.margin import Hinge
@@ -15,6 +13,7 @@ from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 RECOMPUTED = 4096  # steps between two recomputations of |g|^2
 SMALLEST_SCALE = 1e-6
@@ -69,8 +68,7 @@ class Pegasos:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, batch_size=1,
                  project=False, average=True):  # fmt: skip
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+        check_number("batch_size", batch_size, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._batch_size, self._project, self._average = problem, batch_size, project, average
         self._lambda = problem.alpha * problem.n / problem.total_weight

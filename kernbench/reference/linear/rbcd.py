@@ -9,8 +9,6 @@ The scores X w are kept up to date, so a step costs two products with the column
 at every step, and its expected distance to the optimum at least like (1 - alpha / sum_I L_I)^t.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.block_constants import block_constants
@@ -19,6 +17,7 @@ from kernbench.problems.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 WIDTH = 8  # features of a block, by default
 RECOMPUTED = 64  # passes over the blocks between two recomputations of the scores
@@ -66,8 +65,8 @@ class RBCD:
                  n_blocks=None):  # fmt: skip
         if loss == "hinge":
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
-        if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        if n_blocks is not None:
+            check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem = problem
         self._n_blocks = min(n_blocks or -(-design.n_coef // WIDTH), design.n_coef)

@@ -7,8 +7,6 @@ Dang and Lan, SIAM J. Optim. 25 (2015). A step draws an example and a block I of
 b the number of blocks: each is updated b times less often, which steps b times longer compensate.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.losses.margin import Hinge
@@ -17,6 +15,7 @@ from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 
 class SBMD:
@@ -63,8 +62,7 @@ class SBMD:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
                  largest_step=None, average=True):  # fmt: skip
-        if not isinstance(n_blocks, Integral) or n_blocks < 1:
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._average = problem, average
         self._n_blocks = min(n_blocks, design.n_coef)

@@ -20,6 +20,7 @@ from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 ORDERS = ("permutation", "uniform")
 STILL = 1e-12  # a gradient, or a step of the logistic loss, within rounding error
@@ -72,7 +73,8 @@ class SDCA:
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self.tol, self.min_iter = require_number("tol", tol), min_iter
+        self.tol = require_number("tol", tol)
+        self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
         self.problem, self.loss, self._uniform = problem, problem.loss, order == "uniform"
         self._shrinking = bool(shrinking) and not self._uniform and self.loss is not LogLoss
         self._rng = as_generator(random_state)

@@ -12,8 +12,6 @@ The step sizes depend on the number T of steps. So a game is played for T steps,
 so on; the average of the longer of the last two is reported.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
@@ -23,6 +21,7 @@ from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 MOST_SLACK = 2.0  # enough, as heights lie in [-1, 1]
 FIRST_HORIZON = 4096
@@ -76,8 +75,7 @@ class SIMBA:
                  horizon=FIRST_HORIZON):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SIMBA needs exactly one of alpha (regularisation) and nu (slack budget)")
-        if not isinstance(horizon, Integral) or horizon < 1:
-            raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
+        check_number("horizon", horizon, at_least=1, whole=True)
         self._tuned = alpha is not None
         problem = LinearProblem(
             design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=self.losses

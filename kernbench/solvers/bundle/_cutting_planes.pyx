@@ -16,9 +16,9 @@ Three things differ, and divide the number of cuts by five to ten:
 
 An iteration costs two products with the data, one evaluation of the risk, and the solution of the small problems.
 
-With many features steps are plain as long as they close the gap fast, and then Newton steps on a smoothed risk (see
-`_smoothed_newton`), whose gradients are cuts, too. Few cuts are kept, in about the memory of the data, and empty
-columns of sparse data are left out.
+With many features, or more than half as many as samples, steps are plain as long as these close the gap fast; then they
+are Newton steps on a smoothed risk (see `_smoothed_newton`), whose gradients are cuts, too. Few cuts of many features are
+kept, so that they need about the memory of the data, and columns of sparse data that have no entries are left out.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -30,8 +30,6 @@ from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditi
 from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
 from kernbench.solvers.bundle._smoothed_newton cimport SmoothedNewton
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number, require_state
@@ -39,6 +37,7 @@ from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
 from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.solvers.bundle._preconditioner import LARGEST
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
@@ -46,6 +45,8 @@ cdef enum:
     STUCK = 10             # largest number of consecutive cuts without any change
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
+    SEPARABLE = 2          # fewer samples per feature than this are probably separable (Cover 1965): the pairs at the
+                           # kink are as few as the features, and no density tells the Hessian
     PACE = 8               # plain steps on many features between two measurements of gap / objective
     PACES = 5              # ... within which it has to reach `tol` at its present rate of decrease
 cdef double COARSE_TOL = 0.03
@@ -70,8 +71,7 @@ cdef class CuttingPlanes:
     def _settle(self, tol, max_cuts, random_state, initial):
         """Set the parameters that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         return np.random.default_rng(self.seed)
@@ -79,17 +79,16 @@ cdef class CuttingPlanes:
     def _set_up(self, Risk problem, rng, initial=None):
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
         self.n_features = self.design.n_coef
-        many = self.n_features > LARGEST and not self.design.is_kernel
-        if many:
+        if self.n_features > LARGEST and not self.design.is_kernel:
             self.design, self.columns = without_empty_columns(self.design)
         d, n = self.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
         self.line = SampledLine(small, self.sample)
-        if not many or d <= n:
-            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
-        if many and self.preconditioner is None:
+        if not self.design.is_kernel and (d > LARGEST or n < SEPARABLE * d):
             self._smooth(small)
+        if self.smoothed is None:
+            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
         self.cuts = Cuts(self.design, self.max_cuts)
         self.Z = np.empty((self.max_cuts + 1 if self.preconditioner is not None else 1, d))
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)

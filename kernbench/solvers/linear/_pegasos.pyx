@@ -10,8 +10,6 @@ from kernbench.losses._margin cimport KB_HINGE, margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign, dot
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.feature_bounds import certificate, squared_norms
@@ -19,6 +17,7 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     DRAWS = 4096           # examples drawn at a time
@@ -86,8 +85,7 @@ cdef class Pegasos:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, batch_size=1,
                  project=False, average=True):
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+        check_number("batch_size", batch_size, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
         self.batch_size, self.project, self.average = batch_size, project, average

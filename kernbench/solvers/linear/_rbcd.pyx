@@ -9,8 +9,6 @@ have a feature of the block. Columns are read from a transposed copy of X, which
 from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.block_constants import block_constants
@@ -19,6 +17,7 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     WIDTH = 8              # features of a block, by default
@@ -80,8 +79,8 @@ cdef class RBCD:
                  n_blocks=None):
         if loss == "hinge":
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
-        if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        if n_blocks is not None:
+            check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.loss = problem, design, problem.loss.code
         self.y, self.weights, self.alpha, self.share = problem.y, problem.weights, problem.alpha, 1.0 / problem.n

@@ -11,8 +11,6 @@ from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_dot
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.feature_bounds import certificate, squared_norms
@@ -21,6 +19,7 @@ from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     DRAWS = 4096           # steps drawn at a time
@@ -83,8 +82,7 @@ cdef class SBMD:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
                  largest_step=None, average=True):
-        if not isinstance(n_blocks, Integral) or n_blocks < 1:
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
         self.average, self.n_blocks = average, min(n_blocks, design.n_coef)

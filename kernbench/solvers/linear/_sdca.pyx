@@ -11,6 +11,7 @@ from kernbench._names import unknown_name
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.problems.draws import as_generator, draw_indices
 
 cdef extern from "_dual_steps.h" nogil:
@@ -99,7 +100,8 @@ cdef class SDCA:
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self.tol, self.min_iter = require_number("tol", tol), min_iter
+        self.tol = require_number("tol", tol)
+        self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
         self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
         self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
         self.rng = as_generator(random_state)

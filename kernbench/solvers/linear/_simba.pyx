@@ -10,8 +10,6 @@ from libc.math cimport log, sqrt
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_add
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.feature_bounds import certificate, squared_norms
@@ -21,6 +19,7 @@ from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     FIRST_GAME = 4096
@@ -90,8 +89,7 @@ cdef class SIMBA:
                  horizon=FIRST_HORIZON):
         if (alpha is None) == (nu is None):
             raise ValueError("SIMBA needs exactly one of alpha (regularisation) and nu (slack budget)")
-        if not isinstance(horizon, Integral) or horizon < 1:
-            raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
+        check_number("horizon", horizon, at_least=1, whole=True)
         self.tuned = alpha is not None
         problem = LinearProblem(design, y, alpha=alpha if self.tuned else 1.0, weights=weights, loss=loss,
                                 offered=self.losses)

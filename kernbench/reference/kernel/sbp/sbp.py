@@ -14,6 +14,7 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 DRIFT_STEPS = 1000  # steps between two recomputations of ||f||^2
 TRIES = 256  # refused proposals after which an exact walk decides
@@ -79,7 +80,8 @@ class SBP:
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None
-        self._burn_in = require_number("burn_in", burn_in)
+        self._burn_in = check_number("burn_in", burn_in, at_least=0, whole=True)
+        check_number("fetch_rows", fetch_rows, at_least=1, whole=True)
         self._bound = 0.0  # the best lower bound on the optimum so far
         if average_power is None:
             average_power = 2.0 if self._tuned else 0.0

@@ -29,6 +29,7 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernel.smo.certificate import best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 TINY = 1e-12  # curvature of a pair of equal points
 SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which a coefficient is at its bound
@@ -85,10 +86,9 @@ class SMO:
     ):
         if working_set_size is None:
             working_set_size = 1536 if len(y) >= 20_000 else 1024
-        if working_set_size < 2:
-            raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
-        if not tol > 0:
-            raise ValueError(f"tol must be positive, got {tol!r}")
+        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        check_number("classic_rows", classic_rows, at_least=0, whole=True)
+        check_number("tol", tol, above=0)
         loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss

@@ -22,6 +22,7 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.problems.draws import as_generator, open_streams
 
 cdef enum:
@@ -100,7 +101,7 @@ cdef class SBP:
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None
-        self.burn_in = int(require_number("burn_in", burn_in))
+        self.burn_in = check_number("burn_in", burn_in, at_least=0, whole=True)
         if average_power is None:
             average_power = 2.0 if self.tuned else 0.0
         self.power = require_number("average_power", average_power)
@@ -113,7 +114,7 @@ cdef class SBP:
         self.c, self.average_c = np.zeros(n), np.zeros(n)
         self.beta, self.base, self.early = np.zeros(n), np.zeros(n), np.zeros(n)
         self.scale, self.objective_at, self.gap_at = 1.0, -1, -1
-        fetch_rows = int(require_number("fetch_rows", fetch_rows, positive=True))
+        check_number("fetch_rows", fetch_rows, at_least=1, whole=True)
         self.wish = np.empty(max(1, min(fetch_rows, FETCH, rows.capacity)), dtype=np.intp)
         self.basins = problem.y if problem.fit_intercept else None
         seed = int(as_generator(random_state).integers(2**53))

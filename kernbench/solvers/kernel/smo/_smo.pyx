@@ -32,6 +32,7 @@ from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
 from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, least_goal, rescaled
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
@@ -115,10 +116,9 @@ cdef class SMO:
                  initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS):
         if working_set_size is None:
             working_set_size = LARGE_SET_SIZE if len(y) >= LARGE_ROWS else WORKING_SET_SIZE
-        if working_set_size < 2:
-            raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
-        if not tol > 0:
-            raise ValueError(f"tol must be positive, got {tol!r}")
+        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        check_number("classic_rows", classic_rows, at_least=0, whole=True)
+        check_number("tol", tol, above=0)
         loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
