@@ -81,7 +81,7 @@ def ranking():
 
 @pytest.fixture(scope="session")
 def design_of():
-    """A function ``make(problem, twin="compiled")`` that returns what its scores are made of."""
+    """A function ``make(problem, twin="compiled")`` that returns the design of a problem."""
 
     def make(problem, twin="compiled"):
         compiled, X = twin == "compiled", problem.X

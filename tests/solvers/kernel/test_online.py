@@ -328,7 +328,7 @@ def test_projected_pegasos_stays_in_the_ball_in_both_twins(loss, random_problem)
 
 
 def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classification):
-    """Rows come in batches of what is likely needed; which steps are made must not depend on that."""
+    """Rows are fetched in batches of likely steps; the steps must not depend on that."""
     p = classification(500, 1, d=20)
     p.kernel = Gaussian(3.0)
     a, b = (solver_of("pegasos", twin, p, random_state=0) for twin in ("compiled", "reference"))

@@ -1,4 +1,4 @@
-"""Stochastic conjugate subgradients and Wolfe's method: the sheet's worked numbers, and what every step must keep."""
+"""Stochastic conjugate subgradients and Wolfe's method: worked numbers, and invariants of every step."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_start_of_the_reference_problem_is_the_closed_form(sheet):
     assert sheet[2][1.0] == pytest.approx(0.994120, abs=5e-7)
 
 
-# What the issue asks of the method, on the sheet's reference problem: alpha, geometry, iterations, excess.
+# Required accuracy on the reference problem: alpha, geometry, iterations, excess.
 RUNS = [
     (1.0, "rkhs", 300, 1e-5),
     (1.0, "euclidean", 300, 1e-4),
@@ -248,7 +248,7 @@ def test_every_iteration_keeps_the_invariants(geometry, validation, sheet):
         np.testing.assert_allclose(
             solver.responses(), exact, rtol=0, atol=1e-10 * max(1, np.abs(exact).max())
         )
-    # A hold-out sample ends the run early: what no longer helps on it is rejected for good.
+    # A hold-out sample ends the run early: steps that do not help on it are rejected forever.
     assert (10 if validation == "redraw" else 0) < solver.n_accepted < 110
 
 
@@ -283,7 +283,7 @@ def test_more_rows_than_the_cap_are_sampled_and_not_certified(sheet):
     assert result.gap is None and np.count_nonzero(result.solution.coef) <= 100
     assert result.objective == solver.sample_objective()
     assert solver.sample_gap() > 0
-    # What a run costs depends on the sample, not on the rows.
+    # The cost of a run depends on the sample, not on the number of rows.
     assert result.n_kernel_evaluations <= 100**2 + 61 * 100**2
 
 
