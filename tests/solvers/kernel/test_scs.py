@@ -39,7 +39,6 @@ def on(sheet, solver=SCS, **options):
 
 
 # --- worked numbers
-# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,6 @@ def test_wolfe_approaches_the_optimum(geometry, bundle_size, sheet):
 
 
 # --- misprints
-# ----------------------------------------------------------------------------------------------------
 
 
 def test_the_printed_sign_stops_at_once(sheet):
@@ -151,7 +149,6 @@ def test_the_printed_acceptance_test_takes_every_step_and_ends_worse(sheet):
 
 
 # --- the line
-# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[False, True], ids=["no-bias", "bias"])
@@ -220,7 +217,6 @@ def test_wolfe_search_ends_in_both_sets(lines):
 
 
 # --- invariants of a run
-# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
