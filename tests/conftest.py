@@ -1,4 +1,4 @@
-"""Small problems with known optima, and oracles that share no code with what they judge."""
+"""Small problems with known optima, and oracles that share no code with the tested modules."""
 
 import signal
 from types import SimpleNamespace
@@ -81,7 +81,7 @@ def optimum():
         n = len(y)
         w = np.ones(n) if weights is None else weights
         if fit_intercept:
-            # SVC drops examples of weight 0 itself, and then loses count of a precomputed K.
+            # SVC drops examples of weight 0, and then does not match a precomputed K.
             used = np.flatnonzero(w)
             svc = SVC(kernel="precomputed", C=1 / (alpha * n), tol=1e-9)
             svc.fit(K[np.ix_(used, used)], y[used], sample_weight=w[used])

@@ -4,8 +4,8 @@
     python tests/digests.py new.json --compare old.json    ... and list what differs from an earlier run
 
 To compare two commits, run it once with each of them in PYTHONPATH; it uses names that both have. Bits are equal only
-where the same machine, BLAS and number of threads computed both: one thread is set here. A digest that differs is
-reported with its largest relative difference, max |new - old| / max |old|. pytest does not collect this file.
+for the same machine, BLAS and number of threads: one thread is set here. A digest that differs is reported with its
+largest relative difference, max |new - old| / max |old|. pytest does not collect this file.
 """
 
 import os
@@ -37,7 +37,7 @@ from kernbench.solvers.registry import SOLVERS  # noqa: E402
 N, N_TEST, D = 160, 40, 6
 STEPS = {"scs": 60, "wolfe": 40, "closed-form": 2, "bundle": 15, "newton": 6, "gradient": 40, "adamax": 40}
 FORMS = ("dense32", "dense64", "csr32", "csr64")
-# What estimators show of a fit; whichever of them a model has.
+# Fitted attributes of estimators; those that a model has are compared.
 ATTRIBUTES = (
     "coef_", "intercept_", "dual_coef_", "support_", "n_iter_", "objective_", "duality_gap_", "n_kernel_evaluations_",
     "alpha_", "mean_auc_", "components_", "normalization_",
@@ -98,7 +98,7 @@ def variants(entry, weights):
 
 
 def run(entry, X, y, settings, *, refined=False):
-    """Some iterations of one solver; what it has found then."""
+    """Do some iterations of one solver; return its result."""
     settings = dict(settings)
     as_kernel = settings.pop("as_kernel", False) or entry.problem == "kernel-svm"
     data, kernel = X, kernels.Gaussian(2.0)
@@ -271,7 +271,7 @@ def measure(cases, wanted=""):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found = function()
-        except ValueError as error:  # a refusal is behaviour, too
+        except ValueError as error:  # an error is behaviour, too
             found = {"refused": str(error)}
         results[name] = {key: as_array(value) for key, value in found.items()}
     return results
@@ -301,7 +301,7 @@ def write(results, path):
 
 
 def read(path):
-    """Return what `write` wrote, as {name: {key: array}}."""
+    """Return the content of files of `write`, as {name: {key: array}}."""
     results = {}
     with np.load(path.with_suffix(".npz")) as file:
         for joined in file.files:
@@ -311,7 +311,7 @@ def read(path):
 
 
 def difference(new, old):
-    """Return max |new - old| / max |old|, or None where there is no such number: other shapes, text, NaN."""
+    """Return max |new - old| / max |old|, or None if it is undefined: other shapes, text, NaN."""
     if new.shape != old.shape or new.dtype.kind not in "iufb" or old.dtype.kind not in "iufb":
         return None
     new, old = new.astype(np.float64), old.astype(np.float64)
@@ -324,7 +324,7 @@ def difference(new, old):
 
 
 def compare(new, old):
-    """Return the lines that tell what differs, and the number of cases that are in both."""
+    """Return lines that describe the differences, and the number of cases that are in both."""
     lines = [f"only new: {name}" for name in sorted(new.keys() - old.keys())]
     lines += [f"only old: {name}" for name in sorted(old.keys() - new.keys())]
     both = [name for name in new if name in old]

@@ -1,4 +1,4 @@
-"""The asv suite: every benchmark runs, every solver is in it, and what it tracks is worth tracking.
+"""The asv suite: every benchmark runs, every solver is in it, and tracked numbers are meaningful.
 
 Sizes are cut down, so that all parameters can be tried.
 """
@@ -19,7 +19,7 @@ from kernbench.solvers import registry
 from kernbench.solvers.kinds import KINDS, TWINS
 
 SUITE = Path(__file__).parents[2] / "asv_bench" / "benchmarks"
-PACKAGE = "kernbench_asv_benchmarks"  # a name of its own: other projects have "benchmarks" too
+PACKAGE = "kernbench_asv_benchmarks"  # a distinct name: other projects have "benchmarks" too
 KIND = re.compile("(time|peakmem|track)_")
 
 
@@ -75,12 +75,12 @@ def small_problems(monkeypatch):
     }
     for name, size in sizes.items():
         monkeypatch.setattr(problems, name, size)
-    # A mean over so few rows has coarse kinks, among which conjugate subgradients take thousands of steps.
+    # A mean over few rows has coarse kinks, for which conjugate subgradients take thousands of steps.
     monkeypatch.setattr(MODULES["conjugate"], "GAP", 0.02)
 
 
 def run_once(owner, name, values):
-    """What asv does with one benchmark: cache, setup, method."""
+    """Run one benchmark as asv does: cache, setup, method."""
     benchmark = owner()
     if hasattr(benchmark, "setup_cache"):
         values = (benchmark.setup_cache(), *values)
@@ -178,7 +178,7 @@ def test_every_solver_of_the_estimator_is_fitted():
 def test_a_tracked_number_says_its_unit_and_that_lower_is_better(owner, name):
     method = getattr(owner, name)
     assert method.unit
-    # asv takes every rise for a regression.
+    # asv reports every increase as a regression.
     assert re.search(r"lower\s+is\s+better", method.__doc__)
 
 

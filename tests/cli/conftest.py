@@ -24,7 +24,7 @@ def kernbench(tmp_path, monkeypatch):
 
 @pytest.fixture
 def refused(kernbench):
-    """Run a command that must be refused: exit code 2 and one line on standard error, which is returned."""
+    """Run a command that must fail: exit code 2 and one line on standard error, which is returned."""
 
     def run(*arguments):
         result = kernbench(*arguments)

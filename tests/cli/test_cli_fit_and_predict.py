@@ -1,4 +1,4 @@
-"""``kernbench fit`` and ``kernbench predict``: from a file to a model and back, and what can go wrong."""
+"""``kernbench fit`` and ``kernbench predict``: from a file to a model and predictions, and errors."""
 
 import csv
 import os
@@ -325,7 +325,7 @@ def test_models_and_predictions_can_go_to_a_pipe(kernbench, moons, tmp_path):
 
 
 class LeastSquares(RegressorMixin, BaseEstimator):
-    """A regressor, as far as the command line knows one: it has no classes."""
+    """A regressor as the command line recognises it: it has no classes."""
 
     objective_, duality_gap_, status_, n_iter_, n_kernel_evaluations_ = 1.0, None, "converged", 1, 0
 

@@ -30,7 +30,7 @@ def test_overview_tells_what_each_command_is_for(kernbench):
 
 
 def test_no_command_means_help(kernbench):
-    """On standard error, with the exit code of a usage error, as click has it."""
+    """On standard error, with click's exit code of a usage error."""
     result = kernbench()
     assert result.exit_code == 2 and result.stdout == ""
     assert result.stderr == kernbench("--help").stdout

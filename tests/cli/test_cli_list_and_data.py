@@ -35,7 +35,7 @@ def test_list_of_one_kind_leaves_the_others_out(kernbench):
 
 
 def test_solvers_are_listed_by_the_estimator_that_takes_them(kernbench):
-    """The names of some are those of others, for another problem."""
+    """Some solvers of different problems have the same name."""
     tables = kernbench("list", "solvers").stdout.split("Solvers of ")[1:]
     assert [table.partition(":")[0] for table in tables] == list(KINDS) == list(names_by_problem())
     for table, names in zip(tables, names_by_problem().values(), strict=True):

@@ -19,7 +19,7 @@ FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repe
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What the command asks of the runner, which does nothing."""
+    """The arguments that the command passes to the runner, which does nothing."""
     calls = []
 
     def run(names, **options):

@@ -113,7 +113,7 @@ def test_too_many_rows_are_refused_before_files_are_looked_for():
 
 @pytest.fixture
 def published(monkeypatch):
-    """A function that puts a forged set of 100 examples, 25 of them to test, in the place of every name."""
+    """A function that replaces every data set by a forged one of 100 examples, 25 of them for testing."""
 
     def put(y, **facts):
         X = np.arange(100.0)[:, None]

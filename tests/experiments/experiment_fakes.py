@@ -1,4 +1,4 @@
-"""Methods that behave in all the ways a cell can end; imported by the child processes of the tests."""
+"""Methods for all ways in which a cell can end; imported by the child processes of the tests."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def load_nothing():
 
 
 class Sign:
-    """Predicts the sign; leaves a line in a file for each fit, so that tests can count them."""
+    """Predicts the sign; writes a line to a file for each fit, so that tests can count them."""
 
     def __init__(self, log=None, seconds=0.0, max_seconds=None, **params):
         self.log, self.seconds, self.max_seconds, self.params = log, seconds, max_seconds, params
@@ -111,7 +111,7 @@ def evaluate(fit):
 
 
 def measured(cell):
-    """A measurement that is no race."""
+    """A measurement that is not a race."""
     return result(
         load(),
         {"value": cell.params["value"], "nothing": float("nan")},

@@ -29,7 +29,7 @@ def modules_named_in(text):
 
 
 def siblings_of(home, text):
-    """What a module in the folder `home` (``"papers/sbp"``) takes from other experiments, the runner, the report."""
+    """What a module in the folder `home` (``"papers/sbp"``) imports of other experiments, the runner, the report."""
     allowed = tuple(f"kernbench.experiments.{name}." for name in (*SHARED, home.replace("/", ".")))
     return [
         name

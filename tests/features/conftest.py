@@ -107,7 +107,7 @@ def _cases():
 
 
 CASES = tuple(_cases())
-# One for each kind of map: properties that have nothing to do with the kernel are held by these.
+# One for each kind of map, for properties that do not depend on the kernel.
 KINDS = (
     *(RandomCase(Gaussian(1.3), form, draws) for form in ("pair", "phase") for draws in ALL_DRAWS),
     RandomCase(Matern(0.5), "phase"),

@@ -14,7 +14,7 @@ rng = np.random.default_rng
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Small matrices gain nothing from two, and on a busy machine they lose."""
+    """Small matrices do not gain from two threads, and are slower on a busy machine."""
     with threadpool_limits(1):
         yield
 
@@ -108,7 +108,7 @@ def test_scores_of_few_rows_are_exact():
 
 @pytest.mark.parametrize("seed", range(2))
 def test_scores_of_many_rows_are_close(seed):
-    """Twenty small clusters beside a large one: the rare rows matter more, and the sample says so."""
+    """Twenty small clusters beside a large one: the rare rows have larger scores in the sample, too."""
     sizes = [1500] + 20 * [10]
     places = rng(0).normal(size=(21, 4)) * 8
     X = np.vstack([places[i] + rng(i).normal(size=(size, 4)) for i, size in enumerate(sizes)])

@@ -32,7 +32,7 @@ def kernel(request):
     return request.param
 
 
-# --- what it approximates -----------------------------------------------------------------------------------
+# --- approximation -----------------------------------------------------------------------------------
 
 
 def test_exact_with_all_landmarks(kernel, root):
@@ -58,7 +58,7 @@ def test_error_is_positive_semi_definite(kernel, root, choice):
 
 
 def test_inner_products_are_those_of_scikit_learn(root):
-    """Whose features differ by a rotation. Its landmarks are handed over as training rows."""
+    """Its features differ by a rotation. Its landmarks are passed as training rows."""
     landmarks = X[:40]
     peer = Peer(kernel="laplacian", gamma=0.5, n_components=40, random_state=0).fit(landmarks).transform(X)
     ours = Nystroem("laplacian", 40, gamma=0.5, root=root).fit(landmarks).transform(X)
@@ -132,7 +132,7 @@ def test_zero_kernel_makes_a_column_of_zeros(root):
     np.testing.assert_array_equal(features, np.zeros((8, 5 if root == "symmetric" else 1)))
 
 
-# --- what does not matter ------------------------------------------------------------------------------------
+# --- invariances ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_read_only_rows():
 
 
 def test_single_precision(root):
-    """Rounding errors of kernel values are not blown up, however close to singular the kernel matrix is."""
+    """Rounding errors of kernel values are not amplified even if the kernel matrix is nearly singular."""
     for kernel in (Gaussian(10.0), Laplacian(2.0), Polynomial(3, 1.0, 0.1)):
         model = Nystroem(kernel, 150, root=root, random_state=0)
         double, single = (model.fit_transform(X.astype(dtype)) for dtype in (np.float64, np.float32))

@@ -1,4 +1,4 @@
-"""Nystroem follows scikit-learn's conventions, and refuses what makes no sense with a sentence."""
+"""Nystroem follows scikit-learn's conventions, and its errors say what is invalid."""
 
 import doctest
 import pickle
@@ -93,7 +93,7 @@ def test_rows_of_transform_are_of_their_own_precision():
     np.testing.assert_allclose(model.transform(X.astype(np.float32)), model.transform(X), atol=1e-4)
 
 
-# --- clipped, warned of ---------------------------------------------------------------------------------------
+# --- clipped, with a warning ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("landmarks", ["uniform", "stratified", "kmeans", "leverage"])
@@ -134,7 +134,7 @@ def test_one_row():
     np.testing.assert_allclose(Nystroem(n_landmarks=1).fit_transform([[1.0, 2.0]]), [[1.0]])
 
 
-# --- refused ------------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ KERNELS = {
     "precomputed": Precomputed(),
 }
 CHOICES = ["uniform", "stratified", "kmeans", "leverage"]
-# Means of kernel values are no landmarks.
+# Means of kernel values cannot be landmarks.
 CASES = [
     (name, choice) for name in KERNELS for choice in CHOICES if (name, choice) != ("precomputed", "kmeans")
 ]
@@ -31,7 +31,7 @@ LABELS = np.random.default_rng(1).choice(["a", "b", "c"], p=[0.7, 0.27, 0.03], s
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Small matrices gain nothing from two, and on a busy machine they lose."""
+    """Small matrices do not gain from two threads, and are slower on a busy machine."""
     with threadpool_limits(1):
         yield
 
@@ -84,7 +84,7 @@ def test_twins_drop_the_same_directions(root):
 def test_leverage_scores_of_twins_agree(kernel, n_landmarks):
     """Samples of 200 of the 260 rows, and of 220.
 
-    The ridge of low ranks is as small as it may be; what is left of the diagonal is then told to some digits only.
+    The ridge of low ranks is as small as possible; the remaining diagonal is then known to few digits.
     """
     X = rows_for(kernel)
     fast, ridge = leverage.ridge_leverage_scores(kernel, X, n_landmarks, np.random.default_rng(3))

@@ -1,4 +1,5 @@
-"""The generator: known answers, a layout that files rely on, and distributions that hold to the last digits."""
+"""The generator: known answers, a layout on which files rely, and distributions that are accurate to the last
+digits."""
 
 import numpy as np
 import pytest

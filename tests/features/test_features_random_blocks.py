@@ -1,4 +1,4 @@
-"""Block b of features is a function of (seed, b): whoever asks, in any order, on any number of threads."""
+"""Block b of features is a function of (seed, b), in any order, on any number of threads."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +55,7 @@ def test_columns_of_the_transformer_are_blocks(kind, make):
 
 
 def test_order_of_blocks_does_not_matter(kind):
-    """Nor does the thread that asks."""
+    """Nor do the features depend on the calling thread."""
     X = kind.rows(5)
     m = 16 * len(terms_of(kind.kernel))
 
@@ -172,7 +172,7 @@ def test_zero_entries_of_histograms_make_zero_features():
     assert not Z[1].reshape(4, 3)[:, 1].any()
 
 
-# The layout of counters is part of the file format: a saved seed must go on meaning the same features.
+# The layout of counters is part of the file format: a saved seed must always give the same features.
 KNOWN = [
     (Gaussian(0.7), "pair", "iid", [0.6447763, 0.69964762, -0.2902818, 0.10243635]),
     (Gaussian(0.7), "phase", "orthogonal", [-0.69985272, 0.62453604, -0.53364518, -0.68149427]),

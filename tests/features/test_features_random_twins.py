@@ -88,7 +88,7 @@ def test_groups_of_any_width(d, draws):
 
 
 def test_float32_rows_far_from_the_origin_keep_their_digits():
-    """Their arguments are too large for float32, so these rows go by float64; their neighbours do not."""
+    """Their arguments are too large for float32, so these rows are computed in float64; the others are not."""
     X = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
     X[::2] += 30_000
     expected = reference.feature_block(1, 0, 64, X.astype(np.float64), Gaussian(), form="pair")

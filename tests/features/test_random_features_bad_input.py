@@ -1,4 +1,4 @@
-"""What makes no sense is refused by a sentence that says what to do."""
+"""Errors for invalid input say what to change."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""RandomFeatures follows scikit-learn's conventions: its own checks, and the tools around a transformer."""
+"""RandomFeatures follows scikit-learn's conventions: its checks, and tools for transformers."""
 
 import doctest
 import tracemalloc

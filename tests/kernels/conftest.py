@@ -1,4 +1,4 @@
-"""Kernels and precisions that every law is tested with, and how close a precision has to come."""
+"""Kernels and precisions for the tests of laws, and the required accuracy of each precision."""
 
 import numpy as np
 import pytest

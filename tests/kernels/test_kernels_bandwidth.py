@@ -1,4 +1,4 @@
-"""Length scales told by the data."""
+"""Length scales estimated from the data."""
 
 import numpy as np
 import pytest

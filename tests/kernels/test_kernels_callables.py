@@ -1,4 +1,4 @@
-"""Kernels that are the user's own functions: shown batches, and believed only after a look."""
+"""Kernels that are Python functions: called with batches, and their results are checked."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from kernbench.kernels.rows import KernelRows
 
 
 class Moody:
-    """A kernel function that answers as its mood is, and remembers how many rows it was shown."""
+    """A kernel function with a given kind of result, which records the numbers of rows it is called with."""
 
     def __init__(self):
         self.mood, self.shown = None, []
@@ -65,7 +65,7 @@ def test_bad_answers_are_refused(X, mood, message):
 )
 @pytest.mark.parametrize("then", ["ask again", "restrict", "release"])
 def test_rows_that_were_not_computed_are_never_served(X, failure, then):
-    """The cache had given them room already when the function failed."""
+    """The cache had already assigned slots to them when the function failed."""
     function = Moody()
     rows = KernelRows(X, Callable(function), dtype=np.float64)
     rows.batch([4, 7])
@@ -116,7 +116,7 @@ def test_the_function_is_shown_batches_of_rows_as_they_were_given(X, storage):
 
 
 def test_the_function_is_never_shown_nothing(X):
-    """scikit-learn's pairwise kernels raise for no rows, and so may anybody's."""
+    """scikit-learn's pairwise kernels raise for empty input, and so may other functions."""
     function = Moody()
     rows = KernelRows(X, Callable(function))
     rows.batch([1, 2])

@@ -1,4 +1,4 @@
-"""Every kernel there is, in every precision and storage: one set of laws for all."""
+"""One set of laws for every kernel, in every precision and storage."""
 
 import pickle
 
@@ -115,7 +115,7 @@ def test_diagonal_is_the_diagonal_of_the_matrix(kernel_and_rows, storage, assert
 
 @storage
 def test_rows_of_zeros_agree_with_the_reference(kernel_and_rows, dtype, storage, assert_close):
-    """0/0, log 0 and the angle of no direction all come up here."""
+    """0/0, log 0 and the angle of a zero row all occur here."""
     kernel, draw = kernel_and_rows
     X = np.concatenate([np.zeros((2, 20)), draw(4, 20, 10, 0.2)])
     values = kernel(storage(X), dtype=dtype)
@@ -125,7 +125,7 @@ def test_rows_of_zeros_agree_with_the_reference(kernel_and_rows, dtype, storage,
 
 @pytest.mark.parametrize("size", [1e-30, 1e-6, 1e6, 1e30])
 def test_scale_of_the_rows_makes_no_nan(kernel_and_rows, dtype, size):
-    """Tiny and huge rows give the value, its limit or a refusal that says what to do, never NaN."""
+    """Tiny and huge rows give the value, its limit or an error that says what to change, never NaN."""
     kernel, draw = kernel_and_rows
     X = abs(draw(20, 5, 11)) * size
     try:

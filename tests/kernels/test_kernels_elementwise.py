@@ -1,4 +1,4 @@
-"""The vectorised functions are right for every argument, to the error they promise, in every layout."""
+"""The vectorised functions have the promised accuracy for every argument, in every layout."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ FUNCTIONS = {
 TRIGONOMETRIC = ["cos", "sin", "cos of sincos", "sin of sincos"]
 MAPS = {name: getattr(elementwise, name) for name in ("exp", "log", "cos", "sin", "acos")}
 
-# The relative errors that the docstrings promise, by function and precision.
+# The relative errors promised in the docstrings, by function and precision.
 PROMISED = {np.float32: dict.fromkeys(FUNCTIONS, 2e-7), np.float64: dict.fromkeys(FUNCTIONS, 4e-16)}
 PROMISED[np.float32] |= {"exp": 1e-7, "log": 1e-7}
 PROMISED[np.float64] |= {"exp": 2e-16, "log": 2e-16}
@@ -27,7 +27,7 @@ LOWEST = {np.float32: -87.3, np.float64: -708.0}  # where the domain of exp_nonp
 
 WIDER = {np.float32: np.float64, np.float64: np.longdouble}
 UNSIGNED = {np.float32: np.uint32, np.float64: np.uint64}
-# Where long double is no longer than double, the truth itself is a unit in the last place off.
+# If long double is no longer than double, the reference itself has an error of a unit in the last place.
 SLACK = {np.float32: 0.0, np.float64: 0.0 if np.finfo(np.longdouble).eps < 1e-18 else 2.3e-16}
 
 functions = pytest.mark.parametrize("function", FUNCTIONS)
@@ -35,7 +35,7 @@ trigonometric = pytest.mark.parametrize("function", TRIGONOMETRIC)
 
 
 def assert_as_promised(function, x):
-    """Compare with the truth in more digits; where it has no value of this precision, with exactly that."""
+    """Compare with a reference of more digits; where it is not finite in this precision, require equality."""
     ours, true = FUNCTIONS[function]
     dtype = x.dtype.type
     with np.errstate(all="ignore"):
@@ -199,7 +199,7 @@ def test_not_a_number_stays_so_whatever_its_bits(name, dtype):
 
 @functions
 def test_value_depends_on_nothing_but_its_argument(function, dtype):
-    """Not on neighbours that need special care, the place in the array, or the number of threads."""
+    """Not on special values nearby, the place in the array, or the number of threads."""
     f = FUNCTIONS[function][0]
     x = np.random.default_rng(1).uniform(0.001, 0.999, size=531).astype(dtype)
     whole = f(x)

@@ -1,4 +1,4 @@
-"""All rows equal: no length can be told from the data, and there is nothing to learn; machines say the majority."""
+"""All rows equal: the data determine no length scale, and classifiers predict the majority."""
 
 import numpy as np
 import pytest

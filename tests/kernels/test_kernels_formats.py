@@ -1,4 +1,4 @@
-"""How the rows are stored does not matter: shapes, orders, precisions, dense, sparse, mapped from a file."""
+"""The storage of rows has no effect: shapes, orders, precisions, dense, sparse, mapped from a file."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def untidy_csr(X, index_dtype, seed=0):
     order = np.lexsort((rng.random(len(rows)), rows))  # row by row, shuffled within
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=X.shape[0]))])
     matrix = sparse.csr_matrix((values[order], columns[order], starts), shape=X.shape)
-    # The constructor narrows indices that fit; concatenations and files leave wide ones behind.
+    # The constructor narrows indices that fit; concatenations and files may keep wide ones.
     matrix.indices, matrix.indptr = matrix.indices.astype(index_dtype), matrix.indptr.astype(index_dtype)
     return matrix
 
@@ -61,7 +61,7 @@ def test_csr_equals_dense_however_it_is_stored(kernel, dtype, index_dtype, densi
     K = evaluate(kernel, X, Z)
     for left, right in (untidy, (X, untidy[1]), (untidy[0], Z), (X, Z)):
         assert_close(kernel(left, right, dtype=dtype), K, dtype)
-    # The user's matrix is not tidied behind their back.
+    # The user's matrix is not changed.
     np.testing.assert_array_equal(untidy[0].data, stored[0])
     np.testing.assert_array_equal(untidy[0].indices, stored[1])
     assert_close(kernel.diag(sparse.csr_matrix(X)), np.diag(evaluate(kernel, X)))
@@ -118,7 +118,7 @@ def test_empty_sparse_rows_are_rows_of_zeros(kernel, dtype, assert_close):
 
 
 def test_features_must_agree(kernel):
-    """The sentence is ours: NumPy's talk of broadcasting would not help anybody."""
+    """The message is ours: NumPy's message on broadcasting would not help."""
     for d in (1, 2, 4):
         for wrap in (np.asarray, sparse.csr_matrix):
             with pytest.raises(ValueError, match="features"):

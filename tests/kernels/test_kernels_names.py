@@ -1,4 +1,4 @@
-"""From the names people type to kernels."""
+"""From names to kernel objects."""
 
 import numpy as np
 import pytest

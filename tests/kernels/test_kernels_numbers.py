@@ -1,4 +1,4 @@
-"""Where numbers end: exponentials, huge and tiny distances, rows far from the origin, values out of range."""
+"""The limits of floating-point numbers: exponentials, huge and tiny distances, rows far from the origin, overflow."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_huge_distances_give_tiny_values(radial, storage, dtype, size):
     K = radial(X, dtype=dtype)
     apart = K[~np.eye(10, dtype=bool)]
     assert np.all((apart >= 0) & (apart <= 2e-38))
-    # What 1 becomes on the diagonal is the business of test_float32_error_grows_with_the_squared_norm_only.
+    # test_float32_error_grows_with_the_squared_norm_only tests the 1 on the diagonal.
     assert np.all((np.diag(K) >= 0) & (np.diag(K) <= 1))
 
 
@@ -48,7 +48,7 @@ def test_huge_distances_give_tiny_values(radial, storage, dtype, size):
 @radial
 @pytest.mark.parametrize("density", [0.1, 1.0], ids=["swept sparse", "multiplied dense"])
 def test_distances_out_of_range_are_tiny_or_refused(radial, density, dtype, thin_rows):
-    """Squares that overflow must not come out as NaN: every sum over the rows would pass it on silently."""
+    """Squares that overflow must not become NaN, which every sum over the rows would propagate silently."""
     X = thin_rows(10, 12, density=density)
     X[:, 0] = np.arange(10) - 3.5
     for size in (1e20, 1e100, 1e200, 1e300):

@@ -1,4 +1,4 @@
-"""Parameters out of their range are refused when the kernel is made, with a sentence that names them."""
+"""Parameters out of range raise an error that names them when the kernel is made."""
 
 import numpy as np
 import pytest

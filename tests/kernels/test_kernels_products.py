@@ -1,4 +1,4 @@
-"""Products with the kernel matrix: as if it had been stored, without storing it."""
+"""Products with the kernel matrix agree with those of the stored matrix, without storing it."""
 
 import subprocess
 import sys

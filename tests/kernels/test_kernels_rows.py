@@ -1,4 +1,4 @@
-"""KernelRows: every way to ask for values gives parts of the one matrix, whatever the cache holds."""
+"""KernelRows: every method returns parts of the same matrix, for any content of the cache."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from kernbench.kernels.rows import DEFAULT_CACHE_BYTES, KernelRows
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.reference.kernels.rows import evaluate
 
-NO_CACHE = 0  # two rows, the least there is
+NO_CACHE = 0  # two rows, the minimum
 
 
 @pytest.fixture(params=["dense", "sparse"], scope="session")
@@ -65,7 +65,7 @@ def test_product_takes_indices_in_any_order_and_twice(data, n_asked, n_columns, 
 
 @pytest.mark.parametrize("n_columns", [1, 33, 1100])
 def test_step_is_the_sum_of_the_rows_past_the_cache(data, kernel, dtype, n_columns, assert_close):
-    """Also of more rows than are gathered at one time, and over the rows in play only."""
+    """Also for more rows than are gathered at a time, and over restricted rows."""
     K, rng = evaluate(kernel, data), np.random.default_rng(n_columns)
     rows = KernelRows(data, kernel, dtype=dtype)
     J, a = rng.integers(0, 150, n_columns), rng.normal(size=n_columns) / n_columns

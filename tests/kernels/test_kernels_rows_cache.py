@@ -1,4 +1,4 @@
-"""The cache behind KernelRows: what it counts, what it throws out first, how large it gets."""
+"""The cache of KernelRows: its counters, its order of eviction, its size."""
 
 from collections import OrderedDict
 
@@ -21,7 +21,7 @@ def points():
 
 @pytest.fixture
 def make_rows(points):
-    """A function that makes rows with a cache of so many of them, float64."""
+    """A function that makes rows with a cache of a given number of them, float64."""
     return lambda capacity: KernelRows(points, Gaussian(1.0), cache_bytes=capacity * N * 8, dtype=np.float64)
 
 
@@ -56,7 +56,7 @@ def test_blocks_and_products_are_counted_but_not_cached(make_rows):
 
 @pytest.mark.parametrize("precomputed", [False, True])
 def test_every_row_asked_for_is_counted_once(make_rows, precomputed):
-    """A row asked for twice in one request is computed once, and served once."""
+    """A row requested twice at once is computed once, and served once from the cache."""
     rows = KernelRows(np.eye(N), Precomputed()) if precomputed else make_rows(10)
     assert counted(rows, lambda r: r.batch([3, 3, 1, 3])) == (2, 2)
     assert counted(rows, lambda r: r.batch([3, 3, 2, 2])) == (1, 3)
@@ -96,12 +96,12 @@ def test_cache_stays_in_its_bounds(points, cache_bytes, single):
     assert rows.capacity == min(N, max(2, cache_bytes // row_bytes))
     rows.batch(np.arange(N))
     kept = [i for i in range(N - 1, -1, -1) if counted(rows, lambda r, i=i: r.row(i)) == (0, 1)]
-    # Asked for from the newest on, so that no answer throws out a row still to be asked for.
+    # Requested from the newest on, so that no request evicts a row that is still to be requested.
     assert kept == list(range(N - 1, N - 1 - rows.capacity, -1))
 
 
 class Model:
-    """What the cache should do, in plain Python: a dictionary in the order of last use."""
+    """A model of the cache in plain Python: a dictionary in the order of last use."""
 
     def __init__(self, cache_bytes, n):
         self.cache_bytes, self.n, self.all = cache_bytes, n, n
@@ -211,7 +211,7 @@ def test_restricted_to_nothing_and_back(make_rows, points, assert_close):
     "keep", [[0, N], [-1, 2], [2, 1], [1, 1]], ids=["beyond", "negative", "falling", "twice"]
 )
 def test_restriction_to_what_is_no_subset_is_refused(make_rows, points, keep, assert_close):
-    """Squeezing rows in place relies on ascending indices; anything else would corrupt them silently."""
+    """Compacting rows in place relies on ascending indices; others would corrupt them silently."""
     rows = make_rows(5)
     rows.batch([1, 2])
     with pytest.raises((ValueError, IndexError)):

@@ -1,4 +1,4 @@
-"""The sigmoid kernel: tanh to the last digits, and machines that take an indefinite kernel as SVC does."""
+"""The sigmoid kernel: tanh to the last digits, and models with an indefinite kernel as in SVC."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ from kernbench.kernels.threads import single_threaded_blas
 
 @pytest.fixture(scope="module")
 def results(thin_rows):
-    """A function that computes whatever the engine shares out over threads, enough to be worth sharing."""
+    """A function that computes everything that the engine distributes over threads, in sizes for which it does."""
 
     def compute(kernel, dtype, thin, n_threads):
         X = thin_rows(1100, 24, density=0.1 if thin else 1.0)

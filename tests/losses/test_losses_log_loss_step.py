@@ -1,4 +1,4 @@
-"""The dual step of the logistic loss solves its equation, also where Newton's method alone would swing to and fro."""
+"""The dual step of the logistic loss solves its equation, also where Newton's method alone would oscillate."""
 
 import pytest
 from scipy.special import logit

@@ -1,4 +1,4 @@
-"""Random choices: the same however they are asked for, and distributed as they should be."""
+"""Random choices do not depend on how they are requested, and have the right distribution."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ READS = st.lists(st.tuples(st.sampled_from(["next", "ahead", "skip"]), st.intege
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(reads=READS, width=st.integers(1, 3), start=st.sampled_from([0, 1, 100, 5000]))
 def test_a_stream_says_the_same_however_it_is_read(reads, width, start):
-    """Read one by one, looked at ahead, skipped, or opened in the middle: draw number t is draw number t."""
+    """Read one by one, ahead, with skips, or from the middle: draw number t is always the same."""
     script = np.random.Generator(np.random.Philox(key=[11, 2])).random((100_000, width))
     stream, position = UniformStream(11, 2, width, start), start
     for kind, count in reads:

@@ -37,7 +37,7 @@ def test_intercept_beats_every_breakpoint_and_is_their_middle(seed):
 
 
 def test_intercept_of_separated_classes_is_the_middle_of_the_gap():
-    """A whole interval of intercepts loses nothing; rounded sums of weights must not hide its ends."""
+    """A whole interval of intercepts has zero loss; rounded sums of weights must not hide its ends."""
     y = np.repeat([1.0, -1.0], [300, 600])
     f = np.where(y > 0, 5.0, -3.0)
     for weights in (np.ones(900), np.full(900, 0.1), np.full(900, 0.7), np.where(y > 0, 1 / 3, 1 / 6)):

@@ -1,4 +1,4 @@
-"""The sort beneath: whatever the values look like, whatever was sorted before, whoever shares the work."""
+"""The underlying sort: for any values, any previous order and any number of threads."""
 
 import numpy as np
 import pytest

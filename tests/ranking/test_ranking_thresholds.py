@@ -1,4 +1,4 @@
-"""Thresholds for a wished sensitivity or specificity, under the rule "positive if score >= threshold"."""
+"""Thresholds for a requested sensitivity or specificity, under the rule "positive if score >= threshold"."""
 
 import numpy as np
 import pytest

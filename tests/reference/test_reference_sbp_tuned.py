@@ -32,7 +32,7 @@ def test_tuned_budget_of_the_worked_problems(six_points, seven_points):
 
 @pytest.mark.parametrize("factor", [0.8, 0.95, 1.0, 1.05, 1.25])
 def test_tuned_volume_rests_at_the_right_budget_only(random_problem, optimum, factor):
-    """At the exact solution of (S) for another alpha, the primal estimate may stay: the dual one tells."""
+    """At the exact solution of (S) for another alpha the primal estimate may not change, but the dual one does."""
     p = random_problem(6)
     alpha = 0.02
     other = optimum(p.K, p.y, factor * alpha)

@@ -176,14 +176,14 @@ def a_record(
 
 
 def a_failure(method, status="timeout", repeat=0, **changes):
-    """A record of a fit that did not end well."""
+    """A record of a failed fit."""
     empty = {"metrics": {}, "seconds": {"total": 60.0}, "trace": {}, "n_kernel_evaluations": None}
     outcome = {"status": status, "error": "took too long", "peak_memory_bytes": None, **empty}
     return a_record(method, repeat=repeat) | outcome | changes
 
 
 def a_race(repeats=3, **changes):
-    """All methods that need no extra package: SMO is the fastest of the good ones, SBP keeps the claim."""
+    """All methods that need no extra package: SMO is the fastest of the good ones, SBP satisfies the claim."""
     return [
         record
         for k in range(repeats)

@@ -1,4 +1,4 @@
-"""Model files: what is saved comes back bit for bit, and other files are refused with their name."""
+"""Model files: saved models are restored bit for bit, and errors for other files name them."""
 
 import json
 import zipfile
@@ -142,7 +142,7 @@ def test_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-# --- files that are no model files --------------------------------------------------------------------------
+# --- files that are not model files --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_truncated_file(path, share):
 
 
 def test_flipped_bytes_are_noticed(path):
-    """Wherever a byte is flipped: an error that names the file, or (in its slack) the same model."""
+    """For any flipped byte: an error that names the file, or (in unused bytes) the same model."""
     content = path.read_bytes()
     expected = load(path).decision_function(X)
     n_refused = 0

@@ -1,4 +1,4 @@
-"""Model files of Nystroem: what is saved comes back bit for bit, and what was tampered with is refused by name."""
+"""Model files of Nystroem: they are restored bit for bit, and errors name files that were tampered with."""
 
 import json
 

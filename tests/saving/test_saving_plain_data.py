@@ -1,4 +1,4 @@
-"""Values told in plain data: every kernel of the catalogue, and whatever a fitted model holds."""
+"""Values as plain data: every kernel of the catalogue, and all that a fitted model holds."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""ROCSVC and ROCSVCCV in files: the same predictions bit for bit, and damage is noticed."""
+"""ROCSVC and ROCSVCCV in files: the same predictions bit for bit, and damage is detected."""
 
 import json
 

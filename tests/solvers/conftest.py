@@ -13,9 +13,10 @@ from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
+from kernbench.solvers import driver
 from kernbench.solvers.design import as_design
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the helper that tests in its folders import, lockstep.py
+sys.path.insert(0, str(Path(__file__).parent))  # for the helpers that tests in its folders import
 pytest.register_assert_rewrite("lockstep")
 
 
@@ -81,7 +82,7 @@ def ranking():
 
 @pytest.fixture(scope="session")
 def design_of():
-    """A function ``make(problem, twin="compiled")`` that returns what its scores are made of."""
+    """A function ``make(problem, twin="compiled")`` that returns the design of a problem."""
 
     def make(problem, twin="compiled"):
         compiled, X = twin == "compiled", problem.X
@@ -125,3 +126,13 @@ def linear():
 def overlapping():
     X, y = make_classification(900, 12, n_informative=5, flip_y=0.15, random_state=0)
     return X, 2.0 * y - 1.0
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A simulated clock, which the driver reads instead of the real one."""
+    from countdown import Clock
+
+    clock = Clock()
+    monkeypatch.setattr(driver, "perf_counter", clock)
+    return clock

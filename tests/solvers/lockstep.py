@@ -1,7 +1,8 @@
-"""The two twins of a solver side by side: advanced by the same amounts, all they know must agree to rounding.
+"""The two twins of a solver in lockstep: advanced by the same amounts, their states must agree up to rounding.
 
-Where choices tie, rounding may part the twins, rightly: a test tells `follow` so, and what follows is left out. How
-much was compared is counted, and `Tally.require` fails where it was too little for the test to mean anything.
+If choices are tied, rounding may legitimately make the twins diverge: a test reports this to `follow`, which leaves out
+the following rounds. The compared rounds are counted, and `Tally.require` fails if they are too few for a meaningful
+test.
 """
 
 from collections import Counter
@@ -15,7 +16,7 @@ from kernbench.solvers.registry import SOLVERS
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far twins may be apart.
+    """Permitted differences of the twins.
 
     Attributes
     ----------
@@ -24,7 +25,7 @@ class Tolerance:
     smallest : float
         Coefficients of less than this are compared with it instead.
     objective, gap : float
-        Relative; `gap_floor` is the absolute error that a gap may have anyway.
+        Relative; `gap_floor` is an absolute error that a gap may always have.
     counters : tuple of str
         Attributes that must grow by the same number.
     state : tuple of str
@@ -45,7 +46,7 @@ class Tolerance:
 
 @dataclass
 class Tally:
-    """How many rounds of how many problems were compared.
+    """Numbers of compared rounds and problems.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class Tally:
     compared, left_out : int
         Rounds.
     reasons : Counter
-        Why, with the number of problems.
+        Reasons, with the number of problems.
     """
 
     problems: int = 0
@@ -96,7 +97,7 @@ def case_name(case):
 
 
 def follow(compiled, reference, tally, tolerance, *, rounds, length, rounding=None, label=""):
-    """Advance both by `length` iterations, `rounds` times, and compare all that they know after each.
+    """Advance both by `length` iterations, `rounds` times, and compare their states after each.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ def follow(compiled, reference, tally, tolerance, *, rounds, length, rounding=No
     tolerance : Tolerance
     rounds, length : int
     rounding : callable, optional
-        ``rounding(compiled, reference)`` says, after a round, why rounding may part the twins from now on, or None; it
-        may assert what must hold all the same.
+        ``rounding(compiled, reference)`` returns, after a round, a reason why rounding may make the twins diverge from
+        now on, or None; it may assert what must hold nevertheless.
     label : str
         Names the problem where a comparison fails.
     """

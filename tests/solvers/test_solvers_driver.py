@@ -1,69 +1,13 @@
-"""The loop around a solver, on a simulated clock: limits, stopping rules, counts, callbacks, Ctrl-C."""
-
-import signal
-from threading import Event
+"""The loop around a solver, on a simulated clock: limits, stopping rules, counts, callbacks."""
 
 import numpy as np
 import pytest
+from countdown import Clock, Countdown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.solvers import driver
-from kernbench.solvers.base import Solution
 from kernbench.solvers.driver import run
-
-
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-class Countdown:
-    """A solver whose objective is 1/(1 + n_iter); an iteration takes `cost` seconds, a check `check_cost`."""
-
-    def __init__(
-        self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None
-    ):
-        self.clock, self.cost, self.check_cost = clock, cost, check_cost
-        self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
-        self.ends_at = ends_at  # iteration from which on `check` is True
-        self.converged, self.n_kernel_evaluations = False, 0
-        self.steps, self.checks, self.n_objectives = [], [], 0
-
-    def advance(self, n_iter):
-        self.steps.append(n_iter)
-        self.n_iter += n_iter
-        self.n_kernel_evaluations += 10 * n_iter
-        self.clock.now += n_iter * self.cost
-        return n_iter
-
-    def check(self, tol):
-        self.checks.append((self.n_iter, tol))
-        self.clock.now += self.check_cost
-        self.converged = self.ends_at is not None and self.n_iter >= self.ends_at
-        return self.converged
-
-    def solution(self):
-        return Solution(np.full(3, float(self.n_iter)), n_iter=self.n_iter)
-
-    def objective(self):
-        self.n_objectives += 1
-        return 1 / (1 + self.n_iter)
-
-    def gap(self):
-        return 0.5 / (1 + self.n_iter)
-
-
-@pytest.fixture(autouse=True)
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(driver, "perf_counter", clock)
-    return clock
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 7, 100, 12345])
@@ -137,11 +81,14 @@ def test_a_slow_grain_is_not_split(clock):
 )
 def test_steps_are_whole_grains_and_checks_thin_out(granularity, first_check, started, cost, max_iter):
     """Checks must not disturb the iterates nor cost more than a share of the run, warm or cold."""
+    clock = Clock()
     solver = Countdown(
-        Clock(), cost=cost, granularity=granularity, first_check=first_check * granularity,
+        clock, cost=cost, granularity=granularity, first_check=first_check * granularity,
         n_iter=started * granularity,
     )  # fmt: skip
-    run(solver, max_iter=max_iter, tol=0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "perf_counter", clock)
+        run(solver, max_iter=max_iter, tol=0.1)
     assert all(step % granularity == 0 for step in solver.steps[:-1])
     assert sum(solver.steps) == max_iter
     asked = [n_iter for n_iter, _ in solver.checks[:-1]]  # the last one is at the end of the run
@@ -353,90 +300,3 @@ def test_evaluations_of_others_on_shared_rows_are_not_counted(clock):
     assert (first.n_kernel_evaluations, second.n_kernel_evaluations) == (1000, 500)
     assert second.trace["n_kernel_evaluations"][0] == 0 and second.trace["n_kernel_evaluations"][-1] == 500
     assert len(second.trace["n_iter"]) == len(set(second.trace["n_iter"]))
-
-
-# --- Ctrl-C ---------------------------------------------------------------------------------------
-
-
-def press_ctrl_c():
-    signal.raise_signal(signal.SIGINT)
-
-
-class Interrupted(Countdown):
-    """Ctrl-C comes once, in the method named, when `at` iterations are done."""
-
-    def __init__(self, clock, where, at=200, **settings):
-        super().__init__(clock, **settings)
-        self.where, self.at = where, at
-
-    def _once(self, where):
-        if self.where == where and self.n_iter >= self.at:
-            self.where = None
-            press_ctrl_c()
-
-    def advance(self, n_iter):
-        done = super().advance(n_iter)
-        self._once("advance")
-        return done
-
-    def check(self, tol):
-        self._once("check")
-        return super().check(tol)
-
-    def objective(self):
-        self._once("objective")
-        return super().objective()
-
-
-@pytest.mark.parametrize("where", ["advance", "check", "objective"])
-def test_ctrl_c_leaves_a_usable_state(clock, where):
-    solver = Interrupted(clock, where, first_check=10)
-    result = run(solver, max_iter=10**6, tol=0.1)
-    assert result.status == "interrupted" and not result.converged
-    assert 200 <= result.n_iter == solver.n_iter < 2000
-    assert result.solution.n_iter == result.trace["n_iter"][-1] == result.n_iter
-    assert result.objective == 1 / (1 + result.n_iter)
-    assert len({len(column) for column in result.trace.values()}) == 1
-    assert run(solver, max_iter=100).status == "max_iter"  # it goes on from there
-
-
-def test_time_spent_before_ctrl_c_counts(clock):
-    result = run(Interrupted(clock, "advance", cost=2.0, at=3), max_iter=100)
-    assert result.n_iter == 3 and result.seconds == pytest.approx(6.0) == result.trace["seconds"][-1]
-
-
-def test_ctrl_c_in_a_callback_is_ctrl_c(clock):
-    calls = []
-
-    def callback(solver):
-        calls.append(solver.n_iter)
-        if len(calls) == 3:
-            press_ctrl_c()
-        return {"call": len(calls)}
-
-    result = run(Countdown(clock), max_iter=10**6, callback=callback)
-    assert result.status == "interrupted" and len(calls) == 3
-    assert result.trace["n_iter"][-1] == result.n_iter == calls[-1]
-    assert result.trace["call"] == [1, 2, None]
-
-
-@pytest.mark.parametrize("n_calls", [0, 2])
-def test_a_stop_event_ends_the_run_between_two_chunks(clock, n_calls):
-    """For threads, which Ctrl-C does not reach."""
-    stop, calls = Event(), []
-
-    def callback(solver):
-        calls.append(solver.n_iter)
-        if len(calls) > n_calls:
-            stop.set()
-
-    solver = Countdown(clock, cost=1.0)
-    result = run(solver, max_iter=10**6, callback=callback, stop=stop)
-    assert result.status == "interrupted" and result.n_iter == solver.n_iter == len(solver.steps) == n_calls
-    assert result.objective == 1 / (1 + n_calls)
-
-
-def test_ctrl_c_at_the_last_look_keeps_what_was_reached(clock):
-    result = run(Interrupted(clock, "check", at=1000, first_check=10**6), max_iter=1000, tol=0.1)
-    assert result.status == "interrupted" and result.n_iter == 1000
-    assert result.solution.n_iter == 1000

@@ -1,4 +1,4 @@
-"""Zip archives: members of a download, and checksums that look at the content alone."""
+"""Zip archives: members of a download, and checksums of the content alone."""
 
 import hashlib
 import io

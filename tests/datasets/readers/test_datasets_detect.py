@@ -117,7 +117,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_makes_it_crash(data, tmp_path):
-    """Whatever bytes are lost, changed or added, the file is read or refused by its name."""
+    """If any bytes are lost, changed or added, the file is read or the error names it."""
     write_npz(tmp_path / "good.npz", X, Y)
     archive = (tmp_path / "good.npz").read_bytes()
     name, content = data.draw(st.sampled_from([("f.svm", SVMLIGHT), ("f.csv", TABLE), ("f.npz", archive)]))

@@ -31,7 +31,7 @@ def whole_sets():
 
 @pytest.fixture
 def real(real_files, whole_sets):
-    """A function from a name to the real set of that name, which skips where its files are not at hand."""
+    """A function from a name to the real set of that name, which skips if its files are missing."""
 
     def loaded(name):
         real_files(name)

@@ -16,7 +16,7 @@ from kernbench.solvers.base import Solution
 
 
 class Mean(BaseEstimator):
-    """The minimiser of alpha/2 w² + (w - target)²/2 for each of several targets: as small as an estimator gets."""
+    """The minimiser of alpha/2 w² + (w - target)²/2 for each of several targets: a minimal estimator."""
 
     dtype_, solver = "float64", "halving"
 
@@ -81,7 +81,7 @@ class MeanProblem:
 
 
 class Halving:
-    """Half of the way to the minimiser in each iteration."""
+    """Goes half of the way to the minimiser in each iteration."""
 
     granularity, first_check, n_kernel_evaluations = 1, 1, 0
 

@@ -1,4 +1,4 @@
-"""Bad parameters and bad data of ROCSVC: each a ValueError that says what to do."""
+"""Bad parameters and bad data of ROCSVC: each a ValueError that says what to change."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""``coef_`` speaks of the columns of X, ``feature_coef_`` of landmarks and random features."""
+"""``coef_`` belongs to the columns of X, ``feature_coef_`` to landmarks and random features."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""ROCSVC and ROCSVCCV follow scikit-learn's conventions: its own checks, the tools around a classifier."""
+"""ROCSVC and ROCSVCCV follow scikit-learn's conventions: its checks, and tools for classifiers."""
 
 import doctest
 import pickle

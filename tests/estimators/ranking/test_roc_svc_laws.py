@@ -1,4 +1,4 @@
-"""Laws that a ROCSVC obeys whatever the data: weights, order, units, paths."""
+"""Laws of ROCSVC for any data: weights, order, units, paths."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_order_of_the_rows_does_not_matter(settings):
 
 @exact_variants
 def test_factors_of_the_weights_change_nothing(settings):
-    # Of all weights, and of those of a class: there is no class_weight because it would be idle.
+    # Of all weights, and of those of a class: there is no class_weight because it would have no effect.
     X, y = problem()
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
     model = ROCSVC(tol=1e-9, random_state=0, threshold=0.0, gamma=0.5, **settings)

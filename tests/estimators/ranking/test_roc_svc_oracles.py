@@ -159,7 +159,7 @@ def test_drawn_pairs_approach_all_pairs():
 )
 @pytest.mark.parametrize("n", [300, 30_000])
 def test_a_large_alpha_still_ranks_along_the_difference_of_the_means(solver, loss, n):
-    # The objective at 0 is within tol of the optimum there, but 0 orders nothing.
+    # The objective at 0 is within tol of the optimum there, but 0 ranks nothing.
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(n) % 5 == 0)
     X = rng.standard_normal((n, 4)) + 0.5 * y[:, None]

@@ -1,4 +1,4 @@
-"""ROCSVC.partial_fit: a stream leads where fit leads."""
+"""ROCSVC.partial_fit: a stream gives about the model of fit."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Thresholds of ROCSVC: the rate asked for is reached on the rows that the threshold is set on."""
+"""Thresholds of ROCSVC: the requested rate is reached on the rows on which the threshold is set."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_rate_is_reached_on_training_rows_in_batches_of_any_size(settings, level
         right = (batches == y)[y == ("ill", "fine")[k]]
         assert right.mean() >= level
         n = np.sum(y == ("ill", "fine")[k])
-        assert rates(model, X, y)[k] <= level + 1.5 / n  # no more than it takes: scores do not tie here
+        assert rates(model, X, y)[k] <= level + 1.5 / n  # no more than necessary: scores are not tied here
 
 
 def test_intercept_is_minus_the_threshold_of_the_metrics():
@@ -108,7 +108,7 @@ def test_held_out_rows_have_no_part_in_the_fit():
 
 
 def test_held_out_threshold_is_honest_where_the_training_scores_are_not():
-    # Noise, fitted without restraint: every training positive scores high, fresh ones do not.
+    # Noise, fitted almost without regularisation: every training positive scores high, new ones do not.
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 4)), np.repeat([0, 1], 300)
     X_new = rng.standard_normal((2000, 4))

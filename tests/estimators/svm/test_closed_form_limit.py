@@ -1,4 +1,4 @@
-"""The condition of the closed form, as users call it, against the solver that stores nothing and the exact one."""
+"""The public condition of the closed form, against the solver that stores no matrix and the exact one."""
 
 import numpy as np
 import pytest

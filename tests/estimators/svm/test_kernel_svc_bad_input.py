@@ -1,4 +1,4 @@
-"""Bad parameters and bad data: each a ValueError that says what to do, never a crash or a model of NaN."""
+"""Bad parameters and bad data: each a ValueError that says what to change, never a crash or a model of NaN."""
 
 import re
 
@@ -213,7 +213,7 @@ def test_a_failed_fit_leaves_the_fitted_model_as_it_was():
 # --- every solver -------------------------------------------------------------------------------------------
 
 ENTRIES = [entry for entry in registry.SOLVERS if entry.problem == "kernel-svm"]
-# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+# `closed-form` is for small C without an intercept only: it has separate tests.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -258,7 +258,7 @@ def test_loss_that_another_solver_offers_is_said_with_its_name():
 @quiet
 @every_solver
 def test_duplicate_rows_with_opposite_labels(solver):
-    """No function separates them: its value is the same for both rows of a pair, and all numbers stay finite."""
+    """Not separable: a function has the same value at both rows of a pair, and all numbers stay finite."""
     rows, labels = np.repeat(X[:30], 2, axis=0), np.tile([0, 1], 30)
     model = KernelSVC(C=100.0, max_iter=200, solver=solver, random_state=0, tol=1e-12).fit(rows, labels)
     values = model.decision_function(rows)
@@ -281,7 +281,7 @@ def test_c_too_large_for_the_limit_says_the_gap_it_reached(solver):
 @quiet
 @every_solver
 def test_a_single_support_vector(solver):
-    """Two rows, one of them at the origin: with a linear kernel only the other one can matter."""
+    """Two rows, one of them at the origin: with a linear kernel only the other one has an effect."""
     model = KernelSVC("linear", C=10.0, **settings(solver)).fit([[0.0], [2.0]], [0, 1])
     moving = model.dual_coef_[0][model.support_ == 1]
     assert len(moving) <= 1 and np.all(moving > 0)

@@ -1,4 +1,4 @@
-"""KernelSVC follows scikit-learn's conventions: its own checks, and the tools around a classifier."""
+"""KernelSVC follows scikit-learn's conventions: its checks, and tools for classifiers."""
 
 import doctest
 import pickle
@@ -120,7 +120,7 @@ def test_clone_is_unfitted_and_has_the_same_parameters():
 
 
 def test_parameters_of_svc_are_taken():
-    """SVC can be replaced by KernelSVC without a change of the keywords that both have."""
+    """SVC can be replaced by KernelSVC with the same keywords."""
     shared = set(SVC().get_params()) & set(KernelSVC().get_params())
     assert shared >= {
         "C", "kernel", "degree", "gamma", "coef0", "tol", "cache_size", "class_weight", "verbose", "max_iter",

@@ -1,4 +1,4 @@
-"""`KernelSVC` in the place of `SVC`: its parameters, its attributes, and refusals that say what to do."""
+"""`KernelSVC` in place of `SVC`: its parameters, its attributes, and errors that say what to change."""
 
 import numpy as np
 import pytest

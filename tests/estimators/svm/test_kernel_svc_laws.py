@@ -1,4 +1,4 @@
-"""Laws of KernelSVC: what must not change the model, and by how much it may."""
+"""Laws of KernelSVC: what must not change the model, up to stated tolerances."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.solvers import registry
 
-# The closed form refuses the intercept that these models have; test_closed_form_limit.py fits it.
+# The closed form does not allow the intercept of these models; test_closed_form_limit.py fits it.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-# They stay away from the optimum, or approach it too slowly for a short run.
+# They do not reach the optimum, or approach it too slowly for a short run.
 ROUGH = ("perceptron", "norma")
 
 
@@ -118,7 +118,7 @@ def test_explicit_zeros_and_duplicates_in_sparse_rows_do_not_matter():
         KernelSVC().fit(S, y).decision_function(S),
         atol=1e-9,
     )
-    np.testing.assert_array_equal(halves.data, before)  # the caller's matrix is left alone
+    np.testing.assert_array_equal(halves.data, before)  # the caller's matrix is unchanged
 
 
 @pytest.mark.parametrize("gamma", ["scale", "median", 0.2])
@@ -126,7 +126,7 @@ def test_explicit_zeros_and_duplicates_in_sparse_rows_do_not_matter():
 def test_weight_k_equals_repeat_k(gamma, class_weight):
     X, y = problem(n=60, n_classes=3)
     weights = np.random.default_rng(0).integers(0, 4, len(y))
-    if gamma == "median":  # of distances between rows that are there: weights of 0 and 1 only
+    if gamma == "median":  # of distances between rows: weights of 0 and 1 only
         weights = np.minimum(weights, 1)
     model = {"gamma": gamma, "class_weight": class_weight, "tol": 1e-9}
     weighted = KernelSVC(**model).fit(X, y, sample_weight=weights)
@@ -137,7 +137,7 @@ def test_weight_k_equals_repeat_k(gamma, class_weight):
 
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "smo"])
 def test_stochastic_weight_k_equals_repeat_k(solver):
-    """Both runs certify how far they are from one and the same optimum (times the number of rows)."""
+    """Both runs certify their distance to the same optimum (times the number of rows)."""
     X, y = problem(n=60)
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     run = {"solver": solver, "random_state": 0, "C": 0.1, "gamma": 0.2, "max_iter": 12_800, "tol": 1e-3}
@@ -161,7 +161,7 @@ def test_weights_of_any_scale_are_c(solver):
     X, y = problem()
     weighted = KernelSVC(C=1.0, gamma=0.2, **settings(solver)).fit(X, y, sample_weight=np.full(len(y), 4.0))
     scaled = KernelSVC(C=4.0, gamma=0.2, **settings(solver)).fit(X, y)
-    if solver == "scs":  # its radii are absolute: another way to the same optimum
+    if solver == "scs":  # its radii are absolute: a different path to the same optimum
         assert weighted.objective_ == pytest.approx(4 * scaled.objective_, rel=0.02)
         return
     np.testing.assert_allclose(weighted.decision_function(X), scaled.decision_function(X), atol=1e-6)
@@ -237,7 +237,7 @@ def test_objective_is_that_of_the_loss_and_its_gap_bounds_the_optimum(solver, lo
     coef[model.support_] = model.dual_coef_[0]
     assert model.objective_ == pytest.approx(objective(coef, model.intercept_[0]), rel=1e-6)
     # The optimum is between the certified bound and every function, such as multiples and shifts of this one.
-    bound = model.objective_ - model.duality_gap_ - 1e-12  # but for rounding
+    bound = model.objective_ - model.duality_gap_ - 1e-12  # up to rounding
     shifts = (-0.5, 0.0, 0.5) if fit_intercept else (0.0,)
     assert all(
         bound <= objective(s * coef, model.intercept_[0] + b) for s in (0, 0.5, 1, 1.5) for b in shifts

@@ -16,7 +16,7 @@ from kernbench.kernels import threads
 from kernbench.solvers import registry
 
 X, Y = load_iris(return_X_y=True)
-# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+# `closed-form` is for small C without an intercept only: it has separate tests.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -83,7 +83,7 @@ def test_file_whose_layout_does_not_add_up_is_refused():
 
 
 def test_classes_against_the_rest_share_their_rows():
-    """No kernel value is computed twice while the matrix fits into the cache; each problem counts its own."""
+    """No kernel value is computed twice if the matrix fits into the cache; each problem counts separately."""
     model = KernelSVC(multi_class="ovr", solver="pegasos", random_state=0, tol=0.5).fit(X, Y)
     assert 0 < model.n_kernel_evaluations_ <= len(Y) ** 2
     counts = [trace["n_kernel_evaluations"][-1] for trace in model.trace_]
@@ -123,7 +123,7 @@ def test_model_does_not_depend_on_the_number_of_jobs(solver, multi_class):
         assert many.n_iter_.tolist() == one.n_iter_.tolist() and many.status_ == one.status_
         if multi_class == "ovo":
             np.testing.assert_array_equal(many.dual_coef_, one.dual_coef_)
-        # Shared rows were fetched in other batches, which may round otherwise.
+        # Shared rows were fetched in other batches, whose rounding may differ.
         np.testing.assert_allclose(many.decision_function(X), one.decision_function(X), atol=1e-9)
 
 

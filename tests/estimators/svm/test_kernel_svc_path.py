@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 from kernbench.estimators import KernelSVC
 from kernbench.solvers import registry
 
-# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+# `closed-form` is for small C without an intercept only: it has separate tests.
 STOCHASTIC = [name for name in registry.names("kernel-svm") if name not in ("smo", "closed-form")]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 CS = [10.0, 0.1, 1.0, 100.0]
@@ -66,7 +66,7 @@ def test_path_starts_from_the_gradient_of_the_C_before():
 @quiet
 @pytest.mark.parametrize("solver", STOCHASTIC)
 def test_path_of_a_stochastic_solver_stays_near_its_single_fits(solver):
-    """With the step sizes and averages of the C before it, it would hardly move."""
+    """With the step sizes and averages of the previous C, it would hardly move."""
     X, y = problem()
     run = {"solver": solver, "gamma": 0.1, "random_state": 0, "max_iter": 2000, "tol": 1e-2}
     for model in KernelSVC(**run).path(X, y, [0.1, 1.0, 10.0]):

@@ -16,7 +16,7 @@ from kernbench.estimators import KernelSVC
 from kernbench.estimators.fit import runs
 from kernbench.solvers import driver, registry
 
-# `closed-form` is for small C without an intercept and refuses all else: its tests are its own.
+# `closed-form` is for small C without an intercept only: it has separate tests.
 SOLVERS = [name for name in registry.names("kernel-svm") if name != "closed-form"]
 STOCHASTIC = [name for name in SOLVERS if name != "smo"]
 LASTING = [name for name in SOLVERS if name != "perceptron"]  # it ends after one pass, long before any limit
@@ -80,7 +80,7 @@ def test_default_limit_is_the_registrys(solver):
 
 
 def test_time_budget_is_shared_by_the_pairs(monkeypatch):
-    """Each pair may use its share of what is left; a clock of our own, for a machine may pause at any moment."""
+    """Each pair may use its share of the remaining time; with a fake clock, since a machine may pause at any moment."""
     X, y = load_iris(return_X_y=True)
     needs, allowed = [1.0, 0.5, 3.0], []
 
@@ -155,7 +155,7 @@ def test_callbacks_come_as_a_list_and_true_stops():
     X, y = two_classes()
     calls = []
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a run that the user stops is no reason to warn
+        warnings.simplefilter("error")  # no warning for a run that the user stops
         model = KernelSVC(
             solver="pegasos", random_state=0, callback=[lambda model: calls.append(1), lambda model: np.True_]
         ).fit(X, y)
@@ -305,7 +305,7 @@ def test_warm_start_on_other_data_solves_the_new_problem(solver):
 @quiet
 @pytest.mark.parametrize("solver", ["pegasos", "scs", "wolfe"])
 def test_warm_start_with_other_rows_left_out_solves_the_new_problem(solver):
-    """As many take part as before, but others: what was kept for the old ones belongs to other rows now."""
+    """As many rows as before, but others: the kept state belongs to other rows."""
     X, y = two_classes()
     model = KernelSVC(solver=solver, warm_start=True, max_iter=512, gamma=0.1, random_state=0)
     for left_out in (slice(20), slice(20, 40)):

@@ -1,4 +1,4 @@
-"""C and the slack budget nu of the batch perceptron, each from the other (sheet sbp.md, section 7)."""
+"""C and the slack budget nu of the batch perceptron, each from the other."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_budget_leads_back_to_c(problem, fit_intercept, nu):
 @pytest.mark.parametrize("C", [0.3, 3.0])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_c_and_budget_are_one_another_s(C, fit_intercept):
-    """The weighted optimum for C gives C again, and nu is the slack that its margins need."""
+    """The weighted optimum for C gives C again, and nu is the slack of its margins."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] + 0.7 * rng.normal(size=60) > 0, "yes", "no")

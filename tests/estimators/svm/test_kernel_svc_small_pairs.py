@@ -1,4 +1,4 @@
-"""The short way through small pairs of classes: the same model as by solvers and their driver, in less time."""
+"""The fast path for small pairs of classes gives the same model as solvers and their driver."""
 
 import signal
 
@@ -23,13 +23,13 @@ def many_classes(n_classes, n=300):
 
 
 def by_the_driver(model, rows, y, weights=None):
-    """A limit on iterations, even one that is never reached, takes the driver."""
+    """A limit on iterations, even one that is never reached, needs the driver."""
     return KernelSVC(**{**model.get_params(), "max_iter": 10**9}).fit(rows, y, sample_weight=weights)
 
 
 @pytest.fixture
 def taken(monkeypatch):
-    """What `fit_small_pairs` answered."""
+    """The return values of `fit_small_pairs`."""
     answers = []
 
     def watched(task):

@@ -52,7 +52,7 @@ def test_the_model_is_that_of_float64_rows(problem, seen, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_others_are_untouched(problem, seen):
-    """Few or short rows, float32, kernels that are given or too narrow for it, too large rows, another solver."""
+    """Few or short rows, float32, precomputed or too narrow kernels, too large rows, another solver."""
     X, y = problem
     KernelSVC(dtype="float64").fit(X[:2500], y[:2500])
     KernelSVC(dtype="float32", max_iter=5).fit(X, y)

@@ -1,4 +1,4 @@
-"""Bad parameters and bad data: each a ValueError that says what to do, never a crash or a model of NaN."""
+"""Bad parameters and bad data: each a ValueError that says what to change, never a crash or a model of NaN."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""LinearSVC follows scikit-learn's conventions: its own checks, and the tools around a classifier."""
+"""LinearSVC follows scikit-learn's conventions: its checks, and tools for classifiers."""
 
 import doctest
 import pickle

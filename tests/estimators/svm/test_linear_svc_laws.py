@@ -1,4 +1,4 @@
-"""What must hold for a fitted LinearSVC, whatever the data: optima, weights, formats, threads, paths, warm starts."""
+"""Laws of LinearSVC for any data: optima, weights, formats, threads, paths, warm starts."""
 
 import threading
 
@@ -19,7 +19,7 @@ X = scale(X)
 B = (Y == 2).astype(int)
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.integers(0, 4, size=150).astype(np.float64)
-LARGE = RNG.normal(size=(2500, 12))  # beyond what is solved to rounding whatever the tolerance
+LARGE = RNG.normal(size=(2500, 12))  # larger than problems that are solved to rounding at any tolerance
 LARGE_Y = (LARGE[:, 0] + 0.5 * LARGE[:, 1] ** 2 + RNG.normal(size=2500) > 0.5).astype(int)
 quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -142,7 +142,7 @@ def test_ctrl_c_leaves_a_model(n_jobs):
 @quietly
 @pytest.mark.parametrize("solver", registry.names("linear-svm"))
 def test_inner_products_of_the_classes_add_up(solver):
-    """A class and a C of a path count their own, whatever ran before them on the same rows."""
+    """A class and a C of a path count their own products, not those of earlier runs on the same rows."""
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     settings = {"solver": solver, "max_iter": 500, "random_state": 0, "fit_intercept": False}
     whole = LinearSVC(**settings).fit(X, y)
@@ -150,7 +150,7 @@ def test_inner_products_of_the_classes_add_up(solver):
     LinearSVC(callback=lambda model: seen.append(model.n_inner_products_), **settings).fit(X, y == 0)
     parts = [LinearSVC(**settings).fit(X, y == k) for k in range(3)]
     assert seen[-1] == parts[0].n_inner_products_
-    # Each class draws from a generator of its own, so that the numbers are alike, not equal.
+    # Each class has its own generator, so the numbers are similar, not equal.
     assert whole.n_inner_products_ == pytest.approx(sum(part.n_inner_products_ for part in parts), rel=0.15)
     along = LinearSVC(**settings).path(X, y == 0, [0.1, 1.0])
     assert along[1].n_inner_products_ <= 1.5 * parts[0].n_inner_products_

@@ -20,7 +20,7 @@ def problem():
 
 
 def definition(model, X, y, C):
-    """alpha/2 ‖f‖² + mean hinge and its dual, straight from the kernel matrix."""
+    """alpha/2 ‖f‖² + mean hinge and its dual, computed from the kernel matrix."""
     K = rbf_kernel(X, gamma=0.5)
     coef = np.zeros(len(X))
     coef[model.support_] = np.ravel(model.dual_coef_)

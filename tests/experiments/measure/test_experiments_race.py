@@ -1,4 +1,4 @@
-"""The race: what is on the clock, what an estimator is built with, and how alpha is chosen."""
+"""The race: what is timed, how an estimator is built, and how alpha is chosen."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_alpha_becomes_the_c_of_estimators_that_have_no_alpha():
 
 
 class RanksWith:
-    """Ranks by the truth with one alpha, and backwards with all others."""
+    """Ranks by the true score with one alpha, and in reverse with all others."""
 
     def __init__(self, alpha):
         self.sign = 1 if alpha == 0.1 else -1
@@ -74,7 +74,7 @@ def test_search_finds_the_alpha_that_predicts_best():
     data = load("checkerboard", 400, 10, seed=1)
     params = {"kernel": "rbf", "gamma": 5.0, "fit_intercept": False, "solver": "smo"}
     grid = {"alphas": [100.0, 1e-3], "max_rows": 300, "seed": 0}
-    # At 100 all coefficients are equal: a vote of all rows, however far away.
+    # At 100 all coefficients are equal: a vote of all rows at any distance.
     assert search.best_alpha("kernbench.estimators:KernelSVC", params, data, "predict", **grid) == 1e-3
 
 

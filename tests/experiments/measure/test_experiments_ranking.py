@@ -1,4 +1,4 @@
-"""Models that rank are judged by the truth and by one objective."""
+"""Models that rank are judged by the true score and by one objective."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The experiment on kernels and features: its yardsticks are right, its cells fill the declared metrics."""
+"""The experiment on kernels and features: its yardsticks are correct, its cells fill the declared metrics."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ SMALL = {
 
 
 def outcome(dataset, method, **params):
-    """What a cell of the quick scale measures, much smaller."""
+    """The measurement of a cell of the quick scale, with smaller sizes."""
     (cell,) = plan([EXPERIMENT], "quick", datasets=[dataset], methods=[method])[0]
     rows = {"n_rows": 64} | ({} if dataset == "gaussian-large" else {"n_columns": 4})
     cell = replace(
@@ -48,7 +48,7 @@ def test_blocks_agree_with_the_peer_and_across_precisions(entry):
 
 
 def test_every_kernel_is_in_the_catalogue():
-    """Except those that are not computed here or are made of others, and the sigmoid, which is indefinite."""
+    """Except precomputed and callable kernels, combinations, and the sigmoid, which is indefinite."""
     known = {type(entry.kernel(3)).__name__ for entry in CATALOGUE}
     assert known == set(functions.KERNELS) - {"Sum", "Product", "Precomputed", "Callable", "Sigmoid"}
 

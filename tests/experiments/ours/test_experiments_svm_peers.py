@@ -1,4 +1,4 @@
-"""``peers-svm``: everybody is judged by one objective, against a certified optimum."""
+"""``peers-svm``: all methods are judged by one objective, against a certified optimum."""
 
 from types import SimpleNamespace
 

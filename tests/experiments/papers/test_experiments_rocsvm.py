@@ -1,4 +1,4 @@
-"""The experiments on the ROC-SVM: declared as the paper has them, rightly judged, runnable."""
+"""The experiments on the ROC-SVM: declared as in the paper, correctly judged, runnable."""
 
 from importlib import import_module
 

@@ -72,7 +72,7 @@ def test_a_step_with_whole_rows_costs_them(name, per_step):
 
 
 def test_a_step_on_one_example_costs_the_support_vectors():
-    """At most as many as all there are at the end; at least as many as if they had come evenly."""
+    """At most the final number; at least the number for uniform growth."""
     data = load("checkerboard", n_train=400, n_test=20)
     solver = runs.start("pegasos", data.X_train, data.y_train, gamma=5.0, alpha=1e-2, seed=0)
     found = list(runs.walk("pegasos", solver, data.X_train, data.X_test, gamma=5.0, epochs=4))

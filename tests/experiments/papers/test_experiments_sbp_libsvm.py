@@ -1,4 +1,4 @@
-"""The experiment ``sbp-libsvm``: declared as the paper has it, and runnable."""
+"""The experiment ``sbp-libsvm``: declared as in the paper, and runnable."""
 
 import json
 from importlib import import_module
@@ -92,7 +92,7 @@ def test_it_runs_end_to_end(tmp_path):
         record["metrics"]["test_error"] < 0.2 for name, record in records.items() if "quarter" not in name
     )
 
-    assert 0.8 * QUARTER < BUDGET < QUARTER  # a part is left for what the solver's clock leaves out
+    assert 0.8 * QUARTER < BUDGET < QUARTER  # the rest is for work that is not on the solver's clock
     budget = BUDGET * records["libsvm"]["seconds"]["fit"]
     assert records["sbp-quarter"]["params"]["max_seconds"] == pytest.approx(budget)
     trace = records["smo-converged"]["trace"]

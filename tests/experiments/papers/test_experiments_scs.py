@@ -1,4 +1,4 @@
-"""The experiments on stochastic conjugate subgradients: declared as the paper has them, rightly judged, runnable."""
+"""The experiments on stochastic conjugate subgradients: declared as in the paper, correctly judged, runnable."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Declarations into cells: complete, in order, and identified by all that matters."""
+"""Declarations into cells: complete, in order, and identified by everything that affects them."""
 
 import json
 import pickle
@@ -78,7 +78,9 @@ def test_seed_is_shared_by_methods_and_differs_between_repeats_and_data(make_exp
     seeds = {(cell.dataset, cell.repeat): cell.seed for cell in cells}
     assert all(cell.seed == seeds[cell.dataset, cell.repeat] for cell in cells)
     assert len(set(seeds.values())) == len(seeds) == 4
-    assert seed_of("sbp-libsvm", "adult", 0) == 3904169703  # for ever: records of other machines rely on it
+    assert (
+        seed_of("sbp-libsvm", "adult", 0) == 3904169703
+    )  # must never change: records of other machines rely on it
 
 
 def test_cell_survives_json_and_pickle(make_experiment, fake):

@@ -1,4 +1,4 @@
-"""Provenance: complete, and never a reason to fail."""
+"""Provenance is complete, and never causes a failure."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A run that is interrupted or killed: its records stay, nothing else does, and the next run goes on."""
+"""A run that is interrupted or killed: only its records remain, and the next run continues."""
 
 import signal
 import subprocess
@@ -30,7 +30,7 @@ def is_alive(pid):
         return False
 
 
-# The interrupted run: a script without a __main__ guard, as people write them.
+# The interrupted run: a script without a __main__ guard, as is common.
 SCRIPT = """
 import sys
 sys.path[:] = {path!r}

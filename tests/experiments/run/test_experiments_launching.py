@@ -1,4 +1,4 @@
-"""Cells are forked from a server that has its libraries, or started afresh: the record is the same."""
+"""Cells are forked from a server with loaded libraries, or started in a new interpreter: the records are the same."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ needs_fork = pytest.mark.skipif(
 
 @pytest.fixture
 def children():
-    """Process ids that the fakes told, by what they wrote."""
+    """Process ids of the fakes, from the lines they wrote."""
     return lambda log: [int(line.split()[0]) for line in log.read_text().splitlines()]
 
 

@@ -1,4 +1,4 @@
-"""The runner: every way a cell can end is a record, and what was done is not done again."""
+"""The runner: every way in which a cell can end is a record, and finished cells are not run again."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_every_bad_end_is_a_record_and_the_run_goes_on(tmp_path, make_experiment
     assert "killed by signal SIGKILL; its last words: about to go" in records["killsitself"]["error"]
     assert "exit code 7" in records["leaves"]["error"]
     assert "Nonexistent" in records["nonexistent"]["error"]
-    assert records["diverges"]["metrics"]["worst"] is None  # JSON knows no infinity
+    assert records["diverges"]["metrics"]["worst"] is None  # JSON has no infinity
 
 
 def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):
@@ -133,7 +133,7 @@ def test_budget_is_a_fraction_of_the_other_methods_time(tmp_path, make_experimen
     experiment = make_experiment(quarter, fake("slow", params={"seconds": 0.2}))
     run(experiment, results=tmp_path, methods=["quarter"])
     slow, budgeted = Store(tmp_path).records("fake")
-    assert slow["method"] == "slow"  # brought along, and first
+    assert slow["method"] == "slow"  # added, and first
     assert budgeted["params"]["max_seconds"] == budgeted["metrics"]["budget"] == 0.25 * slow["seconds"]["fit"]
     assert run(experiment, results=tmp_path).n_skipped == 2
 

@@ -1,4 +1,4 @@
-"""The record store: nothing lost, nothing half written, nothing silently skipped."""
+"""The record store: nothing is lost, partially written or silently skipped."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Declared figures: what they take from records, and that all of them can be drawn."""
+"""Declared figures: the data they take from records, and that all of them can be drawn."""
 
 from dataclasses import replace
 from xml.etree import ElementTree

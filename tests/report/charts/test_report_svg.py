@@ -1,4 +1,4 @@
-"""Figures: one look per method, whole SVG whatever the names, ids that do not clash in a page."""
+"""Figures: one look per method, valid SVG for any names, ids that are unique in a page."""
 
 import re
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Bounds are judged by the median over repeats, in the direction of their metric; a page needs no race."""
+"""Bounds are judged by the median over repeats, in the direction of their metric; a page without a race works."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A claim against a baseline follows from the records, and says so when it cannot be judged."""
+"""The verdict on a claim against a baseline follows from the records; undecidable claims are reported as such."""
 
 import pytest
 

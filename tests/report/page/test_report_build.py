@@ -1,4 +1,4 @@
-"""From a results folder to a report folder: whole, self-contained, honest, robust against what it finds."""
+"""From a results folder to a report folder: complete, self-contained, robust against any records."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from kernbench.report import build
 
 
 class Links(HTMLParser):
-    """Collects what a browser would fetch, and where links lead."""
+    """Collects the resources that a browser would fetch, and the targets of links."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Numbers behind the tables: means, pairs, steps, and silence where there is too little."""
+"""Statistics of the tables: means, pairs, steps, and None for too few repeats."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Declared tables: what they take from records, and how it is printed."""
+"""Declared tables: the data they take from records, and how these are printed."""
 
 from dataclasses import replace
 

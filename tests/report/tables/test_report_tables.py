@@ -1,4 +1,4 @@
-"""How numbers and tables are printed, and what a hostile name may not do to them."""
+"""How numbers and tables are printed, also with hostile names."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The recommendation follows from the records, and says so when there is none."""
+"""The recommendation follows from the records, also if there is none."""
 
 from dataclasses import replace
 

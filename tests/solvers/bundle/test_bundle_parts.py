@@ -1,4 +1,4 @@
-"""What the bundle method is built from: the simplex programme, the line search, the preconditioner."""
+"""Parts of the bundle method: the simplex programme, the line search, the preconditioner."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_the_simplex_programme_is_solved_to_its_optimality_conditions(k, rank, s
         u = solve(Q, b, np.zeros(k))
         assert np.all(u >= 0) and u.sum() == pytest.approx(1, abs=1e-12)
         ascent = b - Q @ u
-        # No corner is steeper than those that are mixed.
+        # No vertex is steeper than those of positive weight.
         assert ascent.max() <= ascent @ u + 1e-8 * (1 + np.abs(Q).max())
         # A start at a solution of a similar programme ends at the same value.
         start = rng.dirichlet(np.ones(k))
@@ -68,7 +68,7 @@ def test_the_line_search_ends_where_nothing_rises():
 
 
 def test_the_line_search_accepts_a_slope_that_is_zero_up_to_rounding():
-    """The full step minimises a quadratic model exactly; the sign of its slope there is a matter of rounding."""
+    """The full step minimises a quadratic model exactly; the sign of its slope there depends on rounding."""
     for rounding in (-1e-16, 0.0, 1e-16):
         assert line_search(lambda t: t - 1.0 + rounding, -1.0) == 1.0
 

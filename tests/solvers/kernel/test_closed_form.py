@@ -1,4 +1,4 @@
-"""The Parzen classifier: where it is the minimiser, and that it says so where it is not."""
+"""The Parzen classifier: where it is the minimiser, and that its gap shows where it is not."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What must hold for every solver of the kernel SVM, whatever it does inside."""
+"""Laws of every solver of the kernel SVM."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 from kernbench.solvers import driver, registry
 from kernbench.solvers.registry import SOLVERS
 
-# The closed form is no iteration; its laws are in test_solvers_closed_form.py.
+# The closed form does not iterate; its laws are in test_closed_form.py.
 KERNEL_SOLVERS = [entry for entry in SOLVERS if entry.problem == "kernel-svm" and entry.name != "closed-form"]
 by_name = pytest.mark.parametrize("entry", KERNEL_SOLVERS, ids=lambda entry: entry.name)
 SHARE = {
@@ -21,7 +21,7 @@ SHARE = {
 STEPS = {"scs": 150, "wolfe": 300}  # enough where a step looks at a sample, or at all rows
 STAYS = {
     "perceptron": 0.2
-}  # how near to an optimum it stays; no step of the Perceptron knows of the regularisation
+}  # distance to an optimum; the Perceptron's steps do not depend on the regularisation
 
 
 def optimum(problem, C):

@@ -6,7 +6,7 @@ from lockstep import Tally, Tolerance, case_name, cases, follow
 
 from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
 
-# Ways to run a solver that take other paths through its code; every solver is also run with its defaults.
+# Options that take other paths through a solver's code; every solver is also run with its defaults.
 VARIANTS = {
     "smo": [
         {"classic_rows": 0, "working_set_size": 24},
@@ -34,7 +34,7 @@ VARIANTS = {
     "scs": [
         {"geometry": "euclidean", "line_search": "bracket"},
         {"validation": "holdout", "sample_cap": 64, "s0": 9, "growth": 7},
-        # All rows watched (unwatched ones: test_solvers_scs_matrix); below eps only rounding tells directions apart.
+        # All rows watched (unwatched ones: test_scs_matrix); below eps directions differ by rounding only.
         {"sample_cap": 40, "s0": 20, "growth": 7, "eps": 1e-6},
     ],
     "wolfe": [{"geometry": "euclidean", "line_search": "bracket"}, {"bundle_size": 4}],
@@ -45,15 +45,15 @@ every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
 by_name = pytest.mark.parametrize(
     "entry", [entry for entry, options in CASES if not options], ids=lambda entry: entry.name
 )
-# Share of the rounds that must be compared; all of them where choices do not tie.
+# Share of the rounds that must be compared; all of them if choices are not tied.
 SHARE = {"smo": 0.4, "scs": 0.9, "wolfe": 0.9}
 
 
 class TieWatchingSMO(ReferenceSMO):
-    """Remembers the closest call of all its choices of a pair.
+    """Records the smallest difference between the best two pairs in all its choices.
 
-    After a step on (i, j) the two gradients are equal, up to rounding; when both are then the best, rounding
-    decides which is taken, and twins that round differently part. Up to that moment they must agree.
+    After a step on (i, j) the two gradients are equal, up to rounding; if both are then the best, rounding decides
+    which is chosen, and the twins diverge. Up to that moment they must agree.
     """
 
     closest_call = np.inf
@@ -77,7 +77,8 @@ def ties_of_smo(compiled, reference):
 
 
 def is_solved(solver):
-    """Whether nothing but rounding is left: there a conjugate direction is zero in one twin and tiny in the other."""
+    """Whether the problem is solved up to rounding: then a conjugate direction is zero in one twin and tiny in the
+    other."""
     return solver.gap() is not None and solver.gap() <= 1e-12 * solver.objective()
 
 
@@ -130,14 +131,14 @@ def test_twin_is_in_lockstep(case, first_seed, classification, build):
 
 @every_case
 def test_twin_is_in_lockstep_on_any_problem(case, classification, build):
-    """Problems of all shapes. The same ones in every run: where choices tie, rounding may part the twins."""
+    """Problems of all shapes. The same ones in every run, since twins may diverge by rounding at tied choices."""
     rng, tally = np.random.default_rng(0), Tally()
     for _ in range(8):
         n, d, seed = int(rng.integers(2, 61)), int(rng.integers(1, 6)), int(rng.integers(10**6))
         C = float(rng.choice([0.01, 1.0, 100.0]))
         weighted, fit_intercept = rng.random() < 0.5, rng.random() < 0.5
         if case[0].name in CONJUGATE:
-            # A few rows far apart soon have all margins at 1, or f = 0: there rounding says which loss is positive.
+            # A few rows far apart soon have all margins at 1, or f = 0: then rounding decides which loss is positive.
             n, d, C = n + 30, min(d, 2), max(C, 1.0)
         compare(
             case, classification(n, seed, d=d, weighted=weighted), build, tally, C=C,

@@ -1,138 +1,17 @@
-"""The online methods: Pegasos, norm-ball SGD, the Perceptron and NORMA."""
+"""What the online methods have in common, and norm-ball SGD."""
 
 import numpy as np
 import pytest
+from online_solvers import either_twin, solver_of
 
 from kernbench.kernels import Gaussian
-from kernbench.kernels.rows import KernelRows
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.expansion import LARGEST_PULL, Expansion, ball_radius
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.problems.online import StepRule, pass_order
-from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
-from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.registry import get
 
 LOSSES = tuple(MARGIN_LOSSES)
-SIX = np.array([[-2.0], [-1.0], [-0.5], [0.5], [1.0], [2.0]])  # the points of the fixture `six_points`
-either_twin = pytest.mark.parametrize("twin", ["compiled", "reference"])
 each_loss = pytest.mark.parametrize("loss", LOSSES)
-
-
-def solver_of(name, twin, p, *, X=None, alpha=None, **options):
-    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
-    X = getattr(p, "X", SIX) if X is None else X
-    rows = rows(X, getattr(p, "kernel", Gaussian(1.0)), dtype=np.float64)
-    return get(name).load(twin)(rows, p.y, alpha=alpha or 1 / len(p.y), **options)
-
-
-# --- the Perceptron
-# --------------------------------------------------------------------------------------------------
-
-
-@either_twin
-def test_perceptron_on_six_points(twin, six_points):
-    solver = solver_of("perceptron", twin, six_points, fit_intercept=False, order="index", n_passes=3)
-    solver.advance(6)
-    np.testing.assert_array_equal(np.flatnonzero(solver.solution().state["mistakes"]), [0, 2, 3, 4])
-    assert (solver.n_mistakes, solver.n_logical_evaluations) == (4, 11)
-    assert solver.advance(10**6) == 12 and solver.finished
-    assert (solver.n_mistakes, solver.n_logical_evaluations) == (10, 69)
-    np.testing.assert_array_equal(solver.solution().state["mistakes"], [1, 1, 2, 3, 3, 0])
-
-
-@either_twin
-def test_perceptron_holds_its_mistake_bound(twin, random_problem, optimum):
-    for seed in range(4):
-        p = random_problem(seed, n=60)
-        for alpha in (1.0, 0.02, 0.001):
-            coef = optimum(p.K, p.y, alpha, fit_intercept=False).coef
-            loss, norm = np.maximum(0, 1 - p.y * (p.K @ coef)).sum(), np.sqrt(coef @ p.K @ coef)
-            solver = solver_of("perceptron", twin, p, fit_intercept=False, random_state=seed)
-            solver.advance(60)
-            assert 0 < solver.n_mistakes <= loss + norm * np.sqrt(loss) + norm**2
-
-
-@either_twin
-def test_perceptron_reports_the_average_or_a_uniformly_drawn_iterate(twin, six_points):
-    options = dict(fit_intercept=False, order="index", n_passes=2)
-    solver = solver_of("perceptron", twin, six_points, **options)
-    iterates = []
-    for _ in range(12):
-        solver.advance(1)
-        iterates.append(solver.solution().state["mistakes"])
-    average = solver_of("perceptron", twin, six_points, output="average", **options)
-    average.advance(12)
-    found, expected = average.solution().coef, six_points.y * np.mean(iterates, axis=0)
-    np.testing.assert_allclose(found / np.linalg.norm(found), expected / np.linalg.norm(expected), atol=1e-12)
-
-    distinct, expected = np.unique(iterates, axis=0, return_counts=True)
-    counts, runs = np.zeros(len(distinct)), 400
-    for seed in range(runs):
-        solver = solver_of("perceptron", twin, six_points, output="random", random_state=seed, **options)
-        solver.advance(12)
-        counts += np.all(distinct == solver.solution().state["drawn"], axis=1)
-    assert counts.sum() == runs
-    share = expected / 12
-    assert np.all(np.abs(counts - runs * share) < 4.5 * np.sqrt(runs * share * (1 - share)))
-
-
-@either_twin
-def test_a_finished_perceptron_does_not_claim_to_have_converged(twin, random_problem):
-    p = random_problem(1, n=60)
-    result = driver.run(solver_of("perceptron", twin, p, random_state=0), tol=1e-3)
-    assert (result.status, result.n_iter, result.converged) == ("finished", 60, False)
-    assert result.gap > 1e-3 * result.objective
-    lenient = driver.run(solver_of("perceptron", twin, p, random_state=0), tol=1e3)
-    assert lenient.converged
-
-
-@either_twin
-def test_perceptron_ends_with_a_faultless_pass(twin, random_problem):
-    p = random_problem(2)
-    solver = solver_of(
-        "perceptron", twin, p, n_passes=None, random_state=0
-    )  # a Gaussian kernel separates any data
-    result = driver.run(solver, max_iter=10**5)
-    assert result.status == "finished" and result.n_iter % p.n == 0
-    state = result.solution.state
-    assert np.all(p.y * (state["responses"] + state["counts"][-1]) > 0)
-
-
-@either_twin
-def test_random_order_is_index_order_of_permuted_examples(twin, random_problem):
-    p = random_problem(3)
-    solver = solver_of("perceptron", twin, p, random_state=5)
-    solver.advance(p.n)
-    order = pass_order(int(solver.solution().state["seed"][0]), 0, p.n, "random")
-    X, y, p.y = p.X[order], p.y, p.y[order]
-    permuted = solver_of("perceptron", twin, p, X=X, order="index")
-    permuted.advance(p.n)
-    np.testing.assert_array_equal(
-        permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order]
-    )
-    p.y = y
-
-
-@either_twin
-def test_weight_zero_is_left_out_of_the_pass(twin, random_problem):
-    p = random_problem(4)
-    keep = p.weights > 0
-    solver = solver_of("perceptron", twin, p, weights=p.weights, order="index", alpha=0.1)
-    solver.advance(p.n)
-    X, p.y = p.X[keep], p.y[keep]
-    without = solver_of("perceptron", twin, p, X=X, weights=p.weights[keep], order="index", alpha=0.1)
-    without.advance(p.n)
-    np.testing.assert_array_equal(
-        solver.solution().state["mistakes"][keep], without.solution().state["mistakes"]
-    )
-    assert solver.n_logical_evaluations == without.n_logical_evaluations
-
-
-# --- SGD on the ball
-# -------------------------------------------------------------------------------------------------
 
 
 def test_norm_ball_on_six_points(six_points):
@@ -184,81 +63,6 @@ def test_the_radius_comes_to_be_the_norm_of_the_optimum(loss, random_problem):
     assert Expansion(exact.problem, found.coef, p.K @ found.coef).scale == pytest.approx(1, abs=0.02)
     assert radius < start
 
-
-# --- NORMA ------------------------------------------------------------------------------------------------
-# -----------
-
-
-def norma_recursion(K, y, lam, rule, loss, draws, *, bias, newest=np.inf, window=np.inf):
-    """The published update, term by term."""
-    terms, b = [], 0.0  # [example, coefficient, step]
-    for t, i in enumerate(draws, start=1):
-        f = sum(c * y[j] * K[i, j] for j, c, _ in terms) + b
-        gamma = rule(t)
-        push = -float(MARGIN_LOSSES[loss].slope(y[i] * f))
-        for term in terms:
-            term[1] *= 1 - gamma * lam
-        if push:
-            terms.append([i, gamma * push, t])
-            b += bias * gamma * push * y[i]
-        terms = [term for term in terms if term[2] > t - window]
-        terms = terms[-int(newest) :] if np.isfinite(newest) else terms
-    coef = np.zeros(len(y))
-    for i, c, _ in terms:
-        coef[i] += c * y[i]
-    return coef
-
-
-@either_twin
-@pytest.mark.parametrize("dropped", [{}, {"truncation": 6}, {"window": 15}])
-@pytest.mark.parametrize("schedule", ["inverse_sqrt", "inverse", "constant"])
-def test_norma_is_the_published_recursion(twin, schedule, dropped, random_problem):
-    p = random_problem(0)
-    for loss in LOSSES:
-        problem = MarginProblem(p.rows, p.y, alpha=0.05, loss=loss)
-        rule = StepRule.of(problem, np.ones(p.n), schedule, 0.5)
-        solver = solver_of("norma", twin, p, alpha=0.05, loss=loss, schedule=schedule, step=0.5, rescale=False,
-                           random_state=3, **dropped)  # fmt: skip
-        solver.advance(300)
-        draws = draw_indices(as_generator(3), 300, p.n)
-        expected = norma_recursion(p.K, p.y, 0.05, rule, loss, draws, bias=True,
-                                   newest=dropped.get("truncation", np.inf), window=dropped.get("window",
-                                   np.inf))  # fmt: skip
-        np.testing.assert_allclose(solver.solution().coef, expected, rtol=1e-8, atol=1e-10)
-        if "truncation" in dropped:
-            assert np.count_nonzero(solver.solution().coef) <= 6
-            assert solver.n_logical_evaluations <= 6 * 300
-
-
-@either_twin
-def test_truncation_error_of_norma_is_bounded(twin, random_problem):
-    """Proposition 1 of the paper: with steps gamma the terms older than tau steps weigh at most (1 - gamma
-    lambda)^tau r / lambda.
-
-    At lambda = 1 every margin is violated, so that dropping terms changes no step and leaves exactly these
-    out.
-    """
-    p = random_problem(1)
-    for tau in (5, 20, 60):
-        options = dict(
-            alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0
-        )
-        gamma = StepRule.of(MarginProblem(p.rows, p.y, alpha=1.0), np.ones(p.n), "constant", 0.3)(1)
-        whole, part = (
-            solver_of("norma", twin, p, **options),
-            solver_of("norma", twin, p, window=tau, **options),
-        )
-        whole.advance(200 - tau)
-        old = whole.solution().coef
-        whole.advance(tau)
-        part.advance(200)
-        left_out = whole.solution().coef - part.solution().coef
-        np.testing.assert_allclose(left_out, (1 - gamma) ** tau * old, atol=1e-12)
-        assert 0 < np.sqrt(left_out @ p.K @ left_out) <= (1 - gamma) ** tau
-
-
-# --- all --------------------------------------------------------------------------------------------------
-# -----------
 
 RUNS = [
     ("pegasos", {"loss": "log_loss"}),
@@ -328,7 +132,7 @@ def test_projected_pegasos_stays_in_the_ball_in_both_twins(loss, random_problem)
 
 
 def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classification):
-    """Rows come in batches of what is likely needed; which steps are made must not depend on that."""
+    """Rows are fetched in batches of likely steps; the steps must not depend on that."""
     p = classification(500, 1, d=20)
     p.kernel = Gaussian(3.0)
     a, b = (solver_of("pegasos", twin, p, random_state=0) for twin in ("compiled", "reference"))

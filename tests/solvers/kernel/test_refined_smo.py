@@ -1,4 +1,4 @@
-"""SMO that begins on float32 rows ends where one on float64 rows does, and says so by float64 numbers."""
+"""SMO that begins on float32 rows ends like SMO on float64 rows, with a float64 certificate."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_it_ends_where_float64_rows_do(overlapping, tol, loss, fit_intercept, we
 
 @pytest.mark.parametrize("sigma, C, tol", [(50.0, 1e5, 1e-3), (0.05, 100.0, 1e-9), (200.0, 1e4, 1e-7)])
 def test_where_float32_does_not_get_far(overlapping, sigma, C, tol):
-    """Nearly equal rows, a nearly singular or a nearly diagonal kernel matrix: float64 rows make an end."""
+    """Nearly equal rows, a nearly singular or a nearly diagonal kernel matrix: float64 rows converge."""
     X, y = overlapping[0][:200], overlapping[1][:200]
     X = np.vstack([X, X + 1e-5])
     y = np.concatenate([y, y])
@@ -83,7 +83,7 @@ def test_where_float32_does_not_get_far(overlapping, sigma, C, tol):
 
 
 def test_float32_rows_that_lead_nowhere_are_given_up(overlapping, monkeypatch):
-    """Float32 values that contradict each other: no step on them helps, and none of them is in the result."""
+    """Inconsistent float32 values: no step on them helps, and the result does not depend on them."""
     X, y = overlapping
     noise = np.random.default_rng(0)
 

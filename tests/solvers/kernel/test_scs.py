@@ -1,4 +1,4 @@
-"""Stochastic conjugate subgradients and Wolfe's method: the sheet's worked numbers, and what every step must keep."""
+"""Stochastic conjugate subgradients and Wolfe's method: worked numbers, and invariants of every step."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,6 @@ def on(sheet, solver=SCS, **options):
 
 
 # --- worked numbers
-# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_start_of_the_reference_problem_is_the_closed_form(sheet):
     assert sheet[2][1.0] == pytest.approx(0.994120, abs=5e-7)
 
 
-# What the issue asks of the method, on the sheet's reference problem: alpha, geometry, iterations, excess.
+# Required accuracy on the reference problem: alpha, geometry, iterations, excess.
 RUNS = [
     (1.0, "rkhs", 300, 1e-5),
     (1.0, "euclidean", 300, 1e-4),
@@ -122,7 +121,6 @@ def test_wolfe_approaches_the_optimum(geometry, bundle_size, sheet):
 
 
 # --- misprints
-# ----------------------------------------------------------------------------------------------------
 
 
 def test_the_printed_sign_stops_at_once(sheet):
@@ -151,7 +149,6 @@ def test_the_printed_acceptance_test_takes_every_step_and_ends_worse(sheet):
 
 
 # --- the line
-# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[False, True], ids=["no-bias", "bias"])
@@ -220,7 +217,6 @@ def test_wolfe_search_ends_in_both_sets(lines):
 
 
 # --- invariants of a run
-# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
@@ -248,7 +244,7 @@ def test_every_iteration_keeps_the_invariants(geometry, validation, sheet):
         np.testing.assert_allclose(
             solver.responses(), exact, rtol=0, atol=1e-10 * max(1, np.abs(exact).max())
         )
-    # A hold-out sample ends the run early: what no longer helps on it is rejected for good.
+    # A hold-out sample ends the run early: steps that do not help on it are rejected forever.
     assert (10 if validation == "redraw" else 0) < solver.n_accepted < 110
 
 
@@ -283,7 +279,7 @@ def test_more_rows_than_the_cap_are_sampled_and_not_certified(sheet):
     assert result.gap is None and np.count_nonzero(result.solution.coef) <= 100
     assert result.objective_of_sample == solver.sample_objective() and result.objective > 0
     assert solver.sample_gap() > 0
-    # What a run costs depends on the sample, not on the rows.
+    # The cost of a run depends on the sample, not on the number of rows.
     assert result.n_kernel_evaluations <= 100**2 + 61 * 100**2
 
 

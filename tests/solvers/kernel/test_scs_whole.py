@@ -40,7 +40,7 @@ def written_out(X, y, solution, weights=1.0):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
 def test_equal_rows_converge_by_the_gap(twin, tol, fit_intercept, geometry):
-    """The shortest vector of the hull is zero at once, which certifies nothing."""
+    """The shortest vector of the hull is zero immediately, which certifies nothing."""
     y = np.where(np.random.default_rng(0).normal(size=60) > 0.2, 1.0, -1.0)
     solver = scs(twin, np.ones((60, 3)), y, fit_intercept=fit_intercept, geometry=geometry)
     result = driver.run(solver, tol=tol, max_iter=2000)

@@ -181,7 +181,7 @@ def test_evaluations_are_n_per_variable_that_moves(fit_intercept, classification
         moved = np.count_nonzero(solver.solution().coef)
         if solver is reference:
             assert solver.n_kernel_evaluations == 100 * moved  # each once: an epoch begins at 0
-        assert 100 * moved <= solver.n_kernel_evaluations <= 100 * 100  # some rows are fetched for nothing
+        assert 100 * moved <= solver.n_kernel_evaluations <= 100 * 100  # some fetched rows are not used
         assert solver.n_inner_products == solver.n_kernel_evaluations
         evaluations = solver.n_kernel_evaluations
         solver.objective(), solver.gap(), solver.check(1e-3)

@@ -1,4 +1,4 @@
-"""SMO: the sheet's worked numbers, an independent optimum, shrinking, caches, and an honest end."""
+"""SMO: worked numbers, an independent optimum, shrinking, caches, and a certified end."""
 
 from functools import cache
 
@@ -183,7 +183,7 @@ def test_path_of_C_by_warm_starts(overlapping):
 
 
 def test_indefinite_kernels_end(overlapping):
-    """A kernel that is not positive semi-definite has no certificate, but the run must end and say so."""
+    """A kernel that is not positive semi-definite has no certificate; the run must end and report that."""
     X, y = overlapping
     K = np.tanh(0.5 * X @ X.T - 1.0)
     result = driver.run(SMO(double_rows(K, Precomputed()), y, alpha=1e-2), max_iter=20_000, tol=1e-3)
@@ -208,7 +208,7 @@ def test_squared_hinge_without_an_optimum_stalls(overlapping, classic_rows, fit_
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("classic_rows, chunk", [(0, 10_000), (5000, 500), (5000, 34_000)])
 def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
-    """Rows that contradict each other allow steps for ever: such a run stalls, however long its rounds."""
+    """Inconsistent rows allow steps forever: such a run stalls, for any length of its rounds."""
     X, y = overlapping
     noise = np.random.default_rng(0)
 
@@ -227,7 +227,7 @@ def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
 
 @pytest.mark.parametrize("n, classic_rows", [(900, 0), (150, 5000)])
 def test_how_many_steps_are_asked_for_does_not_matter(overlapping, n, classic_rows):
-    """The driver cuts a run by the clock: whatever it asks for, the steps are the same."""
+    """The driver divides a run by the clock: the steps do not depend on the division."""
     X, y = overlapping[0][:n], overlapping[1][:n]
 
     def run_by(chunk):
@@ -271,7 +271,7 @@ def test_one_support_vector_per_class(classic_rows, loss):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("classic_rows", [0, 5000])
 def test_equal_rows_with_opposite_labels(overlapping, loss, classic_rows):
-    """No f tells them apart: such a pair loses 2 for the hinge whatever f does, and the run must still end."""
+    """Not separable: such a pair has a hinge loss of at least 2 for every f, and the run must still end."""
     X, y = overlapping[0][:150], overlapping[1][:150]
     X, y = np.vstack([X, X]), np.concatenate([y, -y])
     options = {"loss": loss, "classic_rows": classic_rows, "working_set_size": 64}

@@ -1,4 +1,4 @@
-"""SMO at a C so large that boxes have no end in effect: hard margins, and what `converged` says about them."""
+"""SMO at a C so large that the boxes are practically unbounded: hard margins, and the meaning of `converged`."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_without_intercept_all_are_outside_the_margin(separable, twin, C, loss):
 @pytest.mark.parametrize("heavy", [1e6, 1e12, 1e14])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_an_infinite_weight_of_one_class(separable, twin, heavy, fit_intercept):
-    """No positive may be inside the margin, at whatever price for the negatives, which weigh 1."""
+    """No positive may be inside the margin, at any cost for the negatives, which have weight 1."""
     X, y = separable
     weights = np.where(y > 0, heavy, 1.0)
     result = solve(twin, X, y, 1.0, weights=weights, fit_intercept=fit_intercept)
@@ -128,7 +128,7 @@ def test_converged_is_certified_on_working_sets(twin, C):
 @pytest.mark.parametrize("max_iter", [10, 200, 1000, 30_000])
 @by_twin
 def test_no_run_is_called_converged_at_a_large_gap(separable, twin, C, tol, max_iter):
-    """Two equal points of opposite labels: nothing separates them, and C is the price."""
+    """Two equal points of opposite labels: they are not separable, at a cost of C."""
     X, y = separable
     X, y = np.vstack([X, X[:1]]), np.append(y, -y[0])
     result = solve(twin, X, y, C, tol=tol, max_iter=max_iter)

@@ -1,4 +1,4 @@
-"""What a run out of time needs: a gap at no cost, and iterations that can be broken off and taken up again."""
+"""Runs that have used up their time: a gap at no cost, and iterations that can be interrupted and resumed."""
 
 from time import perf_counter
 
@@ -20,7 +20,7 @@ def test_the_known_gap_is_a_certificate_and_costs_no_kernel_values(name, twin, c
     solver = build(get(name), twin, problem)
     solver.advance(40)
     before = solver.n_kernel_evaluations
-    assert solver.known_gap() == solver.objective()  # no loss is negative: all that is known at first
+    assert solver.known_gap() == solver.objective()  # losses are not negative: the only bound at first
     assert solver.n_kernel_evaluations == before
     gap = solver.gap()
     assert solver.known_gap() == pytest.approx(gap, rel=1e-12)
@@ -70,7 +70,7 @@ def wolfe(X, y, kernel=None):
 
 
 def test_iterations_broken_off_are_taken_up_again(many):
-    """However often the time is up: same iterations, same bits."""
+    """The same iterations, bit for bit, for any number of interruptions."""
     whole, pieces, calls = wolfe(*many), wolfe(*many), 0
     whole.advance(60)
     pieces.stop_at(perf_counter())

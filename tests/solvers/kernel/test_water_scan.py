@@ -1,4 +1,4 @@
-"""The vectorised pass over the heights: any length, any weights, and seldom more than one pass a level."""
+"""The vectorised pass over the heights: any length, any weights, and rarely more than one pass per level."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from kernbench.solvers.registry import get
 @pytest.mark.parametrize("two_basins", [False, True])
 @pytest.mark.parametrize("weighting", ["ones", "equal", "integers", "reals", "zeros"])
 def test_levels_of_any_length_and_weights(n, two_basins, weighting):
-    """One level after the other, each from the windows that the last one left."""
+    """One level after the other, each from the windows of the previous one."""
     rng = np.random.default_rng(n)
     y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
     y[:2] = 1.0, -1.0

@@ -1,4 +1,4 @@
-"""Solvers on explicit features: where they end, what their gap certifies, and what may not matter on the way."""
+"""Solvers on explicit features: their optima, their certified gaps, and invariances."""
 
 import pickle
 
@@ -23,7 +23,7 @@ EXCESS = {"sdca": 1e-3, "bundle": 1e-3, "rbcd": 1e-8}  # (P - P*) / P* at their 
 
 
 def optimum(problem, C, loss):
-    """The optimal objective; of the hinge by a linear programme's smooth cousin, a projected dual ascent."""
+    """The optimal objective; for the hinge by a bounded quasi-Newton method on the dual."""
     checked = LinearProblem(
         as_reference_design(problem.X),
         problem.y,
@@ -67,7 +67,7 @@ def test_approaches_the_optimum_and_bounds_the_distance(entry, loss, weighted, r
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
 def test_block_descent_converges_linearly(loss, ranking, linear):
-    """The sheet's size: 64 features in 8 blocks, an excess next to rounding after 20,000 steps."""
+    """64 features in 8 blocks: an excess near rounding after 20,000 steps."""
     problem = ranking(400, 2, d=64)
     solver = linear(get("rbcd", "linear-svm"), "compiled", problem, C=1.0, loss=loss)
     gaps = []
@@ -150,7 +150,7 @@ def test_resumed_is_one_long_run(entry, ranking, linear):
     "entry, loss", [c for c in COMBINATIONS if c[0].name != "sdca"], ids=lambda c: getattr(c, "name", c)
 )
 def test_any_coefficients_are_a_start(entry, loss, ranking, linear):
-    """What begins at the optimum is there at first; noise of the steps takes it no farther than a run from 0 is."""
+    """A run that begins at the optimum is there at first; the noise of steps moves it no farther than a run from 0."""
     problem = ranking(200, 6, d=5)
     best = linear(get("sdca", "linear-svm"), "compiled", problem, loss=loss, tol=1e-9)
     best.advance(10**6)
@@ -175,7 +175,7 @@ def test_the_driver_stops_at_the_certified_gap(entry, ranking, linear):
 
 
 def test_each_step_of_pegasos_counts_its_rows(ranking, linear):
-    """One inner product per margin and one per example added: all are, while every margin is below 1."""
+    """One inner product per margin and one per example added: all are added while every margin is below 1."""
     problem = ranking(50, 8)
     solver = linear(get("pegasos", "linear-svm"), "compiled", problem, C=1e-6)
     solver.advance(30)

@@ -10,8 +10,8 @@ NEAR = 2e-3  # gap / objective below which only the ends of the bundle method ar
 SOLVED = 1e-7  # ... and only those of a dual method that may go on to the last digit
 FORMS = ("dense", "float32", "csr", "csr64")
 
-# Ways to run a solver that take other paths through its code; every solver is also run with its defaults, for
-# each of its losses.
+# Options that take other paths through a solver's code; every solver is also run with its defaults, for each of its
+# losses.
 VARIANTS = {
     "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
     "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
@@ -26,7 +26,7 @@ CASES = [
     for loss in entry.losses
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
-# Share of the rounds that must be compared; all of them where choices do not tie.
+# Share of the rounds that must be compared; all of them if choices are not tied.
 SHARE = {"bundle": 0.35, "sdca": 0.7}
 TIGHT = Tolerance(
     coef=1e-8, objective=1e-9, gap=1e-6, gap_floor=1e-9, counters=("n_iter", "n_inner_products")
@@ -37,7 +37,7 @@ OF_PLANES = Tolerance(
 
 
 def next_to_the_optimum(compiled, reference):
-    """There many cuts meet, and rounding decides which of them the small programme takes."""
+    """Near the optimum many cuts intersect, and rounding decides which of them become active."""
     if reference.gap() >= NEAR * reference.objective():
         return None
     assert compiled.objective() == pytest.approx(reference.objective(), rel=NEAR)
@@ -45,7 +45,7 @@ def next_to_the_optimum(compiled, reference):
 
 
 def below_the_tolerance(compiled, reference):
-    """A method that goes on below its tolerance is told from one that stands still by rounding."""
+    """Below the tolerance, rounding decides whether a method still moves."""
     solved = max(compiled.gap(), reference.gap()) < SOLVED * reference.objective()
     return "solved to the last digits" if solved else None
 
@@ -92,7 +92,7 @@ def test_twin_is_in_lockstep_on_any_problem(case, ranking, linear):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_splitting_a_run_of_sdca_changes_nothing(loss, ranking, linear):
-    """Also where a part ends when rows have been shrunk and none stepped over."""
+    """Also if a part ends after rows were shrunk and before a step."""
     entry = get("sdca", "linear-svm")
     problem = ranking(60, 0, d=3)
     whole, parts = (linear(entry, "compiled", problem, C=30.0, loss=loss, tol=1e-12) for _ in range(2))

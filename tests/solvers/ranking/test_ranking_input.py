@@ -1,4 +1,4 @@
-"""What solvers of the ROC-SVM refuse, and odd problems that they must bear."""
+"""Invalid input of the solvers of the ROC-SVM, and unusual problems that they must solve."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A run reports the iterate of its last step, where that is the best: no step is taken in vain."""
+"""A run reports the iterate of its last step if that is the best."""
 
 import numpy as np
 import pytest

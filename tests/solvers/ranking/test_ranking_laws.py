@@ -1,4 +1,4 @@
-"""What must hold for every solver of the ROC-SVM, whatever it does inside: going on, and what may not matter."""
+"""Laws of every solver of the ROC-SVM: continuation and invariances."""
 
 import pickle
 import signal

@@ -126,7 +126,7 @@ def test_descent_stops_when_it_stagnates(name, ranking, rank):
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e4, 1e8, 1e12])
 @with_loss
 def test_no_scale_makes_a_false_certificate(entry, loss, scale, ranking, rank):
-    """At any scale of the features, however the rounding goes, the bound stays below what is attained elsewhere."""
+    """At any scale of the features, and for any rounding, the bound stays below the attained objective."""
     problem = ranking(100, 20)
     good = rank(RANKING_SOLVERS[0], "compiled", problem, loss=loss, alpha=1e-6, tol=1e-6)
     good.advance(300)

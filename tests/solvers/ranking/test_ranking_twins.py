@@ -9,7 +9,7 @@ from kernbench.solvers.registry import get
 FORMS = ("dense", "float32", "csr", "csr64", "kernel", "tiles")
 NEAR = 1e-4  # gap / objective below which only ends are compared
 
-# Ways to run a solver that take other paths through its code; every solver is also run with its defaults.
+# Options that take other paths through a solver's code; every solver is also run with its defaults.
 VARIANTS = {
     "bundle": [{"loss": "squared_hinge"}, {"max_cuts": 5, "tol": 1e-9}, {"tol": 1e-7}],
     "newton": [{"tol": 1e-9}],
@@ -29,7 +29,7 @@ TOLERANCE = Tolerance(
 
 
 def next_to_the_optimum(compiled, reference):
-    """There many cuts meet, and rounding decides which of them the small programme takes."""
+    """Near the optimum many cuts intersect, and rounding decides which of them become active."""
     if reference.gap() >= NEAR * reference.objective():
         return None
     assert compiled.gap() < 10 * NEAR * compiled.objective()

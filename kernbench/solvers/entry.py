@@ -1,0 +1,74 @@
+"""What the registry knows of an algorithm."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench._lazy import load
+from kernbench.solvers.kinds import KINDS, reference_of
+
+
+@dataclass(frozen=True)
+class SolverEntry:
+    """One algorithm: the addresses of its two twins and its properties.
+
+    Attributes
+    ----------
+    name : str
+        What users type for ``solver=``.
+    problem : str
+        The name of its kind of problem, a key of `KINDS`.
+    compiled : str
+        ``"module:Class"`` of the compiled class.
+    paper : str
+        Where the algorithm comes from.
+    complexity : str
+        Cost in words; n examples, d features.
+    stopping : str
+        What ``tol`` is compared with.
+    default_epochs : float
+        Number of passes of n iterations after which a run with ``max_iter=-1`` ends with a warning.
+    default_iterations : int
+        Smallest number of iterations that ``max_iter=-1`` stands for.
+    draws : bool
+        Whether it uses ``random_state``.
+    two_precisions : bool
+        Whether the compiled class also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
+        by way of float32 rows.
+    reference : str, optional
+        ``"module:Class"`` of the plain-NumPy twin; by default `reference_of` the compiled one.
+    """
+
+    name: str
+    problem: str
+    compiled: str
+    paper: str
+    complexity: str
+    stopping: str
+    default_epochs: float
+    default_iterations: int = 0
+    draws: bool = True
+    two_precisions: bool = False
+    reference: str = None
+
+    def __post_init__(self):
+        if self.reference is None:
+            object.__setattr__(self, "reference", reference_of(self.compiled))
+
+    @property
+    def kind(self):
+        """The `Kind` of its problem."""
+        return KINDS[self.problem]
+
+    @property
+    def losses(self):
+        """Valid values of ``loss=``, as declared by its classes."""
+        return self.load().losses
+
+    def iteration_limit(self, n_samples):
+        """Iterations that ``max_iter=-1`` stands for."""
+        return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
+
+    def load(self, twin="compiled"):
+        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
+        return load(getattr(self, twin))

@@ -1,0 +1,78 @@
+"""NORMA is the published recursion, and the error of its truncation is bounded as proved."""
+
+import numpy as np
+import pytest
+from online_solvers import either_twin, solver_of
+
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.online import StepRule
+
+
+def norma_recursion(K, y, lam, rule, loss, draws, *, bias, newest=np.inf, window=np.inf):
+    """The published update, term by term."""
+    terms, b = [], 0.0  # [example, coefficient, step]
+    for t, i in enumerate(draws, start=1):
+        f = sum(c * y[j] * K[i, j] for j, c, _ in terms) + b
+        gamma = rule(t)
+        push = -float(MARGIN_LOSSES[loss].slope(y[i] * f))
+        for term in terms:
+            term[1] *= 1 - gamma * lam
+        if push:
+            terms.append([i, gamma * push, t])
+            b += bias * gamma * push * y[i]
+        terms = [term for term in terms if term[2] > t - window]
+        terms = terms[-int(newest) :] if np.isfinite(newest) else terms
+    coef = np.zeros(len(y))
+    for i, c, _ in terms:
+        coef[i] += c * y[i]
+    return coef
+
+
+@either_twin
+@pytest.mark.parametrize("dropped", [{}, {"truncation": 6}, {"window": 15}])
+@pytest.mark.parametrize("schedule", ["inverse_sqrt", "inverse", "constant"])
+def test_norma_is_the_published_recursion(twin, schedule, dropped, random_problem):
+    p = random_problem(0)
+    for loss in MARGIN_LOSSES:
+        problem = MarginProblem(p.rows, p.y, alpha=0.05, loss=loss)
+        rule = StepRule.of(problem, np.ones(p.n), schedule, 0.5)
+        solver = solver_of("norma", twin, p, alpha=0.05, loss=loss, schedule=schedule, step=0.5, rescale=False,
+                           random_state=3, **dropped)  # fmt: skip
+        solver.advance(300)
+        draws = draw_indices(as_generator(3), 300, p.n)
+        expected = norma_recursion(p.K, p.y, 0.05, rule, loss, draws, bias=True,
+                                   newest=dropped.get("truncation", np.inf), window=dropped.get("window",
+                                   np.inf))  # fmt: skip
+        np.testing.assert_allclose(solver.solution().coef, expected, rtol=1e-8, atol=1e-10)
+        if "truncation" in dropped:
+            assert np.count_nonzero(solver.solution().coef) <= 6
+            assert solver.n_logical_evaluations <= 6 * 300
+
+
+@either_twin
+def test_truncation_error_of_norma_is_bounded(twin, random_problem):
+    """Proposition 1 of the paper: with steps gamma the terms older than tau steps weigh at most (1 - gamma
+    lambda)^tau r / lambda.
+
+    At lambda = 1 every margin is violated, so that dropping terms changes no step and leaves exactly these
+    out.
+    """
+    p = random_problem(1)
+    for tau in (5, 20, 60):
+        options = dict(
+            alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0
+        )
+        gamma = StepRule.of(MarginProblem(p.rows, p.y, alpha=1.0), np.ones(p.n), "constant", 0.3)(1)
+        whole, part = (
+            solver_of("norma", twin, p, **options),
+            solver_of("norma", twin, p, window=tau, **options),
+        )
+        whole.advance(200 - tau)
+        old = whole.solution().coef
+        whole.advance(tau)
+        part.advance(200)
+        left_out = whole.solution().coef - part.solution().coef
+        np.testing.assert_allclose(left_out, (1 - gamma) ** tau * old, atol=1e-12)
+        assert 0 < np.sqrt(left_out @ p.K @ left_out) <= (1 - gamma) ** tau

@@ -1,0 +1,261 @@
+"""Both twins of every solver keep the contract of `solvers.base`."""
+
+import ast
+import inspect
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from kernbench import ROCSVC, KernelSVC, LinearSVC
+from kernbench.kernels import Gaussian
+from kernbench.solvers import base, registry
+from kernbench.solvers.base import Solution, Solver
+from kernbench.solvers.kinds import TWINS, reference_of
+from kernbench.solvers.registry import SOLVERS
+
+REQUIRED = "no default"
+every_solver = pytest.mark.parametrize("entry", SOLVERS, ids=lambda entry: f"{entry.problem}-{entry.name}")
+either_twin = pytest.mark.parametrize("twin", TWINS)
+
+
+def parameters_of(solver_class):
+    """Names and defaults of the constructor, in order; REQUIRED where there is none."""
+    try:
+        found = inspect.signature(solver_class).parameters.values()
+    except ValueError:
+        line = solver_class.__doc__.partition("\n")[0]
+        return read_signature(line, vars(import_module(solver_class.__module__)))
+    return {p.name: REQUIRED if p.default is p.empty else p.default for p in found}
+
+
+def read_signature(line, constants):
+    """The same from the text of a signature, where defaults may be constants of the module.
+
+    A Cython class has no signature that `inspect` reads, but its docstring begins with one. It shows keywords
+    without a default as positional: whether they are takes a call to tell.
+    """
+    arguments = ast.parse(f"def {line}: pass").body[0].args
+    names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
+    values = (
+        [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+    )
+
+    def value(node):
+        if node is None:
+            return REQUIRED
+        return constants[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+    return dict(zip(names, map(value, values), strict=True))
+
+
+def test_signatures_are_read():
+    expected = {"x": REQUIRED, "a": None, "b": 1e-3, "c": 7, "d": REQUIRED}
+    assert read_signature("F(x, a=None, *, b=1e-3, c=LIMIT, d)", {"LIMIT": 7}) == expected
+    assert (
+        parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None}))
+        == expected
+    )
+
+
+def data_of(entry, X, twin):
+    """What a solver takes first; the kernel wherever its kind has one."""
+    kernel = None if entry.kind.counts == "n_inner_products" else Gaussian(1.0)
+    return entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64)
+
+
+@pytest.fixture(params=TWINS)
+def make(request):
+    """A function from an entry to a solver of this twin on 40 points."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
+
+    def build(entry, *arguments, **options):
+        settings = {"alpha": 0.025, "random_state": 0} | options
+        return entry.load(request.param)(data_of(entry, X, request.param), y, *arguments, **settings)
+
+    return build
+
+
+@every_solver
+@either_twin
+def test_each_entry_loads_both_twins(entry, twin):
+    solver_class = entry.load(twin)
+    assert inspect.isclass(solver_class)
+    home = {"compiled": "kernbench.solvers.", "reference": "kernbench.reference."}[twin]
+    assert solver_class.__module__.startswith(home)
+
+
+def test_the_reference_is_where_its_twin_is_but_for_an_underscore():
+    compiled, reference = "kernbench.solvers.kernel._sdca:SDCA", "kernbench.reference.kernel.sdca:SDCA"
+    assert registry.get("sdca", "kernel-svm").compiled == compiled
+    assert registry.get("sdca", "kernel-svm").reference == reference_of(compiled) == reference
+    assert reference_of("kernbench.kernels.rows:KernelRows") == "kernbench.reference.kernels.rows:KernelRows"
+
+
+@every_solver
+def test_twins_have_the_same_name_and_constructor(entry):
+    compiled, reference = entry.load("compiled"), entry.load("reference")
+    assert compiled.__name__ == reference.__name__
+    ours, theirs = parameters_of(compiled), parameters_of(reference)
+    assert list(ours) == list(theirs)
+    assert ours == theirs
+    assert list(ours)[:2] == [entry.kind.first, "y"]
+    assert {"alpha", "weights", "random_state", "initial", *entry.kind.options} <= set(ours)
+
+
+@every_solver
+def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
+    assert entry.load("compiled").losses == entry.load("reference").losses == entry.losses
+    assert entry.losses and set(entry.losses) <= set(entry.kind.losses)
+    for loss in entry.kind.losses:
+        if loss in entry.losses:
+            assert make(entry, loss=loss).losses == entry.losses
+        else:
+            with pytest.raises(ValueError, match="only, not|needs a smooth loss"):
+                make(entry, loss=loss)
+    assert parameters_of(entry.load())["loss"] in entry.losses
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name
+)
+def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
+    def coef(random_state):
+        solver = make(entry, random_state=random_state)
+        solver.advance(30)
+        return solver.solution().coef
+
+    np.testing.assert_array_equal(coef(1), coef(2))
+    np.testing.assert_array_equal(coef(1), coef(None))
+
+
+@every_solver
+@either_twin
+def test_every_parameter_is_documented(entry, twin):
+    solver_class = entry.load(twin)
+    described = re.findall(r"(?m)^\s*(\w+(?:, \w+)*) : ", solver_class.__doc__)
+    assert set(parameters_of(solver_class)) <= set(", ".join(described).split(", "))
+
+
+@every_solver
+def test_parameters_but_rows_and_labels_go_by_name(entry, make):
+    with pytest.raises(TypeError, match="positional"):
+        make(entry, 0.025)
+    with pytest.raises(TypeError, match="no_such_option"):
+        make(entry, no_such_option=1)
+
+
+@every_solver
+def test_twins_keep_the_contract(entry, make):
+    solver = make(entry)
+    promised = set(Solver.__annotations__) | {name for name in vars(Solver) if not name.startswith("_")}
+    assert {"n_iter", "converged", "advance", "check", "solution", "objective", "gap"} <= promised
+    assert [name for name in sorted(promised) if not hasattr(solver, name)] == []
+    assert solver.n_iter == 0 and solver.converged in (False, 0)
+    assert isinstance(solver.granularity, int) and solver.granularity >= 1
+    assert solver.first_check is None or solver.first_check % solver.granularity == 0
+
+    done = solver.advance(solver.granularity)
+    assert isinstance(done, int) and done == solver.n_iter >= 1
+    assert isinstance(solver.n_kernel_evaluations, int)
+    count = getattr(solver, entry.kind.counts)
+    assert isinstance(count, int) and count > 0
+    assert isinstance(solver.objective(), float)
+    gap = solver.gap()
+    assert gap is None or (isinstance(gap, float) and gap >= 0)
+    assert bool(solver.check(1e9)) is True and solver.converged
+
+    solution = solver.solution()
+    assert isinstance(solution, Solution) and solution.n_iter == solver.n_iter
+    n_coef = (
+        40 if entry.kind.counts == "n_kernel_evaluations" else 2
+    )  # kernel expansions, weights of features
+    assert solution.coef.shape == (n_coef,) and solution.coef.dtype == np.float64
+    assert isinstance(solution.intercept, float)
+    assert all(isinstance(value, np.ndarray) for value in solution.state.values())
+
+
+@every_solver
+def test_a_solution_is_a_copy(entry, make):
+    solver = make(entry)
+    solver.advance(solver.granularity)
+    before = solver.solution()
+    for part in (before.coef, *before.state.values()):
+        part += 7
+    after = solver.solution()
+    assert np.abs(after.coef - (before.coef - 7)).max() < 1e-12
+    for name, value in after.state.items():
+        np.testing.assert_array_equal(value + 7, before.state[name], err_msg=name)
+
+
+@every_solver
+def test_twins_agree_on_what_the_driver_asks(entry, make):
+    compiled, reference = entry.load("compiled"), entry.load("reference")
+    assert compiled.granularity == reference.granularity
+    for name in ("dual_objective", "finished", "min_iter", "tol"):
+        assert hasattr(make(entry), name) == (name in optional_parts(entry)), name
+    assert (make(entry).first_check is None) == ("tol" in optional_parts(entry))
+
+
+def optional_parts(entry):
+    """What the compiled solver has beyond `Solver`, of what base.py lists."""
+    solver = entry.load()(data_of(entry, np.eye(4), "compiled"), [1, -1, 1, -1], alpha=0.1)
+    return {name for name in ALL_PARTS if hasattr(solver, name)}
+
+
+def parts(*protocols):
+    """The names that protocols list."""
+    return {
+        name
+        for protocol in protocols
+        for name in [*protocol.__annotations__, *vars(protocol)]
+        if name[0] != "_"
+    }
+
+
+ALL_PARTS = parts(
+    *(value for value in vars(base).values() if inspect.isclass(value) and Solver in value.__mro__)
+)
+
+
+class Spy:
+    """A solver that remembers which of its attributes were asked for."""
+
+    def __init__(self, solver):
+        vars(self).update(solver=solver, asked=set())
+
+    def __getattr__(self, name):
+        self.asked.add(name)
+        return getattr(self.solver, name)
+
+    def __setattr__(self, name, value):
+        self.asked.add(name)
+        setattr(self.solver, name, value)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVC(verbose=1), KernelSVC(solver="sdca"), KernelSVC(solver="perceptron"), LinearSVC(), ROCSVC()],
+    ids=str,
+)
+def test_the_protocols_list_all_that_driver_and_estimators_use(model, monkeypatch):
+    spies, load = [], registry.SolverEntry.load
+
+    def spying(entry, twin="compiled"):
+        def build(*arguments, **options):
+            spies.append(Spy(load(entry, twin)(*arguments, **options)))
+            return spies[-1]
+
+        build.losses = load(entry, twin).losses
+        return build
+
+    monkeypatch.setattr(registry.SolverEntry, "load", spying)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model.fit(X, np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, 1, -1))
+    asked = set().union(*(spy.asked for spy in spies))
+    assert {"advance", "solution", "converged"} <= asked
+    assert asked - ALL_PARTS == set()
