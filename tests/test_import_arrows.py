@@ -1,7 +1,7 @@
 """Imports run downwards only: cli -> report -> experiments -> estimators -> solvers -> losses, features -> kernels.
 
 Model files (``saving``) stand between what can be saved and the kernels. Beside that stack stand ``datasets``
-(on nothing) and ``reference`` (which nobody imports). Imports inside functions count too, and so do modules
+(on ``validation``) and ``reference`` (which nobody imports). Imports inside functions count too, and so do modules
 that are named in strings, which is how a registry refers to them.
 """
 
@@ -51,7 +51,7 @@ MAY_IMPORT = {
     | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.run.store"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
-    "datasets": {"_names", "_files", "datasets"},
+    "datasets": VALIDATION | {"datasets"},
     "reference": GROUND
     | {
         "reference",

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.fitted_state import check_expansion
 from kernbench.estimators.fit.training_data import check_examples, check_square
-from kernbench.estimators.svm.multiclass import assemble, class_blocks, one_vs_rest, pair_values
+from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import check_range, is_precomputed
@@ -14,8 +14,9 @@ from kernbench.kernels.functions import Linear
 from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
 from kernbench.validation.rows import check_rows
 
-CHUNK_BYTES = 32_000_000  # values of pairs, or of the kernel, that are held at a time
-FEW_SUPPORT_VECTORS = 256  # of a class on average, below which a separate product is mostly overhead
+CHUNK_BYTES = 32_000_000  # values of the kernel that are held at one time
+PRODUCT_BYTES = 4_000_000  # products of classes that are held at one time; they should stay in the cache
+FEW_SUPPORT_VECTORS = 256  # of a class on average, below which its own product is mostly preparation
 
 
 def set_expansion(model, X, codes, pairs, solutions):
@@ -91,14 +92,15 @@ class ExpansionClassifier(KernelClassifier):
         X = self._checked(X)
         if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_
-        return np.concatenate(list(self._pair_values_by_rows(X)))
+        return np.concatenate(
+            [pair_values(products, self.intercept_) for products in self._products_by_rows(X)]
+        )
 
     def _scores(self, X, *, break_ties=True):
         """Return one score for each class, of more than two one against one; values of pairs are never all stored."""
-        n_classes = len(self.classes_)
         return np.concatenate([
-            one_vs_rest(values, n_classes, break_ties=break_ties)
-            for values in self._pair_values_by_rows(self._checked(X))
+            class_scores(products, self.intercept_, break_ties=break_ties)
+            for products in self._products_by_rows(self._checked(X))
         ])  # fmt: skip
 
     def _checked(self, X):
@@ -106,20 +108,28 @@ class ExpansionClassifier(KernelClassifier):
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         return X
 
-    def _pair_values_by_rows(self, X):
-        """Yield the values of pairs, some rows of X at a time."""
+    def _products_by_rows(self, X):
+        """Yield the products of `multiclass.pair_values`, some rows of X at a time; the next ones overwrite them."""
         by_class, n_classes = class_blocks(self.n_support_), len(self.classes_)
-        few = len(self.support_) < FEW_SUPPORT_VECTORS * n_classes
-        per_row = 8 * max(n_classes * (n_classes - 1), len(self.support_) if few else 0)
-        height = max(1, CHUNK_BYTES // per_row)
-        for first in range(0, X.shape[0], height):
-            rows = X[first : first + height]
-            if few:  # the kernel at once: a product for each class would be mostly overhead
-                values = self._kernel_block(rows)
-                parts = [values[:, block] @ self.dual_coef_[:, block].T for block in by_class]
-            else:
-                parts = [self._product(rows, block) for block in by_class]
-            yield pair_values(np.asarray(parts), self.intercept_)
+        n_products = n_classes * (n_classes - 1)
+        if len(self.support_) >= FEW_SUPPORT_VECTORS * n_classes:
+            for rows in _slices(X.shape[0], CHUNK_BYTES // (8 * n_products)):
+                yield np.array([self._product(X[rows], block) for block in by_class])
+            return
+        # The kernel at once: a product with each class's support vectors would be all preparation.
+        coefs = [np.ascontiguousarray(self.dual_coef_[:, block].T) for block in by_class]
+        room = np.empty(0)
+        for rows in _slices(X.shape[0], CHUNK_BYTES // (8 * max(1, len(self.support_)))):
+            kernel = self._kernel_block(X[rows])
+            for part in _slices(len(kernel), PRODUCT_BYTES // (8 * n_products)):
+                values = kernel[part]
+                size = len(values) * n_products
+                if len(room) < size:  # fresh memory costs more than the products
+                    room = np.empty(size)
+                products = room[:size].reshape(n_classes, len(values), n_classes - 1)
+                for block, coef, product in zip(by_class, coefs, products, strict=True):
+                    np.matmul(values[:, block], coef, out=product)
+                yield products
 
     def _kernel_block(self, X):
         """Return K(X, support vectors)."""
@@ -218,3 +228,10 @@ class ExpansionClassifier(KernelClassifier):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "dual_coef_")
+
+
+def _slices(n, height):
+    """Yield slices of `height` rows, at least one, that cover n."""
+    height = max(1, height)
+    for start in range(0, n, height):
+        yield slice(start, min(n, start + height))

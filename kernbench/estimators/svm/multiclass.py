@@ -19,6 +19,8 @@ from itertools import combinations
 
 import numpy as np
 
+from kernbench.estimators.svm._votes import add_votes
+
 ONE_VS_ONE, ONE_VS_REST = "ovo", "ovr"
 SCHEMES = (ONE_VS_ONE, ONE_VS_REST)
 
@@ -143,17 +145,16 @@ def pair_values(products, intercept):
     return np.add(values, intercept, out=values)
 
 
-def one_vs_rest(values, n_classes, *, break_ties=True):
-    """Turn the decision values of pairs into one score per class.
+def class_scores(products, intercept, *, break_ties=True):
+    """Return one score for each class from the values of its pairs, which are not stored.
 
     The score is the number of pairs a class wins plus, with less than half a vote, the sum of its decision values,
     transformed by x / (3 (|x| + 1)), which breaks ties: scikit-learn's ``decision_function_shape="ovr"``.
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples, n_pairs)
-        A positive value is a vote for the earlier class.
-    n_classes : int
+    products, intercept
+        As for `pair_values`.
     break_ties : bool, default=True
         False returns the number of pairs alone.
 
@@ -161,16 +162,9 @@ def one_vs_rest(values, n_classes, *, break_ties=True):
     -------
     ndarray of shape (n_samples, n_classes)
     """
-    votes = np.zeros((len(values), n_classes))
-    sums = np.zeros((len(values), n_classes))
-    for i, later in enumerate(_pairs_by_class(n_classes)):
-        own = values[:, later]
-        lost = own < 0
-        votes[:, i] += (n_classes - 1 - i) - np.count_nonzero(lost, axis=1)
-        votes[:, i + 1 :] += lost
-        sums[:, i] += own.sum(axis=1)
-        sums[:, i + 1 :] -= own
-    return votes if not break_ties else votes + sums / (3 * (np.abs(sums) + 1))
+    votes, sums = np.zeros((2, products.shape[1], len(products)))
+    add_votes(products, intercept, votes, sums)
+    return votes + sums / (3 * (np.abs(sums) + 1)) if break_ties else votes
 
 
 def _pairs_by_class(n_classes):

@@ -13,7 +13,8 @@ import numpy as np
 
 from kernbench.reference.bundle.line_search import line_search
 
-LARGEST_CG = 40  # Hessian products per step
+FIRST_CG = 30  # Hessian products per step, at the most; twice as many after a step that was broken off by
+MOST_CG = 960  # ... this limit and did not halve the gradient
 WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-10  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
@@ -36,24 +37,28 @@ class SmoothedNewton:
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self.risk, self.small, self.sample = problem.smoothed(), small.smoothed(), sample
         self.coef, self.scores = np.zeros(design.n_coef), np.zeros(problem.n)
+        self.most_cg = FIRST_CG
         self._smooth_by(WIDEST)
 
     def _smooth_by(self, mu):
         self.risk.mu = self.small.mu = mu
         self.value, self.excess, self.progress = np.inf, 0.0, True
+        self.square, self.broken_off = np.inf, False  # square: of the gradient
 
     def state(self):
         """Return the point, and mu with the rest."""
-        return {"iterate": self.coef.copy(), "smoothing": np.array([self.risk.mu, self.value, self.progress])}
+        rest = [self.risk.mu, self.value, self.progress, self.square, self.broken_off, self.most_cg]
+        return {"iterate": self.coef.copy(), "smoothing": np.array(rest)}
 
     def load(self, state):
         """Go on from the state of a solution for the same problem."""
         coef = np.array(state["iterate"])
-        mu, value, progress = state["smoothing"]
+        mu, value, progress, square, broken_off, most_cg = state["smoothing"]
         self._smooth_by(mu)
         scores = self.design.scores(coef)
         self.take(coef, scores, self.problem.risk(scores)[0])
         self.value, self.progress = value, bool(progress)
+        self.square, self.broken_off, self.most_cg = square, bool(broken_off), int(most_cg)
 
     def take(self, coef, scores, risk):
         """Move to a point where the risk is known; return slopes and offset of a cut there."""
@@ -66,11 +71,14 @@ class SmoothedNewton:
 
     def may_go_on(self, element):
         """Compute the gradient of the smoothed risk, reducing mu when due. Return False once mu is too small."""
-        self.gradient = self.alpha * self.coef + element
-        if self.progress and self.gradient @ self.gradient > 2 * self.alpha * BALANCE * self.excess:
+        last, self.gradient = self.square, self.alpha * self.coef + element
+        self.square = self.gradient @ self.gradient
+        if self.progress and self.square > 2 * self.alpha * BALANCE * self.excess:
+            if self.broken_off and self.square > 0.25 * last and self.most_cg < MOST_CG:
+                self.most_cg *= 2
             return True
         self.risk.mu = self.small.mu = self.risk.mu * SHRINK
-        self.value = np.inf
+        self.value, self.square, self.broken_off = np.inf, np.inf, False
         return self.risk.mu >= NARROWEST
 
     def next_point(self):
@@ -92,13 +100,14 @@ class SmoothedNewton:
         step, moved, residual = np.zeros(len(self.gradient)), np.zeros(len(self.scores)), -self.gradient
         p, rr = residual, residual @ residual
         goal = RESIDUAL**2 * rr
-        for _ in range(LARGEST_CG):
+        for _ in range(self.most_cg):
             p_scores = self.design.scores(p)
             product = self.design.combine(self.risk.hessian_product(p_scores)) + self.alpha * p
             length = rr / (p @ product)
             step, moved, residual = step + length * p, moved + length * p_scores, residual - length * product
             last, rr = rr, residual @ residual
-            if rr <= goal:
+            self.broken_off = rr > goal
+            if not self.broken_off:
                 break
             p = residual + rr / last * p
         return step, moved

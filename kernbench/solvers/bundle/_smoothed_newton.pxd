@@ -9,8 +9,9 @@ cdef class SmoothedNewton:
     cdef SmoothedRisk risk
     cdef SampledLine line
     cdef Design design
-    cdef double alpha, value, excess
-    cdef bint progress
+    cdef double alpha, value, excess, square    # square: of the gradient
+    cdef bint progress, broken_off
+    cdef int most_cg
     # the point, its scores and gradient; working memory of conjugate gradients
     cdef double[::1] coef, scores, gradient, residual, p, p_scores, product, curved
     cdef bint may_go_on(self, const double *element) noexcept nogil

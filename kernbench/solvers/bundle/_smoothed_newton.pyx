@@ -18,7 +18,8 @@ from kernbench.solvers.design._design cimport dot
 import numpy as np
 
 cdef enum:
-    LARGEST_CG = 40                # Hessian products per step; with 15, nearly separable pairs stall at small alpha
+    FIRST_CG = 30                  # Hessian products per step, at the most; twice as many after a step that was broken
+    MOST_CG = 960                  # ... off by this limit and did not halve the gradient
 cdef double WIDEST = 2.0           # the first mu, in units of the margin: at f = 0 half the slope of the hinge
 cdef double SHRINK = 0.3
 cdef double NARROWEST = 1e-10      # mu below which the gradient, a difference divided by mu, loses too many digits
@@ -45,25 +46,29 @@ cdef class SmoothedNewton:
         self.coef, self.gradient, self.residual = np.zeros(d), np.empty(d), np.empty(d)
         self.p, self.product = np.empty(d), np.empty(d)
         self.scores, self.p_scores, self.curved = np.zeros(n), np.empty(n), np.empty(n)
+        self.most_cg = FIRST_CG
         self._smooth_by(WIDEST)
 
     def _smooth_by(self, mu):
         self.risk.mu = (<SmoothedRisk> self.line.problem).mu = mu
         self.value, self.excess, self.progress = INFINITY, 0.0, True
+        self.square, self.broken_off = INFINITY, False
 
     def state(self):
         """Return the point, and mu with the rest."""
-        return {"iterate": np.array(self.coef), "smoothing": np.array([self.risk.mu, self.value, self.progress])}
+        rest = [self.risk.mu, self.value, self.progress, self.square, self.broken_off, self.most_cg]
+        return {"iterate": np.array(self.coef), "smoothing": np.array(rest)}
 
     def load(self, state, Risk risk):
         """Continue from the state of a solution of the same problem; `risk` is the risk before smoothing."""
         cdef double[::1] g = np.empty(self.design.n_samples)
         cdef double[::1] coef = state["iterate"]
-        mu, value, progress = state["smoothing"]
+        mu, value, progress, square, broken_off, most_cg = state["smoothing"]
         self._smooth_by(mu)
         self.design.score(&coef[0], &self.scores[0])
         self.take(&coef[0], &self.scores[0], risk.risk(&self.scores[0], NULL), &g[0])
         self.value, self.progress = value, bool(progress)
+        self.square, self.broken_off, self.most_cg = square, bool(broken_off), int(most_cg)
 
     cdef double take(self, const double *coef, const double *scores, double risk, double *g) except? -1 nogil:
         """Move to a point where the risk is known; set g to the slopes of a cut there and return its offset."""
@@ -82,14 +87,19 @@ cdef class SmoothedNewton:
 
     cdef bint may_go_on(self, const double *element) noexcept nogil:
         """Compute the gradient of the smoothed risk, reducing mu when due. Return False once mu is too small."""
-        cdef Py_ssize_t k, d = self.coef.shape[0]
+        cdef:
+            Py_ssize_t k, d = self.coef.shape[0]
+            double last = self.square
         for k in range(d):
             self.gradient[k] = self.alpha * self.coef[k] + element[k]
-        if self.progress and dot(&self.gradient[0], &self.gradient[0], d) > 2.0 * self.alpha * BALANCE * self.excess:
+        self.square = dot(&self.gradient[0], &self.gradient[0], d)
+        if self.progress and self.square > 2.0 * self.alpha * BALANCE * self.excess:
+            if self.broken_off and self.square > 0.25 * last and self.most_cg < MOST_CG:
+                self.most_cg *= 2
             return True
         self.risk.mu *= SHRINK
         (<SmoothedRisk> self.line.problem).mu = self.risk.mu
-        self.value = INFINITY
+        self.value, self.square, self.broken_off = INFINITY, INFINITY, False
         return self.risk.mu >= NARROWEST
 
     cdef int next_point(self, double *step, double *moved, double *next_coef, double *next_scores) except -1 nogil:
@@ -124,7 +134,8 @@ cdef class SmoothedNewton:
             moved[k] = 0.0
         rr = dot(&self.residual[0], &self.residual[0], d)
         goal = RESIDUAL * RESIDUAL * rr
-        for turn in range(LARGEST_CG):
+        self.broken_off = True
+        for turn in range(self.most_cg):
             answer_signals()
             self.design.score(&self.p[0], &self.p_scores[0])
             self.risk.hessian_product(&self.p_scores[0], &self.curved[0])
@@ -139,6 +150,7 @@ cdef class SmoothedNewton:
                 moved[k] += length * self.p_scores[k]
             last, rr = rr, dot(&self.residual[0], &self.residual[0], d)
             if rr <= goal:
+                self.broken_off = False
                 break
             share = rr / last
             for k in range(d):

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from kernbench import load
 from kernbench.estimators import KernelSVC
+from kernbench.estimators.svm import expansion
 from kernbench.kernels import threads
 from kernbench.solvers import registry
 
@@ -206,3 +207,19 @@ def test_verbose_of_many_jobs_is_one_bar_of_problems(capsys):
     KernelSVC(verbose=1, n_jobs=2).fit(X, Y)
     shown = capsys.readouterr().out
     assert "KernelSVC smo: problems" in shown and "3/3" in shown and "objective" not in shown
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+@pytest.mark.parametrize("few", [0, 256])
+def test_values_do_not_depend_on_the_rows_held_at_one_time(shape, few, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 7
+    X = rng.normal(size=(7, 4))[y] + rng.normal(size=(120, 4))
+    model = KernelSVC(decision_function_shape=shape).fit(X, y)
+    expected, labels = model.decision_function(X), model.predict(X)
+    monkeypatch.setattr(expansion, "FEW_SUPPORT_VECTORS", few)
+    for n_products, n_values in ((1, 10**6), (11, 10**6), (11, 17), (10**6, 17)):
+        monkeypatch.setattr(expansion, "PRODUCT_BYTES", 8 * 7 * 6 * n_products)
+        monkeypatch.setattr(expansion, "CHUNK_BYTES", 8 * len(model.support_) * n_values)
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(model.predict(X), labels)

@@ -1,5 +1,7 @@
 """KernelSVC(solver="smo") is scikit-learn's SVC: the same model, attribute by attribute."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from kernbench.estimators import KernelSVC
-from kernbench.estimators.svm.multiclass import one_vs_rest
+from kernbench.estimators.svm.multiclass import class_scores, pair_values
 from kernbench.kernels.functions import Gaussian
 
 PRECISE = {"tol": 1e-6}
@@ -203,4 +205,10 @@ def test_scores_of_classes_are_scikit_learns(n_classes):
         np.random.default_rng(0).normal(size=(50, n_classes * (n_classes - 1) // 2)).round(1)
     )  # with zeros
     expected = _ovr_decision_function(values < 0, -values, n_classes)
-    np.testing.assert_allclose(one_vs_rest(values, n_classes), expected, rtol=1e-14)
+    # Of each pair, the earlier class brings a third and the later one the rest.
+    products, intercept = np.zeros((n_classes, 50, n_classes - 1)), np.full(values.shape[1], 0.25)
+    for column, (i, j) in zip(values.T, combinations(range(n_classes), 2), strict=True):
+        products[i, :, j - 1], products[j, :, i] = column - 1.5, 1.25
+    np.testing.assert_allclose(pair_values(products, intercept), values, atol=1e-15)
+    np.testing.assert_allclose(class_scores(products, intercept), expected, rtol=1e-13)
+    np.testing.assert_array_equal(class_scores(products, intercept, break_ties=False), np.rint(expected))

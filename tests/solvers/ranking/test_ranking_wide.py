@@ -63,7 +63,7 @@ def test_gap_bounds_suboptimality(form, alpha, options, rank):
     assert_same_optimum(solver, on_few_features(problem, rank, **options))
 
 
-@pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-4])
+@pytest.mark.parametrize("alpha", [1e-1, 1e-3])
 @pytest.mark.parametrize("n, d", [(300, 1500), (100, 300), (300, 250)])
 def test_separable_rows_take_a_few_hundred_iterations(n, d, alpha, rank):
     """Labels at random of fewer rows than twice the columns; the density of the pairs at the kink tells nothing."""
@@ -75,6 +75,7 @@ def test_separable_rows_take_a_few_hundred_iterations(n, d, alpha, rank):
 
 
 def test_few_separable_pairs_take_no_thousands_of_products(rank):
+    """Conjugate gradients go on until they come near the Newton step."""
     for alpha in (1e-3, 1e-4):
         solver = run(rank(BUNDLE, "compiled", wide(120, 2500), n_pairs=400, alpha=alpha))
         assert solver.converged and solver.n_passes < 4000
