@@ -1,4 +1,17 @@
-"""How far coefficients are from a critical point of a range's objective, by two proximal points."""
+"""How far a solution is from a critical point of a range's objective, by proximal points.
+
+With the objective alpha/2 |f|^2 + U - L, and
+
+    prox_n(w) = argmin over v of  alpha/2 |v|^2 + U(v) + |v - w|^2 / (2 mu),
+    prox_m(w) = argmin over v of  L(v) + |v - w|^2 / (2 mu),
+
+(prox_m(w) - prox_n(w)) / mu is the gradient at w of the objective smoothed by Moreau envelopes. Where it is 0, not w is
+critical but the point that both are (Yao, Lin, Yang, Definition 2). A solution f is therefore looked at from the w that
+has prox_m(w) = f, which is f + mu g for a subgradient g of L at f.
+
+The points come from cutting planes, to a certified gap of a problem that is strongly convex, so that each is off by at
+most sqrt(2 gap / strength).
+"""
 
 import numpy as np
 
@@ -9,17 +22,8 @@ CLOSED = 1e-14  # gap / objective that is rounding
 CUTS = 10  # taken from one look at the error to the next
 
 
-def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000):
-    """Return |prox_m(f) - prox_n(f)| / mu of coefficients f, and a bound of its error.
-
-    With the objective alpha/2 |f|^2 + U - L,
-
-        prox_n(f) = argmin over v of  alpha/2 |v|^2 + U(v) + |v - f|^2 / (2 mu),
-        prox_m(f) = argmin over v of  L(v) + |v - f|^2 / (2 mu).
-
-    Their difference over mu is the gradient of the objective smoothed by Moreau envelopes, and 0 at critical points
-    alone (Yao, Lin, Yang, Definition 2). Each comes from cutting planes, to a certified gap g of a problem that is
-    strongly convex, so that it is off by at most sqrt(2 g / strength).
+def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000, smoothed=False):
+    """Return |prox_m(w) - prox_n(w)| / mu, at the w whose prox_m is a solution, and a bound of its error.
 
     Parameters
     ----------
@@ -27,7 +31,7 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
         Made by `as_design`.
     ranked : RankedProblem
         What is ranked.
-    coef : ndarray of shape (n_coef,)
+    coef : array-like of shape (n_coef,)
         Of any solver's solution.
     twin : (class, class)
         `CuttingPlanes` and `RankedRisk`, the compiled ones or their references.
@@ -38,33 +42,38 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
         The error to reach, as a share of the criticality or, if that is larger, of a proximal step over mu.
     max_iter : int, default=1000
         Cuts for each point.
+    smoothed : bool, default=False
+        Take `coef` for w itself: the norm of the gradient of the smoothed objective there.
 
     Returns
     -------
     criticality, error : float
     """
     alpha, mu = require_number("alpha", alpha), require_number("mu", mu, positive=True)
-    coef = np.array(coef, dtype=np.float64)
-    scores = design.scores(coef)
-    # prox_n: with v = f / (1 + alpha mu) + u, the quadratic terms are (alpha + 1 / mu) / 2 |u|^2 and a constant.
+    w = start = np.array(coef, dtype=np.float64)
+    scores = design.scores(w)
+    if not smoothed:
+        w = start + mu * design.combine(twin[1](design, ranked, alpha).lower_slopes(scores))
+        scores = design.scores(w)
+    # prox_n: with v = w / (1 + alpha mu) + u, the quadratic terms are (alpha + 1 / mu) / 2 |u|^2 and a constant.
     shrunk = 1 / (1 + alpha * mu)
     points = [_Proximal(twin, design, ranked, alpha + 1 / mu, 1.0, shrunk * scores)]
-    if ranked.low > 0:
+    if smoothed and ranked.low > 0:
         # L is the mean over the ranks up to m, times m / (n - m).
         points.append(
             _Proximal(twin, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores)
         )
     while True:
         error = sum(point.error() for point in points) / mu
-        steps = [point.step() for point in points] + [np.zeros(len(coef))] * (2 - len(points))
-        apart = steps[0] + (shrunk - 1) * coef - steps[1]
-        value, *moves = (_norm(design, v) / mu for v in (apart, apart + steps[1], steps[1]))
+        prox_n = shrunk * w + points[0].step()
+        prox_m = w + points[1].step() if len(points) > 1 else start
+        value, *moves = (_norm(design, v) / mu for v in (prox_m - prox_n, prox_n - w, prox_m - w))
         if error <= tol * max(value, *moves) or not any([point.advance(CUTS, max_iter) for point in points]):
             return value, error
 
 
 def _norm(design, v):
-    return float(np.sqrt(max(0.0, design.inner(v, v, design.scores(v) if design.is_kernel else None))))
+    return float(np.sqrt(max(0.0, v @ (design.scores(v) if design.is_kernel else v))))
 
 
 class _Proximal:

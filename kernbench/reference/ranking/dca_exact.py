@@ -273,7 +273,7 @@ class ExactDCA:
         return None
 
     def criticality(self, mu=1.0, tol=1e-2):
-        """Return |prox_m(f) - prox_n(f)| / mu of the point, certified (see `kernbench.problems.criticality`)."""
+        """Return how far the point is from being critical, certified (see `kernbench.problems.criticality`)."""
         twin = CuttingPlanes, RankedRisk
         return criticality(
             self.design, self.problem.ranked, self._coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol
@@ -308,7 +308,7 @@ class ExactDCA:
         state = require_state(initial, self._n_features, keys)
         coef = np.array(initial.coef, dtype=np.float64)
         self._coef = coef if self._columns is None else coef[self._columns]
-        self._warm, self.n_iter = True, initial.n_iter
+        self._warm, self.n_iter = self._coef.any(), initial.n_iter
         if state is None or not np.array_equal(
             state["settings"], np.append(self.problem.settings(), self.proximal)
         ):
@@ -357,9 +357,9 @@ class PartialAUCDCA(ExactDCA):
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver for the same problem; any other coefficients are where to start. By default
-        that is the solution for a sample of the data, and for few data the Newton step from f = 0 for the mean over all
-        pairs, scaled; not f = 0, which is critical.
+        Go on from a solution of this solver for the same problem; any other coefficients but 0, which is critical, are
+        where to start. By default that is the solution for a sample of the data, and for few data the Newton step from
+        f = 0 for the mean over all pairs, scaled.
 
     Attributes
     ----------
@@ -403,8 +403,11 @@ class RankedRangeDCA(ExactDCA):
             "epsilon_insensitive"}, default="log_loss"
     ranked_range : (float, float), optional
         (m, n): the losses ranked from m to n, the largest first. All by default.
-    tol, proximal, random_state, initial
-        As in `PartialAUCDCA`; the start is the Newton step for the mean of all losses.
+    tol : float, default=1e-3
+    proximal : float, default=1e-4
+    random_state : None, int, RandomState or Generator
+    initial : Solution, optional
+        See `PartialAUCDCA`; the start of few data is the Newton step from f = 0 for the mean of all losses, scaled.
 
     Attributes
     ----------

@@ -56,6 +56,10 @@ class RankedRisk(Risk):
         """Return U - L and its slopes."""
         return self.losses.value_and_subgradient(scores)
 
+    def lower_slopes(self, scores):
+        """Return a subgradient of L."""
+        return self.losses.lower_and_subgradient(scores)[1]
+
     def risk(self, scores):
         """Return R at these scores and a subgradient of it."""
         scores = self._moved(scores)

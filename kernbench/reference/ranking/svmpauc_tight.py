@@ -67,7 +67,6 @@ class SVMpAUCTight(CuttingPlanes):
     def _first_point(self):
         if not self.plain:
             return super()._first_point()
-        self._cuts.append(np.zeros(self.problem.n), 0.0)  # Q is not negative
         if self._coef.any():
             self._scores = self.design.scores(self._coef)
         return self._coef, self._scores
@@ -86,8 +85,11 @@ class SVMpAUCTight(CuttingPlanes):
         value = 0.5 * self.alpha * self.design.inner(coef, coef, scores) + risk
         self._excess = value - self._dual
         self._cuts.append(g, risk - g @ scores)
+        self._cuts.kept = self.n_cuts - 1
+        if self.n_cuts == 1:
+            self._cuts.append(np.zeros(self.problem.n), 0.0)  # Q is not negative
         self._coef, self._scores, self._risk, self._objective = coef, scores, risk, value
-        self._cuts.kept, self._stuck = self.n_cuts - 1, 0
+        self._stuck = 0
 
     def _is_within(self, tol):
         return bool(self._excess <= self.eps) if self.plain else super()._is_within(tol)

@@ -363,7 +363,7 @@ cdef class ExactDCA:
         return None
 
     def criticality(self, mu=1.0, tol=1e-2):
-        """Return |prox_m(f) - prox_n(f)| / mu of the point, certified (see `kernbench.problems.criticality`)."""
+        """Return how far the point is from being critical, certified (see `kernbench.problems.criticality`)."""
         twin, coef = (CuttingPlanes, RankedRisk), np.array(self.coef)
         return criticality(self.design, self.problem.ranked, coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol)[0]
 
@@ -396,7 +396,7 @@ cdef class ExactDCA:
         state = require_state(initial, self.n_features, keys)
         coef = np.array(initial.coef, dtype=np.float64)
         self.coef = coef if self.columns is None else coef[self.columns]
-        self.warm, self.n_iter = True, initial.n_iter
+        self.warm, self.n_iter = bool(np.any(self.coef)), initial.n_iter
         if state is None or not np.array_equal(state["settings"], np.append(self.problem.settings(), self.proximal)):
             return
         self.design.score(&self.coef[0], &self.scores[0])
@@ -440,9 +440,9 @@ cdef class PartialAUCDCA(ExactDCA):
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver for the same problem; any other coefficients are where to start. By default
-        that is the solution for a sample of the data, and for few data the Newton step from f = 0 for the mean over all
-        pairs, scaled; not f = 0, which is critical.
+        Go on from a solution of this solver for the same problem; any other coefficients but 0, which is critical, are
+        where to start. By default that is the solution for a sample of the data, and for few data the Newton step from
+        f = 0 for the mean over all pairs, scaled.
 
     Attributes
     ----------
@@ -486,8 +486,11 @@ cdef class RankedRangeDCA(ExactDCA):
             "epsilon_insensitive"}, default="log_loss"
     ranked_range : (float, float), optional
         (m, n): the losses ranked from m to n, the largest first. All by default.
-    tol, proximal, random_state, initial
-        As in `PartialAUCDCA`; the start is the Newton step for the mean of all losses.
+    tol : float, default=1e-3
+    proximal : float, default=1e-4
+    random_state : None, int, RandomState or Generator
+    initial : Solution, optional
+        See `PartialAUCDCA`; the start of few data is the Newton step from f = 0 for the mean of all losses, scaled.
 
     Attributes
     ----------

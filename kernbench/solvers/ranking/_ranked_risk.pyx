@@ -63,6 +63,10 @@ cdef class RankedRisk(Risk):
         self.constant = dot(&self.slopes[0], scores, self.n) - lower
         return value
 
+    def lower_slopes(self, scores):
+        """Return a subgradient of L."""
+        return self.losses.lower_and_subgradient(scores)[1]
+
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
         cdef Py_ssize_t i
         cdef double value

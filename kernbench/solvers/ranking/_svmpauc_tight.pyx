@@ -74,8 +74,6 @@ cdef class SVMpAUCTight(CuttingPlanes):
     def _first_point(self):
         if not self.plain:
             return super()._first_point()
-        self.g[:] = 0.0
-        self.cuts.append(&self.g[0], 0.0)      # Q is not negative
         if np.any(self.coef):
             self.design.score(&self.coef[0], &self.scores[0])
         self.next_coef[:], self.next_scores[:] = self.coef, self.scores
@@ -102,6 +100,9 @@ cdef class SVMpAUCTight(CuttingPlanes):
         self.coef, self.next_coef = self.next_coef, self.coef
         self.scores, self.next_scores = self.next_scores, self.scores
         self.cuts.kept, self.stuck = self.cuts.n_cuts - 1, 0
+        if self.cuts.n_cuts == 1:
+            self.g[:] = 0.0
+            self.cuts.append(&self.g[0], 0.0)      # Q is not negative
         return 0
 
     cdef bint _is_within(self, double tol) noexcept nogil:
