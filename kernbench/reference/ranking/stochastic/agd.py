@@ -16,19 +16,21 @@ from kernbench.reference.ranking.stochastic.base import _Ranged
 from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
 from kernbench.reference.ranking.window import WindowPairs
+from kernbench.validation.numbers import check_flag
 
 
 class _AGD(_Ranged):
     """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs."""
 
     def _set_up_agd(self, batches, *, alpha, mu, gamma, shared_batches, **settings):
+        check_flag("shared_batches", shared_batches)
         self._mu = mu = require_number("mu", mu, positive=True)
         self._gamma = gamma = require_number("gamma", gamma, positive=True)
         self._shared = shared_batches
         pools = batches.pools
         self._low = SBCD(batches, pools.low, 1.0 / mu, 0.0)
         # alpha/2 |v|^2 + f^n / (n - m): times the width of the range, as the rest is divided by P N
-        self._high = SBCD(batches, pools.high, 1.0 / mu, alpha * (pools.high - pools.low))
+        self._high = SBCD(batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low))
         self._runs = {"low": self._low, "high": self._high}
         self._set_up_ranged(batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma, shared_batches, **settings)
 
@@ -48,7 +50,6 @@ class _AGD(_Ranged):
         if self._t == T:
             v_n = high.end(T)
             v_m = low.end(T) if low.share > 0.0 else self.w  # prox_0 is the identity
-            self._refuse_overflow(v_m)
             self._end_stage(v_n)
             self.w = self.w - self._gamma / self._mu * (v_m - v_n)
 

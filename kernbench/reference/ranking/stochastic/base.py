@@ -14,13 +14,11 @@ class _Stochastic:
     """A run in stages: the last two ends of stages are what the stopping rule compares.
 
     A method defines `_step`, which does one iteration with ``self._numbers`` uniform numbers, `_current`, the
-    coefficients as of now, and `_risk`, the mean loss at given scores. ``arrays`` names what it must keep to go on.
+    coefficients as of now, `_risk`, the mean loss at given scores, and `_own_arrays`, what it must keep to go on.
     """
 
     granularity = 1
     n_kernel_evaluations = 0
-    arrays = ()
-    counts = ("_t", "_stage")
 
     def _set_up(self, design, alpha, numbers, settings, first_stage, random_state, initial):
         self.design, self.alpha, self._numbers = design, require_number("alpha", alpha), numbers
@@ -43,9 +41,9 @@ class _Stochastic:
         """Do `n_iter` iterations; return `n_iter`."""
         for _ in range(n_iter):
             u = self._stream.ahead(self._numbers)[: self._numbers, 0]
-            self._stream.position += self._numbers
             with np.errstate(all="ignore"):
                 self._step(u)
+            self._stream.position += self._numbers
             self.n_iter += 1
         return n_iter
 
@@ -93,7 +91,7 @@ class _Stochastic:
 
     def solution(self):
         """Return the coefficients as of now; see the class for which these are."""
-        scalars = [self._stream.position, self.n_inner_products, *(getattr(self, name) for name in self.counts)]
+        scalars = [self._stream.position, self.n_inner_products, self._t, self._stage]
         state = {
             "seed": np.array([self._seed]), "settings": self._settings.copy(),
             "scalars": np.array(scalars, dtype=np.float64), "ended": self._ended.copy(),
@@ -113,9 +111,7 @@ class _Stochastic:
             and np.array_equal(state["settings"], self._settings)
             and all(state[name].shape == array.shape for name, array in own.items())
         ):
-            position, self.n_inner_products, *counts = (int(number) for number in state["scalars"])
-            for name, count in zip(self.counts, counts):
-                setattr(self, name, count)
+            position, self.n_inner_products, self._t, self._stage = (int(number) for number in state["scalars"])
             self._stream = UniformStream(self._seed, 0, position=position)
             self._ended, self._before = state["ended"], state["before"]
             for name, array in own.items():

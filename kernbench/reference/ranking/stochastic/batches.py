@@ -10,6 +10,8 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.pools import PAIR_LOSSES, THRESHOLDS, ListPool, PairPools
 from kernbench.validation.numbers import check_name
 
+CLEARANCE = 1e-9  # relative, of an exact threshold from the values below
+
 
 def draw(u, n):
     """Return len(u) different indices below n: the first steps of the shuffle of Fisher and Yates."""
@@ -68,7 +70,7 @@ class PairBatches:
         return G, Gl, touched
 
     def exact_threshold(self, scores, share):
-        """Return the score that the share of the highest negatives lies above."""
+        """Return a score that the share of the highest negatives lies above."""
         pool = self.pools.negatives
         return upper_quantile(scores[pool.rows], pool.weights, share)
 
@@ -111,15 +113,22 @@ class ListBatches:
         return G, share - np.mean(A * u), touched
 
     def exact_threshold(self, scores, share):
-        """Return the loss that the share of the largest losses lies above."""
+        """Return a loss that the share of the largest losses lies above."""
         pool = self.pools.pool
         return upper_quantile(self.losses(pool.rows, scores[pool.rows])[0], pool.weights, share)
 
 
 def upper_quantile(values, weights, share):
-    """Return the value of the sample at which the weight of the larger ones exceeds `share` of the whole."""
+    """Return a value above which `share` of the whole weight lies, or what whole samples of it there are.
+
+    It lies between two samples; far enough from the lower one for rounding not to matter.
+    """
     if share >= 1.0:
         return -np.inf
-    order = np.lexsort((np.arange(len(values)), -values))
+    order = np.argsort(-values)
     beyond = np.cumsum(weights[order]) > share * len(values) * (1 + 1e-12)
-    return values[order[np.argmax(beyond)]] if beyond.any() else -np.inf
+    if not beyond.any():
+        return -np.inf
+    k = np.argmax(beyond)
+    value, last = values[order[k]], values[order[k - 1]] if k else -np.inf
+    return max(0.5 * (value + last), value + CLEARANCE * max(1.0, abs(value)))

@@ -12,6 +12,7 @@ from kernbench.problems.pools import PAIR_LOSSES
 from kernbench.reference.ranking.stochastic.base import _Stochastic
 from kernbench.reference.ranking.stochastic.batches import PairBatches
 from kernbench.reference.ranking.window import WindowPairs
+from kernbench.validation.numbers import check_flag
 
 
 class MiniBatch(_Stochastic):
@@ -54,19 +55,19 @@ class MiniBatch(_Stochastic):
 
     losses = PAIR_LOSSES
     step_name = "step"
-    counts = ("_t", "_stage", "_steps")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
                  random_state=None, initial=None, step=1.0, n_positive=100, n_negative=100, radius=None,
                  average=True):  # fmt: skip
         self._step_size = require_number("step", step, positive=True)
         self._radius = np.inf if radius is None else require_number("radius", radius, positive=True)
+        check_flag("average", average)
         self._average = average
         self.batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative)
         self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
         pools = self.batches.pools
         settings = (step, self._radius, average, self.batches.loss.code, pools.batch, pools.low, pools.high)
-        self._steps, self._sum = 0, np.zeros(design.n_coef)  # of the iterates after each step
+        self._steps, self._sum = np.zeros(1), np.zeros(design.n_coef)  # of the iterates after each step
         self._set_up(design, alpha, pools.batch, settings, 100, random_state, initial)
 
     def _step(self, u):
@@ -80,20 +81,20 @@ class MiniBatch(_Stochastic):
         share[order] = np.clip(np.minimum(after, high) - np.maximum(after - uj[order], low), 0.0, None)
         S = loss.slope(a[:, None] - b) * ui[:, None] * share / (ui.sum() * (high - low))
         G = Xi.T @ S.sum(axis=1) - Xj.T @ S.sum(axis=0)
-        self._steps += 1
-        eta = self._step_size / np.sqrt(self._steps)
+        self._steps[0] += 1
+        eta = self._step_size / np.sqrt(self._steps[0])
         self.w = (self.w - eta * G) / (1.0 + eta * self.alpha)
         self.w = self.w * min(1.0, self._radius / max(np.sqrt(self.w @ self.w), 1e-300))
         self._sum += self.w
         self.n_inner_products += 2 * pools.batch
-        if self._steps == 100 * 2**self._stage:
+        if self._steps[0] == 100 * 2**self._stage:
             self._end_stage(self._current())
 
     def _current(self):
-        return self._sum / self._steps if self._average and self._steps else self.w
+        return self._sum / self._steps[0] if self._average and self._steps[0] else self.w
 
     def _own_arrays(self):
-        return {"w": self.w, "sum": self._sum}
+        return {"w": self.w, "sum": self._sum, "steps": self._steps}
 
     def _risk(self, scores):
         return self.window.value_and_subgradient(scores)[0]

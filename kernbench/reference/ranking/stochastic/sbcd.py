@@ -2,6 +2,7 @@
 
 import numpy as np
 
+ROUNDING = 1e-12  # thresholds of this size are 0
 
 class SBCD:
     """One run in v and lambda.
@@ -43,6 +44,7 @@ class SBCD:
             self.lam_sum[touched] += self.lam[touched] * (t + 1 - self.last[touched])
             self.last[touched] = t + 1
             self.lam[touched] -= theta * Gl
+            self.lam[np.abs(self.lam) < ROUNDING] = 0.0  # many losses of a hinge are exactly 0
         self.v = (self.v + eta * (self.anchor - G)) / (1.0 + eta * (self.pull + self.ridge))
 
     def end(self, T):

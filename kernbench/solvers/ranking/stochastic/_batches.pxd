@@ -18,14 +18,13 @@ cdef class PoolDraws:
 # A batch: its rows, their scores and weights, and the coefficients of the subgradient sum_k coef_k x_k.
 cdef class Batches:
     cdef readonly object pools
-    cdef readonly Py_ssize_t size, n_thresholds, n_touched
+    cdef readonly Py_ssize_t size, n_thresholds, n_touched, n_ranked
     cdef FeatureDesign design
     cdef int loss
     cdef Py_ssize_t[::1] rows, places
     cdef double[::1] scores, u, coef
-    cdef double[::1] all_weights         # of all samples, those beyond the pool 0
+    cdef double[::1] all_weights         # of all samples: 0 for those, beyond the n_ranked, that are not ranked
     cdef ScoreOrder order                # of all samples
-    cdef Py_ssize_t first_place          # where the places of the touched thresholds begin
     cdef void draw(self, const double *u) noexcept nogil
     # Compute the scores of the batch at v; False if one is not finite.
     cdef bint score(self, const double *v) noexcept nogil
@@ -53,3 +52,4 @@ cdef class ListBatches(Batches):
     cdef bint of_margin
     cdef const double[::1] y
     cdef double[::1] losses
+    cdef double _value(self, double y, double s) noexcept nogil

@@ -5,10 +5,10 @@ losses that count and N the length of the list, `share` is l/N; u are weights di
 its loss exceeds lambda_i, that is where b_j exceeds a score (`kb_score_threshold`): no loss need be evaluated.
 """
 
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 
 from kernbench.losses._margin cimport margin_slope, margin_value
-from kernbench.ranking._order cimport CLASS_SHIFT, INDEX_BITS
+from kernbench.ranking._order cimport INDEX_BITS
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
@@ -29,6 +29,8 @@ cdef extern from "_pair_slopes.h" nogil:
 cdef extern from "_regression.h" nogil:
     double regression_value "kb_regression_value"(int loss, double residual)
     double regression_slope "kb_regression_slope"(int loss, double residual)
+
+cdef double CLEARANCE = 1e-9   # relative, of an exact threshold from the values below
 
 
 cdef class PoolDraws:
@@ -69,6 +71,11 @@ cdef class Batches:
         self.scores, self.u, self.coef = np.empty(self.size), np.empty(self.size), np.empty(self.size)
         self.all_weights, self.order = np.zeros(design.n_samples), ScoreOrder(mask)
 
+    def _rank_among(self, pool):
+        """Let exact thresholds be those of this pool."""
+        np.asarray(self.all_weights)[pool.rows] = pool.weights
+        self.n_ranked = pool.size
+
     cdef void draw(self, const double *u) noexcept nogil:
         pass
 
@@ -96,20 +103,22 @@ cdef class Batches:
         return self.order.sort(scores, 0.0)
 
     cdef double exact_threshold(self, double share) noexcept nogil:
-        """The value of the sample at which the weight of the larger ones exceeds `share` of the whole."""
+        """A value between that of the sample at which the weight of the larger ones exceeds `share` of the whole, and
+        the next above it; far enough from the former for rounding not to matter."""
         cdef Py_ssize_t k, i
-        cdef double above = 0.0, limit = share * self.pools_size() * (1.0 + 1e-12)
+        cdef double above = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, last = -INFINITY
         if share >= 1.0:
             return -INFINITY
         for k in range(self.design.n_samples - 1, -1, -1):
             i = self.order.records[k].tag & INDEX_BITS
+            if self.all_weights[i] == 0.0:
+                continue
             above += self.all_weights[i]
+            value = self.order.records[k].z
             if above > limit:
-                return self.order.records[k].z
+                return max(0.5 * (value + last), value + CLEARANCE * max(1.0, fabs(value)))
+            last = value
         return -INFINITY
-
-    cdef double pools_size(self) noexcept nogil:
-        return 0.0
 
 
 cdef class PairBatches(Batches):
@@ -130,7 +139,7 @@ cdef class PairBatches(Batches):
         pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)
         self._set_up(design, pools, np.asarray(y) == 1)
         self.positives, self.negatives = PoolDraws(pools.positives), PoolDraws(pools.negatives)
-        np.asarray(self.all_weights)[pools.negatives.rows] = pools.negatives.weights
+        self._rank_among(pools.negatives)
         self.n_thresholds = 1 if self.one_threshold else self.positives.size
         n_i, n_j = self.positives.batch, self.negatives.batch
         self.n_touched = 1 if self.one_threshold else n_i
@@ -177,9 +186,6 @@ cdef class PairBatches(Batches):
         for j in range(n_chosen):
             self.coef[n_i + self.chosen[j]] = scale * self.u_j[j] * self.col[j]
 
-    cdef double pools_size(self) noexcept nogil:
-        return self.negatives.size
-
 
 cdef class ListBatches(Batches):
     """Batches of samples, for the sum of the l largest of one list of losses.
@@ -195,7 +201,7 @@ cdef class ListBatches(Batches):
         self.loss, self.of_margin, self.y = pools.loss.code, pools.of_margin, pools.y
         self._set_up(design, pools, np.zeros(design.n_samples, dtype=bool))
         self.pool = PoolDraws(pools.pool)
-        np.asarray(self.all_weights)[pools.pool.rows] = pools.pool.weights
+        self._rank_among(pools.pool)
         self.n_thresholds = self.n_touched = 1
         self.losses = np.empty(design.n_samples)
 
@@ -221,6 +227,3 @@ cdef class ListBatches(Batches):
         for i in range(self.design.n_samples):
             self.losses[i] = self._value(self.y[i], scores[i])
         return self.order.sort(&self.losses[0], 0.0)
-
-    cdef double pools_size(self) noexcept nogil:
-        return self.pool.size
