@@ -2,8 +2,8 @@
 
 from kernbench._names import unknown_name
 
-HINGE, SQUARED_HINGE = "hinge", "squared_hinge"
-PAIRWISE_LOSSES = (HINGE, SQUARED_HINGE)
+HINGE, SQUARED_HINGE, LOG_LOSS = "hinge", "squared_hinge", "log_loss"
+PAIRWISE_LOSSES = (HINGE, SQUARED_HINGE, LOG_LOSS)  # their codes in compiled code are those of losses.margin
 
 
 def require_loss(loss, offered=PAIRWISE_LOSSES):

@@ -2,17 +2,25 @@
 
 A solver sees a set of pairs as an object that turns scores into a loss and its derivatives:
 
-* :class:`AllPairs` -- every pair, by one sort: hinge and squared hinge, their derivatives, Hessian products;
+* :class:`AllPairs` -- every pair, by one sort: hinge, squared hinge and logistic loss, derivatives, Hessian products;
 * :class:`DrawnPairs` -- the same on a list of pairs, which :func:`draw_pairs` draws.
 
-Both offer compiled solvers the same methods without Python (``_pairs.pxd``, class ``Pairs``). The squared
+Losses over a range of ranks are differences of two convex functions (``_window.pxd``, class ``RankedLoss``):
+
+* :class:`WindowPairs` -- the pairs of a window of false positive rates (:func:`window_of`);
+* :class:`RankedRange` -- one list of losses;
+* :class:`StructuralBound` -- the convex bound of the partial AUC that SVMpAUC-tight minimises.
+
+All offer compiled solvers the same methods without Python (``_pairs.pxd``, class ``Pairs``). The squared
 loss needs no pairs at all (:func:`squared_loss_and_gradient`, :func:`squared_hessian_product`,
 :func:`difference_moments`). Underneath, ``_order`` sorts in memory that is allocated once. For
 :mod:`kernbench.metrics` ``_roc`` sweeps over sorted scores; ``curve`` and ``thresholds`` read them.
 """
 
 from kernbench.ranking._pairs import AllPairs, DrawnPairs
-from kernbench.ranking._window import RankedRange, StructuralBound, WindowPairs
+from kernbench.ranking._ranked_range import RankedRange
+from kernbench.ranking._structural import StructuralBound
+from kernbench.ranking._window import WindowPairs
 from kernbench.ranking.drawing import draw_pairs
 from kernbench.ranking.moments import difference_moments, squared_hessian_product, squared_loss_and_gradient
 from kernbench.ranking.window import window_of

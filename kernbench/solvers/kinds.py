@@ -83,7 +83,7 @@ KINDS = {
             first="design",
             options=("loss", "n_pairs", "balanced"),
             counts="n_kernel_evaluations",
-            losses=("hinge", "squared_hinge"),
+            losses=("hinge", "squared_hinge", "log_loss"),
             compiled="kernbench.solvers.design:design_of",
             reference="kernbench.reference.design:design_of",
         ),

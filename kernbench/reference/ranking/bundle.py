@@ -17,7 +17,7 @@ class Bundle(CuttingPlanes):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these; by default over all pairs.
     balanced : bool, default=False
@@ -33,7 +33,7 @@ class Bundle(CuttingPlanes):
         depend on alpha); any other coefficients are where to start.
     """
 
-    losses = ("hinge", "squared_hinge")
+    losses = ("hinge", "squared_hinge", "log_loss")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None):  # fmt: skip

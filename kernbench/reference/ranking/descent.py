@@ -13,7 +13,7 @@ PATIENCE = 20  # iterations over which the best objective has to improve
 class _Descent:
     """What both methods share: subgradients of the whole objective, the best iterate, the stopping rule."""
 
-    losses = ("hinge", "squared_hinge")
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     first_check = PATIENCE
     extra_state = ()
@@ -118,7 +118,7 @@ class _Descent:
 
     def _objective_at(self, coef):
         if not coef.any():
-            return 1.0  # every pair is one margin short
+            return float(self.problem.at_zero)
         scores = self.design.scores(coef)
         norm = self.design.inner(coef, coef, scores)
         return float(0.5 * self.alpha * norm + self.problem.risk(scores)[0])
@@ -150,7 +150,7 @@ class Gradient(_Descent):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of
         them); by default over all pairs.
@@ -201,7 +201,7 @@ class Adamax(_Descent):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of
         them); by default over all pairs.

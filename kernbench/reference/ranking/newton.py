@@ -1,4 +1,4 @@
-"""Truncated Newton for the ROC-SVM with the squared hinge (Chapelle and Keerthi 2010; Lee and Lin 2014)."""
+"""Truncated Newton for the ROC-SVM with a smooth loss (Chapelle and Keerthi 2010; Lee and Lin 2014)."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Newton:
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"squared_hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these; by default over all pairs.
     balanced : bool, default=False
@@ -50,7 +50,7 @@ class Newton:
         Hessian products so far.
     """
 
-    losses = ("squared_hinge",)
+    losses = ("squared_hinge", "log_loss")
     granularity = 1
     first_check = None
 
@@ -155,7 +155,7 @@ class Newton:
         self._preconditioner.fit(np.abs(self._hessian(scores, together)))
 
     def _hessian(self, scores, v):
-        return self.problem.pairs.squared_hinge_hessian_product(scores, v)
+        return self.problem.pairs.hessian_product(scores, v, self.problem.loss)
 
     def _newton_step(self):
         """Solve (Hessian) step = -gradient by preconditioned conjugate gradients; return the step and its scores."""
@@ -197,7 +197,7 @@ class Newton:
         if self._objective is not None:
             return float(self._objective)
         if not self._coef.any():
-            return 1.0  # every pair is one margin short
+            return float(self.problem.at_zero)
         return float(self._value_at(self._coef, self.design.scores(self._coef))[0])
 
     def gap(self):

@@ -15,7 +15,25 @@ from kernbench.ranking.checks import binary_problem, checked_pairs, checked_scor
 BLOCK = 256  # positives whose pairs are looked at together
 
 
-class AllPairs:
+class Pairs:
+    """What both sets of pairs share: their losses by name."""
+
+    def value_and_subgradient(self, scores, loss):
+        """The mean loss called `loss`, and a subgradient of it."""
+        return {
+            "hinge": self.hinge_loss_and_subgradient,
+            "squared_hinge": self.squared_hinge_loss_and_gradient,
+            "log_loss": self.log_loss_and_gradient,
+        }[loss](scores)
+
+    def hessian_product(self, scores, v, loss):
+        """The generalised Hessian of the mean loss called `loss`, times v."""
+        if loss == "log_loss":
+            return self.log_loss_hessian_product(scores, v)
+        return self.squared_hinge_hessian_product(scores, v)
+
+
+class AllPairs(Pairs):
     """Every pair of a positive and a negative sample (twin of :class:`kernbench.ranking.AllPairs`)."""
 
     def __init__(self, y, sample_weight=None):
@@ -102,20 +120,6 @@ class AllPairs:
             members = self.positives[k : k + BLOCK]
             yield members, self.w[k : k + BLOCK], s[members][:, None] - s[self.negatives]
 
-    def value_and_subgradient(self, scores, loss):
-        """The mean loss called `loss`, and a subgradient of it."""
-        return {
-            "hinge": self.hinge_loss_and_subgradient,
-            "squared_hinge": self.squared_hinge_loss_and_gradient,
-            "log_loss": self.log_loss_and_gradient,
-        }[loss](scores)
-
-    def hessian_product(self, scores, v, loss):
-        """The generalised Hessian of the mean loss called `loss`, times v."""
-        if loss == "log_loss":
-            return self.log_loss_hessian_product(scores, v)
-        return self.squared_hinge_hessian_product(scores, v)
-
 
 class _Tail:
     """For each threshold the sum over the values beyond it."""
@@ -139,7 +143,7 @@ class _Head:
         return np.append(0, np.cumsum(x[self.order]))[self.count]
 
 
-class DrawnPairs:
+class DrawnPairs(Pairs):
     """A list of pairs, repeats counted (twin of :class:`kernbench.ranking.DrawnPairs`)."""
 
     def __init__(self, first, second, n_samples):
@@ -178,3 +182,21 @@ class DrawnPairs:
         """The generalised Hessian of the mean squared hinge at `scores`, times v."""
         v = checked_scores(v, self.n_samples, name="v")
         return self._sum_up(2 * (self._excess(scores) > 0) * (v[self.second] - v[self.first]))
+
+    def log_loss(self, scores):
+        """Mean of log(1 + exp(-(a_i - b_j)))."""
+        return LogLoss.value(self._margins(scores)).mean()
+
+    def log_loss_and_gradient(self, scores):
+        """The mean logistic loss and its gradient with respect to the scores."""
+        margins = self._margins(scores)
+        return LogLoss.value(margins).mean(), self._sum_up(-LogLoss.slope(margins))
+
+    def log_loss_hessian_product(self, scores, v):
+        """The Hessian of the mean logistic loss at `scores`, times v."""
+        v, margins = checked_scores(v, self.n_samples, name="v"), self._margins(scores)
+        return self._sum_up(expit(margins) * expit(-margins) * (v[self.second] - v[self.first]))
+
+    def _margins(self, scores):
+        s = checked_scores(scores, self.n_samples)
+        return s[self.first] - s[self.second]

@@ -1,8 +1,8 @@
-"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j)))."""
+"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(f(x_i) - f(x_j))."""
 
 import numpy as np
 
-from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.losses.pairwise import HINGE, LOG_LOSS, PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
 from kernbench.problems.draws import stratified_sample
 from kernbench.problems.margin_problem import require_number
 from kernbench.ranking.checks import binary_problem
@@ -23,7 +23,7 @@ class PairwiseProblem(Risk):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j.
-    loss : {"hinge", "squared_hinge"}
+    loss : {"hinge", "squared_hinge", "log_loss"}
     n_pairs : int, optional
         Draw so many pairs and look at these only; all pairs by default.
     balanced : bool
@@ -34,13 +34,11 @@ class PairwiseProblem(Risk):
         The losses that the solver knows.
     """
 
-    at_zero = 1.0  # every pair is one margin short
-
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
                  offered=PAIRWISE_LOSSES):  # fmt: skip
         self.design, self.n = design, design.n_samples
         self.alpha = require_number("alpha", alpha, positive=True)
-        self.loss, self.squared = loss, require_loss(loss, offered) == SQUARED_HINGE
+        self.loss = require_loss(loss, offered)
         if np.shape(y) != (self.n,):
             raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
         self.positive, self.weights = binary_problem(y, weights)
@@ -54,9 +52,14 @@ class PairwiseProblem(Risk):
         else:
             self.pairs = DrawnPairs(*self.drawn, self.n)
 
+    @property
+    def at_zero(self):
+        """The risk where all scores are 0: every pair is one margin short."""
+        return np.log(2) if self.loss == LOG_LOSS else 1.0
+
     def smoothed(self):
-        """Return the risk with the hinge's kink rounded; a squared hinge has none."""
-        return SmoothedPairs(self.pairs, self.positive, self.squared)
+        """Return the risk with the hinge's kink rounded; the other losses have none."""
+        return SmoothedPairs(self.pairs, self.positive, self.loss)
 
     @property
     def centred_by(self):
@@ -65,28 +68,28 @@ class PairwiseProblem(Risk):
 
     def risk(self, scores):
         """Return the mean loss at these scores and its (sub)gradient with respect to them."""
-        if self.squared:
-            return self.pairs.squared_hinge_loss_and_gradient(scores)
-        return self.pairs.hinge_loss_and_subgradient(scores)
+        return self.pairs.value_and_subgradient(scores, self.loss)
 
     def density(self, scores):
         """Return how many pairs each sample has at the margin: the weights h of the Hessian, at least 0, shape (n,).
 
         The change of the gradient when all positive scores move, by a fifth of the spread of the scores; this finite
-        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of the
-        squared loss is taken, which weights all samples of a class equally.
+        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of a loss
+        with a second derivative there is taken (of the squared loss for hinges), which weights all samples of a class
+        equally.
         """
         members = self.positive, ~self.positive
         width = 0.2 * np.sqrt(sum(np.var(scores[m]) for m in members))
         if width > 0:
             move = width * self.positive
             return np.abs(self.risk(scores - move)[1] - self.risk(scores + move)[1]) / (2 * width)
-        return 2 * np.abs(self.risk(np.zeros(self.n))[1]) / (2 if self.squared else 1)
+        slope_to_curvature = {HINGE: 2.0, SQUARED_HINGE: 1.0, LOG_LOSS: 0.5}
+        return slope_to_curvature[self.loss] * np.abs(self.risk(np.zeros(self.n))[1])
 
     def settings(self):
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
         n_pairs = 0 if self.drawn is None else len(self.drawn[0])
-        return np.array([self.alpha, self.squared, n_pairs, self.balanced])
+        return np.array([self.alpha, PAIRWISE_LOSSES.index(self.loss), n_pairs, self.balanced])
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
@@ -100,7 +103,7 @@ class PairwiseProblem(Risk):
         """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
         part = object.__new__(PairwiseProblem)
         part.design, part.n, part.alpha = design, len(indices), self.alpha
-        part.loss, part.squared, part.balanced = self.loss, self.squared, self.balanced
+        part.loss, part.balanced = self.loss, self.balanced
         part.positive = self.positive[indices]
         part.weights = None if self.weights is None else self.weights[indices]
         part.drawn = None
@@ -117,7 +120,7 @@ class PairwiseProblem(Risk):
 
 
 class SmoothedPairs:
-    """The mean over pairs of the hinge with its kink rounded over a width `mu`, or of the squared hinge.
+    """The mean over pairs of the hinge with its kink rounded over a width `mu`, or of a smooth loss.
 
     With the margin m = s_i - s_j,
 
@@ -128,23 +131,24 @@ class SmoothedPairs:
 
     mu = None
 
-    def __init__(self, pairs, positive, squared):
-        self.pairs, self.positive, self.squared = pairs, positive, squared
+    def __init__(self, pairs, positive, loss):
+        self.pairs, self.positive, self.loss = pairs, positive, loss
 
     def evaluate(self, scores):
         """Return value and gradient, and the offset of the cut of the risk with these slopes."""
         self.scores = scores
-        value, g = self.pairs.squared_hinge_loss_and_gradient(scores)
-        if self.squared:
+        if self.loss != HINGE:
+            value, g = self.pairs.value_and_subgradient(scores, self.loss)
             return value, g, value - g @ scores
+        value, g = self.pairs.squared_hinge_loss_and_gradient(scores)
         beyond, h = self.pairs.squared_hinge_loss_and_gradient(scores + self.mu * self.positive)
         g = (g - h) / (2 * self.mu)
         return (value - beyond) / (2 * self.mu), g, -g[self.positive].sum()
 
     def hessian_product(self, v):
         """The second derivative at the last scores, times v."""
+        if self.loss != HINGE:
+            return self.pairs.hessian_product(self.scores, v, self.loss)
         product = self.pairs.squared_hinge_hessian_product(self.scores, v)
-        if self.squared:
-            return product
         beyond = self.scores + self.mu * self.positive
         return (product - self.pairs.squared_hinge_hessian_product(beyond, v)) / (2 * self.mu)

@@ -20,18 +20,23 @@ class RankedRange(RankedLoss):
         self.weights = np.ones(self.n_samples) if weights is None else weights
         self.low, self.high = range_of(ranked_range, self.weights.sum())
 
-    def _part(self, scores, mass):
+    def _rank(self, scores, mass):
+        """The margins or residuals, and the normalised share of each in the highest losses that weigh `mass`.
+
+        Losses rise as the margin falls, or with the size of the residual: these rank them exactly.
+        """
         argument = self.y * scores if self.of_margin else scores - self.y
-        losses = self.loss.value(argument)
+        key = -argument if self.of_margin else np.abs(argument)
+        return argument, top_shares(key, self.weights, mass) / (self.high - self.low)
+
+    def _part(self, scores, mass):
+        argument, shares = self._rank(scores, mass)
         slopes = self.loss.slope(argument) * (self.y if self.of_margin else 1.0)
-        shares = top_shares(losses, self.weights, mass) / (self.high - self.low)
-        return float(shares @ losses), shares * slopes
+        return float(shares @ self.loss.value(argument)), shares * slopes
 
     def hessian_product(self, scores, v):
         """The generalised Hessian of the upper part at `scores`, times v; smooth losses only."""
-        scores = checked_scores(scores, self.n_samples)
-        argument = self.y * scores if self.of_margin else scores - self.y
-        shares = top_shares(self.loss.value(argument), self.weights, self.high) / (self.high - self.low)
+        argument, shares = self._rank(checked_scores(scores, self.n_samples), self.high)
         return shares * curvature(self.loss.name, argument) * checked_scores(v, self.n_samples, name="v")
 
 

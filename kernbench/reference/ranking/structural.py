@@ -45,7 +45,7 @@ class StructuralBound(RankedLoss):
             here = slice(k, k + BLOCK)
             gain = b - a[here, None]
             early = top * (gain > 0)
-            late = np.where(gain > -1, both, top)
+            late = np.where(b > a[here, None] - 1, both, top)
             values = [np.sum(early * gain, axis=1), np.sum(late * gain + (late - top), axis=1)]
             taken = np.where((values[1] > values[0])[:, None], late, early)
             share = w[here] / (w.sum() * (mass - self.low))

@@ -36,7 +36,7 @@ cdef class Descent:
     cdef double[::1] x, scores, g, element, slopes
     cdef double[::1] mean, best_coef, history
 
-    losses = ("hinge", "squared_hinge")
+    losses = ("hinge", "squared_hinge", "log_loss")
     granularity = 1
     first_check = PATIENCE
 
@@ -175,7 +175,7 @@ cdef class Descent:
         cdef double[::1] scores
         cdef double risk
         if not np.any(coef):
-            return 1.0      # every pair is one margin short
+            return self.problem.at_zero
         scores = self.design.scores(coef)
         risk = self.problem.risk(&scores[0], NULL)
         refuse_nan(risk)
@@ -209,7 +209,7 @@ cdef class Gradient(Descent):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of them); by
         default over all pairs.
@@ -267,7 +267,7 @@ cdef class Adamax(Descent):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of them); by
         default over all pairs.

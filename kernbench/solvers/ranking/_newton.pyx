@@ -1,4 +1,4 @@
-"""Truncated Newton for the ROC-SVM with the squared hinge (Chapelle and Keerthi 2010; Lee and Lin 2014).
+"""Truncated Newton for the ROC-SVM with a smooth loss (Chapelle and Keerthi 2010; Lee and Lin 2014).
 
 An iteration costs two products with the data per conjugate gradient step, which sorts nothing, and two evaluations of
 the risk or so.
@@ -43,7 +43,7 @@ cdef class Newton:
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j. All equal by default.
-    loss : {"squared_hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
     n_pairs : int, optional
         Draw so many pairs once and minimise over these; by default over all pairs.
     balanced : bool, default=False
@@ -85,7 +85,7 @@ cdef class Newton:
     # a trial point, or what conjugate gradients need: an element of H is followed by its scores
     cdef double[::1] next_coef, next_scores, step, moved, residual, z, z_scores, p, p_scores, product, curved
 
-    losses = ("squared_hinge",)
+    losses = ("squared_hinge", "log_loss")
     granularity = 1
     first_check = None
 
@@ -278,7 +278,7 @@ cdef class Newton:
         if self.begun:
             return self.value
         if not np.any(self.coef):
-            return 1.0      # every pair is one margin short
+            return self.problem.at_zero
         cdef double[::1] scores = self.design.scores(self.coef)
         return self._value_at(&self.coef[0], &scores[0])
 

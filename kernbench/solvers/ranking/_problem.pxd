@@ -5,7 +5,8 @@ from kernbench.solvers.bundle._risk cimport Risk, SmoothedRisk
 
 
 cdef class PairwiseProblem(Risk):
-    cdef readonly bint squared, balanced
+    cdef readonly int code               # of the loss (losses.margin)
+    cdef readonly bint balanced
     cdef readonly object loss, drawn
     cdef Pairs pairs
     cdef const unsigned char[::1] mask   # `positive`
@@ -13,7 +14,7 @@ cdef class PairwiseProblem(Risk):
 
 
 cdef class SmoothedPairs(SmoothedRisk):
-    cdef bint squared
+    cdef int code
     cdef Pairs pairs, narrower           # `narrower` ranks scores with the margin 1 - mu
     cdef const unsigned char[::1] mask
     cdef double[::1] shifted, slopes     # of `narrower`

@@ -1,8 +1,9 @@
-"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j))), checked."""
+"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(f(x_i) - f(x_j)), checked."""
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, log, sqrt
 from libc.stdlib cimport free
 
+from kernbench.losses._margin cimport KB_HINGE, KB_LOG_LOSS, KB_SQUARED_HINGE
 from kernbench.kernels.engine._engine cimport allocate
 from kernbench.solvers.design._design cimport Design, dot
 from kernbench.solvers.bundle._risk cimport SmoothedRisk, refuse_nan
@@ -10,7 +11,7 @@ from kernbench.solvers.bundle._risk cimport SmoothedRisk, refuse_nan
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.losses.pairwise import PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
 from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
 from kernbench.ranking.checks import binary_problem
 from kernbench.problems.draws import stratified_sample
@@ -28,7 +29,7 @@ cdef class PairwiseProblem(Risk):
         Regularisation, > 0.
     weights : array-like of shape (n_samples,), optional
         The pair (i, j) weighs w_i w_j.
-    loss : {"hinge", "squared_hinge"}
+    loss : {"hinge", "squared_hinge", "log_loss"}
     n_pairs : int, optional
         Draw so many pairs and look at these only; all pairs by default.
     balanced : bool
@@ -43,7 +44,7 @@ cdef class PairwiseProblem(Risk):
                  offered=PAIRWISE_LOSSES):
         self.design, self.n = design, design.n_samples
         self.alpha = require_number("alpha", alpha, positive=True)
-        self.loss, self.squared = loss, require_loss(loss, offered) == SQUARED_HINGE
+        self.loss, self.code = require_loss(loss, offered), PAIRWISE_LOSSES.index(loss)
         if np.shape(y) != (self.n,):
             raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
         self.positive, self.weights = binary_problem(y, weights)
@@ -54,7 +55,7 @@ cdef class PairwiseProblem(Risk):
 
     def _pair_up(self):
         self.mask = self.centred_by = self.positive.view(np.uint8)
-        self.at_zero = 1.0      # every pair is one margin short
+        self.at_zero = log(2.0) if self.code == KB_LOG_LOSS else 1.0    # every pair is one margin short
         self.pairs = self._new_pairs()
 
     def _new_pairs(self):
@@ -63,19 +64,19 @@ cdef class PairwiseProblem(Risk):
         return DrawnPairs(*self.drawn, self.n)
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
-        if self.squared:
-            return self.pairs.squared_hinge(scores, gradient)
-        return self.pairs.hinge(scores, gradient)
+        return self.pairs.value(self.code, scores, gradient)
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
         """How many pairs each sample has at the margin: the weights h of the Hessian, at least 0.
 
         The change of the gradient when all positive scores move, by a fifth of the spread of the scores; this finite
-        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of the
-        squared loss is taken, which weights all samples of a class equally.
+        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of a loss
+        with a second derivative there is taken (of the squared loss for hinges), which weights all samples of a class
+        equally.
         """
         cdef:
             Py_ssize_t i, n = self.n
+            double slope_to_curvature = 2.0 if self.code == KB_HINGE else 1.0 if self.code == KB_SQUARED_HINGE else 0.5
             double width = 0.2 * sqrt(self._variance(scores, 0) + self._variance(scores, 1)), shift, value
             double *moved = <double *> allocate(n * sizeof(double))
             double *below = NULL
@@ -95,7 +96,7 @@ cdef class PairwiseProblem(Risk):
                     moved[i] = 0.0
                 value = self.risk(moved, h)
                 for i in range(n):
-                    h[i] = fabs(h[i]) * (1.0 if self.squared else 2.0)
+                    h[i] = fabs(h[i]) * slope_to_curvature
         finally:
             free(moved)
             free(below)
@@ -116,11 +117,11 @@ cdef class PairwiseProblem(Risk):
         return total / count
 
     def smoothed(self):
-        """Return the risk with the hinge's kink rounded; a squared hinge has none."""
+        """Return the risk with the hinge's kink rounded; the other losses have none."""
         cdef SmoothedPairs smooth = SmoothedPairs.__new__(SmoothedPairs)
-        smooth.n, smooth.squared, smooth.mask = self.n, self.squared, self.mask
+        smooth.n, smooth.code, smooth.mask = self.n, self.code, self.mask
         smooth.pairs = self._new_pairs()
-        if not self.squared:
+        if self.code == KB_HINGE:
             smooth.narrower = self._new_pairs()
             smooth.shifted, smooth.slopes = np.empty(self.n), np.empty(self.n)
         return smooth
@@ -128,7 +129,7 @@ cdef class PairwiseProblem(Risk):
     def settings(self):
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
         n_pairs = 0 if self.drawn is None else len(self.drawn[0])
-        return np.array([self.alpha, self.squared, n_pairs, self.balanced])
+        return np.array([self.alpha, self.code, n_pairs, self.balanced])
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
@@ -142,7 +143,7 @@ cdef class PairwiseProblem(Risk):
         """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
         cdef PairwiseProblem part = PairwiseProblem.__new__(PairwiseProblem)
         part.design, part.n, part.alpha = design, len(indices), self.alpha
-        part.loss, part.squared, part.balanced = self.loss, self.squared, self.balanced
+        part.loss, part.code, part.balanced = self.loss, self.code, self.balanced
         part.positive = self.positive[indices]
         part.weights = None if self.weights is None else self.weights[indices]
         if self.drawn is not None:
@@ -156,7 +157,7 @@ cdef class PairwiseProblem(Risk):
 
 
 cdef class SmoothedPairs(SmoothedRisk):
-    """The mean over pairs of the hinge with its kink rounded, or of the squared hinge. With the margin m = s_i - s_j
+    """The mean over pairs of the hinge with its kink rounded, or of a smooth loss. With the margin m = s_i - s_j
 
         max over 0 <= p <= 1 of  p (1 - m) - mu p^2 / 2  =  ((1 - m)_+^2 - (1 - mu - m)_+^2) / (2 mu),
 
@@ -165,13 +166,13 @@ cdef class SmoothedPairs(SmoothedRisk):
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double value = self.pairs.squared_hinge(scores, gradient)
-        if self.squared:
+        cdef double value = self.pairs.value(KB_SQUARED_HINGE if self.code == KB_HINGE else self.code, scores, gradient)
+        if self.code != KB_HINGE:
             self.offset = value - dot(gradient, scores, self.n)
             return value
         for i in range(self.n):
             self.shifted[i] = scores[i] + self.mu * self.mask[i]
-        value -= self.narrower.squared_hinge(&self.shifted[0], &self.slopes[0])
+        value -= self.narrower.value(KB_SQUARED_HINGE, &self.shifted[0], &self.slopes[0])
         self.offset = 0.0     # the mean of p
         for i in range(self.n):
             gradient[i] = (gradient[i] - self.slopes[i]) / (2.0 * self.mu)
@@ -182,7 +183,7 @@ cdef class SmoothedPairs(SmoothedRisk):
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
         cdef Py_ssize_t i
         self.pairs.hessian_product(v, product)
-        if self.squared:
+        if self.code != KB_HINGE:
             return
         self.narrower.hessian_product(v, &self.slopes[0])
         for i in range(self.n):
