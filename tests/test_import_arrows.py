@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "features": SAVING | {"features"},
     "losses": KERNELS | {"losses"},
     "problems": KERNELS | {"losses", "ranking", "problems"},
-    "ranking": KERNELS | {"ranking"},
+    "ranking": KERNELS | {"losses", "ranking"},
     "metrics": KERNELS | {"ranking"},
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,

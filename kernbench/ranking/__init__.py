@@ -12,14 +12,20 @@ loss needs no pairs at all (:func:`squared_loss_and_gradient`, :func:`squared_he
 """
 
 from kernbench.ranking._pairs import AllPairs, DrawnPairs
+from kernbench.ranking._window import RankedRange, StructuralBound, WindowPairs
 from kernbench.ranking.drawing import draw_pairs
 from kernbench.ranking.moments import difference_moments, squared_hessian_product, squared_loss_and_gradient
+from kernbench.ranking.window import window_of
 
 __all__ = [
     "AllPairs",
     "DrawnPairs",
+    "RankedRange",
+    "StructuralBound",
+    "WindowPairs",
     "difference_moments",
     "draw_pairs",
     "squared_hessian_product",
     "squared_loss_and_gradient",
+    "window_of",
 ]

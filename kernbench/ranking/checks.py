@@ -40,6 +40,31 @@ def binary_problem(y, sample_weight=None):
     return positive, in_units_of_the_classes(weights, positive)
 
 
+def ranked_targets(y, of_margin, sample_weight=None):
+    """Return the targets in float64 and the weights, or None for none, of a list of losses that are ranked.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, -1 or +1, or a boolean mask of the positives, for a loss of a margin; real numbers otherwise.
+    of_margin : bool
+    sample_weight : array-like of shape (n,), optional
+        At least 0, not all 0.
+    """
+    y = np.asarray(y)
+    if y.ndim != 1 or len(y) == 0:
+        raise ValueError(f"y must be one-dimensional and not empty, got shape {y.shape}")
+    if of_margin and y.dtype == bool:
+        y = np.where(y, 1.0, -1.0)
+    y = checked_scores(y, len(y), name="y")
+    if of_margin and not np.all(np.abs(y) == 1):
+        raise ValueError("y must hold the labels -1 and +1, or be a boolean mask of the positives")
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(y))
+    if weights is not None and not weights.any():
+        raise ValueError("no sample has a weight above 0")
+    return y, weights
+
+
 def in_units_of_the_classes(weights, positive):
     """Return weights divided by a power of two in each class: the largest then lies in [1/2, 1).
 

@@ -106,6 +106,34 @@ def rank(design_of):
     return make
 
 
+# What a problem of these kinds is made from beyond the data: a range that leaves out both ends.
+RANGES = {
+    "partial-auc": {"fpr_range": (0.1, 0.6)},
+    "ranked-range": {"ranked_range": (4.0, 30.0)},
+    "auc-margin": {},
+}
+
+
+@pytest.fixture(scope="session")
+def windowed(design_of):
+    """A function ``windowed(entry, twin, problem, **options)`` that returns a solver of one of the kinds in `RANGES`.
+
+    The problems are those of `ranking`.
+    """
+
+    def make(entry, twin, problem, **options):
+        options = {
+            "alpha": 0.01,
+            "random_state": 0,
+            "weights": problem.weights,
+            **RANGES[entry.problem],
+            **options,
+        }
+        return entry.load(twin)(design_of(problem, twin), problem.y, **options)
+
+    return make
+
+
 @pytest.fixture(scope="session")
 def linear():
     """A function ``linear(entry, twin, problem, **options)`` that returns a solver on explicit features.

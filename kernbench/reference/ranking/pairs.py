@@ -7,8 +7,12 @@ up to m_j.
 """
 
 import numpy as np
+from scipy.special import expit
 
+from kernbench.losses.margin import LogLoss
 from kernbench.ranking.checks import binary_problem, checked_pairs, checked_scores
+
+BLOCK = 256  # positives whose pairs are looked at together
 
 
 class AllPairs:
@@ -66,6 +70,51 @@ class AllPairs:
         of_positives = 2 * self.w * (tail.sums(self.v) * x - tail.sums(self.v * z))
         of_negatives = 2 * self.v * (head.sums(self.w) * z - head.sums(self.w * x))
         return self._in_order_of_samples(of_positives, of_negatives)
+
+    def log_loss(self, scores):
+        """Mean of log(1 + exp(-(a_i - b_j)))."""
+        return self.log_loss_and_gradient(scores)[0]
+
+    def log_loss_and_gradient(self, scores):
+        """The mean logistic loss and its gradient with respect to the scores, pair by pair."""
+        loss, gradient = 0.0, np.zeros(self.n_samples)
+        for members, w, margins in self._margins(scores):
+            loss += w @ LogLoss.value(margins) @ self.v
+            slopes = LogLoss.slope(margins)
+            gradient[members] = w * (slopes @ self.v)
+            gradient[self.negatives] -= self.v * (w @ slopes)
+        return loss / self.total, gradient / self.total
+
+    def log_loss_hessian_product(self, scores, v):
+        """The Hessian of the mean logistic loss at `scores`, times v."""
+        v = checked_scores(v, self.n_samples, name="v")
+        product = np.zeros(self.n_samples)
+        for members, w, margins in self._margins(scores):
+            curved = expit(margins) * expit(-margins) * (v[members][:, None] - v[self.negatives])
+            product[members] = w * (curved @ self.v)
+            product[self.negatives] -= self.v * (w @ curved)
+        return product / self.total
+
+    def _margins(self, scores):
+        """Yield some positives after the other: their indices, weights and margins a_i - b_j, a row for each."""
+        s = checked_scores(scores, self.n_samples)
+        for k in range(0, self.n_positive, BLOCK):
+            members = self.positives[k : k + BLOCK]
+            yield members, self.w[k : k + BLOCK], s[members][:, None] - s[self.negatives]
+
+    def value_and_subgradient(self, scores, loss):
+        """The mean loss called `loss`, and a subgradient of it."""
+        return {
+            "hinge": self.hinge_loss_and_subgradient,
+            "squared_hinge": self.squared_hinge_loss_and_gradient,
+            "log_loss": self.log_loss_and_gradient,
+        }[loss](scores)
+
+    def hessian_product(self, scores, v, loss):
+        """The generalised Hessian of the mean loss called `loss`, times v."""
+        if loss == "log_loss":
+            return self.log_loss_hessian_product(scores, v)
+        return self.squared_hinge_hessian_product(scores, v)
 
 
 class _Tail:
