@@ -85,18 +85,19 @@ def split_for_threshold(model, rows, seed):
     return hold_out(rows, "threshold_on", model.threshold_on, seed)
 
 
-def hold_out(rows, name, share, seed):
+def hold_out(rows, name, share, seed, *, stratified=True):
     """Draw rows to be left out of a fit.
 
     Parameters
     ----------
     rows : Rows
-        Of two classes.
     name : str
         Of the parameter that asks for it.
     share : float
-        Of each class; at least one row, and not all.
+        Of each class, or of all rows; at least one row, and not all.
     seed : int
+    stratified : bool, default=True
+        Whether the rows are of two classes.
 
     Returns
     -------
@@ -104,7 +105,8 @@ def hold_out(rows, name, share, seed):
     """
     rng = np.random.default_rng(seed)
     held = np.zeros(len(rows.y), dtype=bool)
-    for members in (np.flatnonzero(rows.positive), np.flatnonzero(~rows.positive)):
+    parts = (rows.positive, ~rows.positive) if stratified else (~held,)
+    for members in map(np.flatnonzero, parts):
         if len(members) < 2:
             raise ValueError(
                 f"{name}={share:g} cannot hold out rows of a class that has one row only: leave {name} at its default"

@@ -12,7 +12,7 @@ from kernbench.estimators.fit.fitted_state import (
     require,
 )
 from kernbench.estimators.fit.training_data import check_weights
-from kernbench.estimators.ranking.parameters import check_threshold
+from kernbench.estimators.ranking.parameters import DEFAULT_CHOICE, check_threshold
 from kernbench.estimators.ranking.space import KINDS, Space
 from kernbench.estimators.ranking.threshold import intercept_for
 from kernbench.kernels import blocks
@@ -91,6 +91,8 @@ class SpaceModel:
     The estimator has the parameter ``kernel`` and, when fitted, ``kernel_``, ``dtype_``, ``features_``,
     ``feature_map_`` and ``intercept_``.
     """
+
+    _default_landmarks = DEFAULT_CHOICE
 
     def _scores(self, X):
         """Return f(x) + intercept of the rows of X, checked here."""

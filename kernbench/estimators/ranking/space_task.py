@@ -108,6 +108,7 @@ class SpaceTask(Task):
         return design.n_kernel_evaluations if n_of_the_map is None else -n_of_the_map
 
     def describe(self, model, solution):
+        self.described = solution
         set_space(model, self.space)
         set_function(model, solution.coef, self.rows.X, self.rows.indices)
 
