@@ -1,0 +1,134 @@
+"""Batches of pairs and of one list of losses, and the stochastic subgradients of Algorithm 1.
+
+Scale-free form: subgradients are means over the batch, not sums over all pairs. With l the number of the largest
+losses that count and N the length of the list, `share` is l/N; u are weights divided by their mean.
+"""
+
+import numpy as np
+
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.pools import PAIR_LOSSES, THRESHOLDS, ListPool, PairPools
+from kernbench.validation.numbers import check_name
+
+CLEARANCE = 1e-9  # relative, of an exact threshold from the values below
+
+
+def draw(u, n):
+    """Return len(u) different indices below n: the first steps of the shuffle of Fisher and Yates."""
+    moved, drawn = {}, []
+    for k, number in enumerate(u):
+        r = min(k + int(number * (n - k)), n - 1)
+        drawn.append(moved.get(r, r))
+        moved[r] = moved.get(k, k)
+    return np.array(drawn, dtype=np.intp)
+
+
+class PairBatches:
+    """Batches of positives and negatives, for sums over pairs of l(a_i - b_j) with the l largest b_j.
+
+    Parameters
+    ----------
+    design, y, weights, fpr_range, ranks, n_positive, n_negative
+        See :class:`kernbench.problems.pools.PairPools`.
+    loss : str
+    thresholds : {"exact", "stochastic"}
+        "exact": all positives share one threshold tau of the scores b_j, instead of one of the losses each,
+        lambda_i = l(a_i - tau).
+    """
+
+    def __init__(self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"):
+        self.design, self.loss = design, margin_loss(loss, PAIR_LOSSES)
+        self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
+        self.pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)
+        self.n_thresholds = 1 if self.one_threshold else self.pools.positives.size
+
+    def draw(self, u):
+        """Return the places in their pools of I positives and J negatives."""
+        first, second = self.pools.positives, self.pools.negatives
+        return draw(u[: first.batch], first.size), draw(u[first.batch :], second.size)
+
+    def scores(self, batch, v):
+        """Return rows, scores and weights of the positives and of the negatives of a batch."""
+        for pool, places in zip((self.pools.positives, self.pools.negatives), batch):
+            X = self.design.rows(pool.rows[places])
+            yield X, X @ v, pool.weights[places]
+
+    def subgradients(self, batch, v, lam, share):
+        """Return G, the subgradient in v; Gl, those in the thresholds; and the thresholds that they belong to."""
+        (Xi, a, ui), (Xj, b, uj) = self.scores(batch, v)
+        Z = a[:, None] - b[None, :]
+        if self.one_threshold:
+            touched = np.zeros(1, dtype=np.intp)
+            A = np.broadcast_to(b > lam[0], Z.shape)
+            Gl = share - np.mean(uj * (b > lam[0]))
+        else:
+            touched = batch[0]
+            A = self.loss.value(Z) > lam[touched][:, None]
+            Gl = share - np.mean(A * uj, axis=1)
+        S = A * self.loss.slope(Z) * ui[:, None] * uj / Z.size
+        G = Xi.T @ S.sum(axis=1) - Xj.T @ S.sum(axis=0)
+        return G, Gl, touched
+
+    def exact_threshold(self, scores, share):
+        """Return a score that the share of the highest negatives lies above."""
+        pool = self.pools.negatives
+        return upper_quantile(scores[pool.rows], pool.weights, share)
+
+
+class ListBatches:
+    """Batches of samples, for the sum of the l largest of one list of losses.
+
+    Parameters
+    ----------
+    design, y, weights, ranked_range, batch_size
+        See :class:`kernbench.problems.pools.ListPool`.
+    loss : str
+    """
+
+    n_thresholds = 1
+
+    def __init__(self, design, y, weights, loss, ranked_range, batch_size):
+        self.pools = ListPool(design, y, weights, loss, ranked_range, batch_size)
+        self.design, self.loss, self.y = design, self.pools.loss, self.pools.y
+
+    def losses(self, rows, scores):
+        """Return the losses of samples, and their slopes in the scores."""
+        y = self.y[rows]
+        if self.pools.of_margin:
+            return self.loss.value(y * scores), y * self.loss.slope(y * scores)
+        return self.loss.value(scores - y), self.loss.slope(scores - y)
+
+    def draw(self, u):
+        """Return the places in the pool of J samples."""
+        return draw(u, self.pools.pool.size)
+
+    def subgradients(self, batch, v, lam, share):
+        """Return G, the subgradient in v; Gl, that in the threshold; and the threshold's index."""
+        pool, touched = self.pools.pool, np.zeros(1, dtype=np.intp)
+        rows, u = pool.rows[batch], pool.weights[batch]
+        X = self.design.rows(rows)
+        s, slopes = self.losses(rows, X @ v)
+        A = s > lam[0]
+        G = X.T @ (A * u * slopes) / len(batch)
+        return G, share - np.mean(A * u), touched
+
+    def exact_threshold(self, scores, share):
+        """Return a loss that the share of the largest losses lies above."""
+        pool = self.pools.pool
+        return upper_quantile(self.losses(pool.rows, scores[pool.rows])[0], pool.weights, share)
+
+
+def upper_quantile(values, weights, share):
+    """Return a value above which `share` of the whole weight lies, or what whole samples of it there are.
+
+    It lies between two samples; far enough from the lower one for rounding not to matter.
+    """
+    if share >= 1.0:
+        return -np.inf
+    order = np.argsort(-values)
+    beyond = np.cumsum(weights[order]) > share * len(values) * (1 + 1e-12)
+    if not beyond.any():
+        return -np.inf
+    k = np.argmax(beyond)
+    value, last = values[order[k]], values[order[k - 1]] if k else -np.inf
+    return max(0.5 * (value + last), value + CLEARANCE * max(1.0, abs(value)))

@@ -1,0 +1,193 @@
+"""Approximate gradient descent on the Moreau smoothing of a ranged sum: AGD-SBCD, and AGD for one list of losses.
+
+Yao, Lin, Yang, "Large-scale Optimization of Partial AUC in a Range of False Positive Rates", Algorithms 1 to 3. The
+objective is a difference f^n - f^m of convex functions; prox_l(w) = argmin_v f^l(v) + |v - w|^2 / (2 mu), and
+(prox_m(w) - prox_n(w)) / mu is the gradient of the difference of their Moreau envelopes. Both are approximated by a
+run of SBCD. The regulariser belongs to f^n.
+
+Scale-free form: all is divided by the number of pairs P N (or by the length M of the list), so that mu' = mu P N and
+gamma' = gamma P N are numbers that do not grow with the data.
+"""
+
+from kernbench.solvers.ranking.stochastic._base cimport Ranged
+from kernbench.solvers.ranking.stochastic._batches cimport Batches, ListBatches, PairBatches
+from kernbench.solvers.ranking.stochastic._sbcd cimport SBCD
+
+import numpy as np
+
+from kernbench.problems.margin_problem import require_number
+from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
+from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.validation.numbers import check_flag
+
+
+cdef class AGD(Ranged):
+    """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs."""
+
+    cdef SBCD low, high
+    cdef bint shared
+    cdef double mu, gamma
+    cdef double[::1] v_m, v_n
+
+    def _set_up_agd(self, window, Batches batches, *, alpha, mu, gamma, shared_batches, **settings):
+        check_flag("shared_batches", shared_batches)
+        self.mu = require_number("mu", mu, positive=True)
+        self.gamma = require_number("gamma", gamma, positive=True)
+        self.shared = shared_batches
+        pools, d = batches.pools, batches.design.n_coef
+        self.low = SBCD(batches, pools.low, 1.0 / mu, 0.0)
+        # alpha/2 |v|^2 + f^n / (n - m): times the width of the range, as the rest is divided by P N
+        self.high = SBCD(batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low))
+        self.runs = [("low", self.low), ("high", self.high)]
+        self.v_m, self.v_n = np.zeros(d), np.zeros(d)
+        self._set_up_ranged(window, batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma,
+                            shared_batches, **settings)
+
+    cdef int _step(self, const double *u) except -1 nogil:
+        cdef Py_ssize_t k
+        cdef double eta, theta
+        cdef long long T
+        self._schedule(&eta, &theta, &T)
+        if self.t == 0:
+            self.low.begin(&self.w[0], NULL)
+            self.high.begin(&self.w[0], NULL)
+            if self.exact:
+                self._score(&self.w[0])
+                self._find_threshold(self.low)
+                self._find_threshold(self.high)
+        self.batches.draw(u)
+        self._step_of(self.high, eta, theta)
+        if self.low.share > 0.0:
+            if not self.shared:
+                self.batches.draw(u + self.batches.size)
+            self._step_of(self.low, eta, theta)
+        self.t += 1
+        if self.t == T:
+            self.high.end(T, &self.v_n[0])
+            if self.low.share > 0.0:
+                self.low.end(T, &self.v_m[0])
+            else:
+                self.v_m[:] = self.w       # prox_0 is the identity
+            self._end_stage(&self.v_n[0])
+            for k in range(self.w.shape[0]):
+                self.w[k] -= self.gamma / self.mu * (self.v_m[k] - self.v_n[k])
+        return 0
+
+    def _current(self):
+        if self.stage == 0 and self.t > 0:
+            return np.asarray(self.high.v_sum) / self.t
+        return self.ended
+
+
+cdef class AGDSBCD(AGD):
+    """AGD-SBCD for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
+
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1).
+    Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
+    copies in expectation. `solution` is v_n of the last outer iteration that has ended, the point that the theory
+    is about; before the first has ended, the mean of its iterates so far.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, at least 0.
+    weights : array-like of shape (n_samples,), optional
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+    ranks : (int, int), optional
+        The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
+    tol : float, default=1e-3
+        Not used by the solver itself: `check` is given its tolerance.
+    random_state : None, int, RandomState or Generator
+        Draws the seed of the run, and the run one uniform number per sample of a batch.
+    initial : Solution, optional
+        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        default normal numbers of standard deviation 0.01: zero would be a critical point.
+    mu : float, default=1000.0
+        The paper's mu' = mu P N: strength of the smoothing.
+    gamma : float, default=2000.0
+        The paper's gamma' = gamma P N: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
+    step : float, default=1.0
+        The paper's c.
+    inner_steps : int, default=50
+        T_0.
+    n_positive, n_negative : int, default=100
+        The paper's I and J: samples in a batch.
+    thresholds : {"exact", "stochastic"}, default="exact"
+        "stochastic" is Algorithm 1: a lambda for each positive, 0 at first, that follows its subgradients.
+        "exact" replaces them by one threshold of the negatives' scores, computed by a pass over the data when an
+        outer iteration begins, and followed from there by the same steps.
+    shared_batches : bool, default=True
+        Whether both runs use the same batches; False draws and reads twice as many samples.
+    """
+
+    losses = PAIR_LOSSES
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, n_positive=100,
+                 n_negative=100, thresholds="exact", shared_batches=True):
+        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
+        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
+        self._set_up_agd(window, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+                         thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
+                         initial=initial)
+
+
+cdef class RankedRangeAGD(AGD):
+    """AGD for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list: Algorithm 3.
+
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = theta_k = step / (k + 1).
+    Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
+    copies in expectation. `solution` is v_n of the last outer iteration that has ended, the point that the theory
+    is about; before the first has ended, the mean of its iterates so far.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1; numbers for a loss of a regression.
+    alpha : float
+        Regularisation, at least 0.
+    weights : array-like of shape (n_samples,), optional
+    loss : str, default="log_loss"
+        One of `losses`.
+    ranked_range : (float, float)
+        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    tol : float, default=1e-3
+        Not used by the solver itself: `check` is given its tolerance.
+    random_state : None, int, RandomState or Generator
+        Draws the seed of the run, and the run one uniform number per sample of a batch.
+    initial : Solution, optional
+        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        default normal numbers of standard deviation 0.01.
+    mu : float, default=1000.0
+        The paper's mu' = mu M: strength of the smoothing.
+    gamma : float, default=2000.0
+        The paper's gamma' = gamma M: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
+    step : float, default=1.0
+        The paper's c.
+    inner_steps : int, default=50
+        T_0, the paper's C.
+    batch_size : int, default=100
+        The paper's J.
+    thresholds : {"exact", "stochastic"}, default="exact"
+        "stochastic" is Algorithm 3: lambda is 0 at first and follows its subgradients. "exact" computes it by a
+        pass over the data when an outer iteration begins, and lets it follow them from there.
+    shared_batches : bool, default=True
+        Whether both runs use the same batches; False draws and reads twice as many samples.
+    """
+
+    losses = LIST_LOSSES
+
+    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
+                 initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, batch_size=100, thresholds="exact",
+                 shared_batches=True):
+        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
+        window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
+        self._set_up_agd(window, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+                         thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
+                         initial=initial)

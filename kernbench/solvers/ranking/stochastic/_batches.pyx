@@ -1,0 +1,229 @@
+"""Batches without replacement, and the stochastic subgradients of Algorithm 1 at their rows.
+
+Scale-free form: subgradients are means over the batch, not sums over all pairs. With l the number of the largest
+losses that count and N the length of the list, `share` is l/N; u are weights divided by their mean. A pair counts where
+its loss exceeds lambda_i, that is where b_j exceeds a score (`kb_score_threshold`): no loss need be evaluated.
+"""
+
+from libc.math cimport INFINITY, fabs, isfinite
+
+from kernbench.losses._margin cimport margin_slope, margin_value
+from kernbench.ranking._order cimport INDEX_BITS
+from kernbench.solvers.linear._rows cimport row_add, row_dot
+
+import numpy as np
+
+from kernbench.losses.margin import margin_loss
+from kernbench.problems.pools import PAIR_LOSSES, THRESHOLDS, ListPool, PairPools
+from kernbench.ranking._order import ScoreOrder
+from kernbench.validation.numbers import check_name
+
+cdef extern from "_pair_slopes.h" nogil:
+    enum:
+        LANES "KB_LANES"
+    void sum_pairs "kb_pair_sums"(int loss, Py_ssize_t n_i, Py_ssize_t n_j, const double *a, const double *b, double *p,
+                                  double *q, const double *tau, const double *u_i, const double *u_j, double *row,
+                                  double *count, double *col)
+    double score_threshold "kb_score_threshold"(int loss, double a, double lam)
+
+cdef extern from "_regression.h" nogil:
+    double regression_value "kb_regression_value"(int loss, double residual)
+    double regression_slope "kb_regression_slope"(int loss, double residual)
+
+cdef double CLEARANCE = 1e-9   # relative, of an exact threshold from the values below
+
+
+cdef class PoolDraws:
+    """Draws from a `kernbench.problems.pools.Pool`: the first steps of the shuffle of Fisher and Yates, then undone,
+    so that a batch depends on its random numbers only."""
+
+    def __init__(self, pool):
+        self.size, self.batch = pool.size, pool.batch
+        self.rows = pool.rows.astype(np.int32)
+        self.weights = None if np.all(pool.weights == 1.0) else pool.weights
+        self.order, self.swapped = np.arange(pool.size, dtype=np.int32), np.empty(pool.batch, dtype=np.int32)
+
+    cdef void draw(self, const double *u, Py_ssize_t *places, Py_ssize_t *rows, double *weights) noexcept nogil:
+        cdef Py_ssize_t k, r, n = self.size
+        cdef int32_t place
+        for k in range(self.batch):
+            r = min(k + <Py_ssize_t> (u[k] * (n - k)), n - 1)
+            place = self.order[r]
+            self.order[r] = self.order[k]
+            self.order[k] = place
+            self.swapped[k] = <int32_t> r
+            places[k] = place
+            rows[k] = self.rows[place]
+            weights[k] = 1.0 if self.weights is None else self.weights[place]
+        for k in range(self.batch - 1, -1, -1):
+            r = self.swapped[k]
+            place = self.order[k]
+            self.order[k] = self.order[r]
+            self.order[r] = place
+
+
+cdef class Batches:
+    """Base of the batches of pairs and of one list."""
+
+    def _set_up(self, FeatureDesign design, pools, mask):
+        self.design, self.pools, self.size = design, pools, pools.batch
+        self.rows, self.places = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
+        self.scores, self.u, self.coef = np.empty(self.size), np.empty(self.size), np.empty(self.size)
+        self.all_weights, self.order = np.zeros(design.n_samples), ScoreOrder(mask)
+
+    def _rank_among(self, pool):
+        """Let exact thresholds be those of this pool."""
+        np.asarray(self.all_weights)[pool.rows] = pool.weights
+        self.n_ranked = pool.size
+
+    cdef void draw(self, const double *u) noexcept nogil:
+        pass
+
+    cdef bint score(self, const double *v) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double total = 0.0
+        for k in range(self.size):
+            self.scores[k] = row_dot(self.design, self.rows[k], v)
+            total += self.scores[k]
+        return isfinite(total)
+
+    cdef void add_rows(self, double size, double *v) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.size):
+            if self.coef[k] != 0.0:
+                row_add(self.design, self.rows[k], size * self.coef[k], v)
+
+    cdef void subgradients(self, const double *lam, double share, double *slopes) noexcept nogil:
+        pass
+
+    cdef Py_ssize_t touched(self, Py_ssize_t k) noexcept nogil:
+        return self.places[k] if self.n_thresholds > 1 else 0
+
+    cdef bint rank(self, const double *scores) noexcept nogil:
+        return self.order.sort(scores, 0.0)
+
+    cdef double exact_threshold(self, double share) noexcept nogil:
+        """A value between that of the sample at which the weight of the larger ones exceeds `share` of the whole, and
+        the next above it; far enough from the former for rounding not to matter."""
+        cdef Py_ssize_t k, i
+        cdef double above = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, last = -INFINITY
+        if share >= 1.0:
+            return -INFINITY
+        for k in range(self.design.n_samples - 1, -1, -1):
+            i = self.order.records[k].tag & INDEX_BITS
+            if self.all_weights[i] == 0.0:
+                continue
+            above += self.all_weights[i]
+            value = self.order.records[k].z
+            if above > limit:
+                return max(0.5 * (value + last), value + CLEARANCE * max(1.0, fabs(value)))
+            last = value
+        return -INFINITY
+
+
+cdef class PairBatches(Batches):
+    """Batches of positives and negatives, for sums over pairs of l(a_i - b_j) with the l largest b_j.
+
+    Parameters
+    ----------
+    design, y, weights, fpr_range, ranks, n_positive, n_negative
+        See :class:`kernbench.problems.pools.PairPools`.
+    loss : str
+    thresholds : {"exact", "stochastic"}
+        "exact": all positives share one threshold of the scores b_j, instead of one of the losses each.
+    """
+
+    def __init__(self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"):
+        self.loss = margin_loss(loss, PAIR_LOSSES).code
+        self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
+        pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)
+        self._set_up(design, pools, np.asarray(y) == 1)
+        self.positives, self.negatives = PoolDraws(pools.positives), PoolDraws(pools.negatives)
+        self._rank_among(pools.negatives)
+        self.n_thresholds = 1 if self.one_threshold else self.positives.size
+        n_i, n_j = self.positives.batch, self.negatives.batch
+        self.n_touched = 1 if self.one_threshold else n_i
+        self.p, self.tau, self.row, self.count = (np.empty(n_i) for _ in range(4))
+        self.b, self.u_j, self.q, self.col = (np.empty(n_j + LANES) for _ in range(4))
+        self.chosen = np.empty(n_j, dtype=np.intp)
+
+    cdef void draw(self, const double *u) noexcept nogil:
+        cdef Py_ssize_t n_i = self.positives.batch
+        self.positives.draw(u, &self.places[0], &self.rows[0], &self.u[0])
+        self.negatives.draw(u + n_i, &self.places[n_i], &self.rows[n_i], &self.u[n_i])
+
+    cdef void subgradients(self, const double *lam, double share, double *slopes) noexcept nogil:
+        cdef Py_ssize_t i, j, n_i = self.positives.batch, n_j = self.negatives.batch, n_chosen = 0
+        cdef double above = 0.0
+        for j in range(n_j):
+            if not self.one_threshold or self.scores[n_i + j] > lam[0]:
+                self.chosen[n_chosen] = j
+                self.b[n_chosen], self.u_j[n_chosen] = self.scores[n_i + j], self.u[n_i + j]
+                n_chosen += 1
+                above += self.u[n_i + j]
+        for i in range(n_i):
+            self.tau[i] = (-INFINITY if self.one_threshold
+                           else score_threshold(self.loss, self.scores[i], lam[self.places[i]]))
+        self.pair_sums(n_chosen, 1.0 / (n_i * n_j))
+        if self.one_threshold:
+            slopes[0] = share - above / n_j
+        else:
+            for i in range(n_i):
+                slopes[i] = share - self.count[i] / n_j
+
+    cdef void pair_sums(self, Py_ssize_t n_chosen, double scale) noexcept nogil:
+        """`coef` = scale * the sums over the pairs with the chosen negatives, above the thresholds `tau`."""
+        cdef Py_ssize_t i, j, n_i = self.positives.batch, n_j = self.negatives.batch
+        cdef Py_ssize_t padded = (n_chosen + LANES - 1) // LANES * LANES
+        for j in range(n_chosen, padded):
+            self.b[j], self.u_j[j] = -INFINITY, 0.0
+        sum_pairs(self.loss, n_i, padded, &self.scores[0], &self.b[0], &self.p[0], &self.q[0], &self.tau[0], &self.u[0],
+                  &self.u_j[0], &self.row[0], &self.count[0], &self.col[0])
+        for i in range(n_i):
+            self.coef[i] = -scale * self.u[i] * self.row[i]
+        for j in range(n_j):
+            self.coef[n_i + j] = 0.0
+        for j in range(n_chosen):
+            self.coef[n_i + self.chosen[j]] = scale * self.u_j[j] * self.col[j]
+
+
+cdef class ListBatches(Batches):
+    """Batches of samples, for the sum of the l largest of one list of losses.
+
+    Parameters
+    ----------
+    design, y, weights, loss, ranked_range, batch_size
+        See :class:`kernbench.problems.pools.ListPool`.
+    """
+
+    def __init__(self, design, y, weights, loss, ranked_range, batch_size):
+        pools = ListPool(design, y, weights, loss, ranked_range, batch_size)
+        self.loss, self.of_margin, self.y = pools.loss.code, pools.of_margin, pools.y
+        self._set_up(design, pools, np.zeros(design.n_samples, dtype=bool))
+        self.pool = PoolDraws(pools.pool)
+        self._rank_among(pools.pool)
+        self.n_thresholds = self.n_touched = 1
+        self.losses = np.empty(design.n_samples)
+
+    cdef void draw(self, const double *u) noexcept nogil:
+        self.pool.draw(u, &self.places[0], &self.rows[0], &self.u[0])
+
+    cdef void subgradients(self, const double *lam, double share, double *slopes) noexcept nogil:
+        cdef Py_ssize_t k, n = self.size
+        cdef double above = 0.0, y, s
+        for k in range(n):
+            y, s, self.coef[k] = self.y[self.rows[k]], self.scores[k], 0.0
+            if self._value(y, s) > lam[0]:
+                above += self.u[k]
+                self.coef[k] = self.u[k] / n * (y * margin_slope(self.loss, y * s) if self.of_margin
+                                                else regression_slope(self.loss, s - y))
+        slopes[0] = share - above / n
+
+    cdef double _value(self, double y, double s) noexcept nogil:
+        return margin_value(self.loss, y * s) if self.of_margin else regression_value(self.loss, s - y)
+
+    cdef bint rank(self, const double *scores) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.design.n_samples):
+            self.losses[i] = self._value(self.y[i], scores[i])
+        return self.order.sort(&self.losses[0], 0.0)

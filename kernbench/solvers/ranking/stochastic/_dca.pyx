@@ -1,0 +1,234 @@
+"""DCA for ranged sums, with and without a proximal term: Algorithm 4 of Yao, Lin and Yang.
+
+Hu, Ying, Wang, Lyu, "Learning by Minimizing the Sum of Ranked Range", NeurIPS 2020, extended to pairs; the proximal
+term as in Wen, Chen, Pong, Comput. Optim. Appl. 69 (2018). An outer iteration linearises f^m at w_k, by a full
+subgradient xi, and minimises f^n(w) - <xi, w> + L/2 |w - w_k|^2 by a run of SBCD, from w_k, whose last iterate is
+w_{k+1}. All is divided by the number of pairs P N (or by the length M of the list).
+"""
+
+from kernbench.solvers.ranking.stochastic._base cimport Ranged
+from kernbench.solvers.ranking.stochastic._batches cimport Batches, ListBatches, PairBatches
+from kernbench.solvers.ranking.stochastic._sbcd cimport SBCD
+
+import numpy as np
+
+from kernbench.problems.margin_problem import require_number
+from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
+from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.validation.numbers import check_name
+
+
+cdef class DCABase(Ranged):
+    """Algorithm 4; one iteration is one step of SBCD."""
+
+    cdef SBCD run
+    cdef bint constant
+    cdef double low, width
+    cdef double[::1] xi, slopes
+
+    def _set_up_dca(self, window, Batches batches, *, alpha, schedule, proximal=0.0, **settings):
+        self.constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
+        pools = batches.pools
+        self.low, self.width = pools.low, pools.high - pools.low
+        self.run = SBCD(batches, pools.high, proximal, require_number("alpha", alpha) * self.width)
+        self.runs = [("high", self.run)]
+        self.xi, self.slopes = np.empty(batches.design.n_coef), np.empty(batches.design.n_samples)
+        self._set_up_ranged(window, batches, alpha, pools.batch, proximal, self.constant, **settings)
+
+    cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil:
+        if self.constant:
+            eta[0] = theta[0] = self.step_size
+            T[0] = self.inner_steps
+        else:
+            Ranged._schedule(self, eta, theta, T)
+
+    cdef int _step(self, const double *u) except -1 nogil:
+        cdef double eta, theta
+        cdef long long T
+        self._schedule(&eta, &theta, &T)
+        if self.t == 0:
+            self._linearise()
+        self.batches.draw(u)
+        self._step_of(self.run, eta, theta)
+        self.t += 1
+        if self.t == T:
+            self._end_stage(&self.run.v[0])
+            self.w[:] = self.run.v
+        return 0
+
+    cdef int _linearise(self) except -1 nogil:
+        cdef Py_ssize_t k
+        cdef const double *linear = NULL
+        if self.exact or self.low > 0.0:
+            self._score(&self.w[0])
+        if self.exact:
+            self._find_threshold(self.run)
+        if self.low > 0.0:
+            self.window.lower(&self.scores[0], &self.slopes[0])
+            self.design.gather_up(&self.slopes[0], &self.xi[0])
+            self.n_inner_products += self.design.n_samples
+            for k in range(self.xi.shape[0]):
+                self.xi[k] *= self.width
+            linear = &self.xi[0]
+        self.run.begin(&self.w[0], linear)
+        return 0
+
+    def _current(self):
+        return self.run.v if self.t else self.ended
+
+
+cdef class DCA(DCABase):
+    """DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
+
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1).
+    Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
+    copies in expectation. `solution` is the last iterate.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, at least 0.
+    weights : array-like of shape (n_samples,), optional
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+    ranks : (int, int), optional
+        The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
+    tol : float, default=1e-3
+        Not used by the solver itself: `check` is given its tolerance.
+    random_state : None, int, RandomState or Generator
+        Draws the seed of the run, and the run one uniform number per sample of a batch.
+    initial : Solution, optional
+        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        default normal numbers of standard deviation 0.01: zero would be a critical point.
+    step : float, default=1.0
+        The paper's c.
+    inner_steps : int, default=100
+        T_0, the paper's C.
+    schedule : {"decreasing", "constant"}, default="decreasing"
+        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+    n_positive, n_negative : int, default=100
+        The paper's I and J: samples in a batch.
+    thresholds : {"exact", "stochastic"}, default="exact"
+        "stochastic" is Algorithm 1: a lambda for each positive, 0 at first, that follows its subgradients.
+        "exact" replaces them by one threshold of the negatives' scores, computed by a pass over the data when an
+        outer iteration begins, and followed from there by the same steps.
+    """
+
+    losses = PAIR_LOSSES
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
+                 random_state=None, initial=None, step=1.0, inner_steps=100, schedule="decreasing", n_positive=100,
+                 n_negative=100, thresholds="exact"):
+        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
+        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
+        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+                         thresholds=thresholds, random_state=random_state, initial=initial)
+
+
+cdef class ProximalDCA(DCABase):
+    """Proximal DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
+
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1), the
+    proximal term in closed form. Batches are uniform draws without replacement; weights multiply the terms of their
+    sums, so that weight k is k copies in expectation. `solution` is the last iterate.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1.
+    alpha : float
+        Regularisation, at least 0.
+    weights : array-like of shape (n_samples,), optional
+    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+    ranks : (int, int), optional
+        The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
+    tol : float, default=1e-3
+        Not used by the solver itself: `check` is given its tolerance.
+    random_state : None, int, RandomState or Generator
+        Draws the seed of the run, and the run one uniform number per sample of a batch.
+    initial : Solution, optional
+        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        default normal numbers of standard deviation 0.01: zero would be a critical point.
+    proximal : float, default=1e-3
+        The paper's L / (P N): weight of |w - w_k|^2 / 2.
+    step : float, default=1.0
+        The paper's c.
+    inner_steps : int, default=100
+        T_0, the paper's C.
+    schedule : {"decreasing", "constant"}, default="decreasing"
+        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+    n_positive, n_negative : int, default=100
+        The paper's I and J: samples in a batch.
+    thresholds : {"exact", "stochastic"}, default="exact"
+        "stochastic" is Algorithm 1: a lambda for each positive, 0 at first, that follows its subgradients.
+        "exact" replaces them by one threshold of the negatives' scores, computed by a pass over the data when an
+        outer iteration begins, and followed from there by the same steps.
+    """
+
+    losses = PAIR_LOSSES
+
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
+                 random_state=None, initial=None, proximal=1e-3, step=1.0, inner_steps=100, schedule="decreasing",
+                 n_positive=100, n_negative=100, thresholds="exact"):
+        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
+        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
+        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+                         proximal=require_number("proximal", proximal), thresholds=thresholds,
+                         random_state=random_state, initial=initial)
+
+
+cdef class RankedRangeDCA(DCABase):
+    """DCA for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list.
+
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = theta_k = step / (k + 1).
+    Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
+    copies in expectation. `solution` is the last iterate.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array-like of shape (n_samples,)
+        Labels, -1 or +1; numbers for a loss of a regression.
+    alpha : float
+        Regularisation, at least 0.
+    weights : array-like of shape (n_samples,), optional
+    loss : str, default="log_loss"
+        One of `losses`.
+    ranked_range : (float, float)
+        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    tol : float, default=1e-3
+        Not used by the solver itself: `check` is given its tolerance.
+    random_state : None, int, RandomState or Generator
+        Draws the seed of the run, and the run one uniform number per sample of a batch.
+    initial : Solution, optional
+        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        default normal numbers of standard deviation 0.01.
+    step : float, default=1.0
+        The paper's c.
+    inner_steps : int, default=100
+        T_0, the paper's C; with `schedule` "constant" 2,000 to 3,000 in the paper.
+    schedule : {"decreasing", "constant"}, default="decreasing"
+        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+    batch_size : int, default=100
+        The paper's J.
+    thresholds : {"exact", "stochastic"}, default="exact"
+        "stochastic": lambda is 0 at first and follows its subgradients. "exact" computes it by a pass over the data
+        when an outer iteration begins, and lets it follow them from there.
+    """
+
+    losses = LIST_LOSSES
+
+    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
+                 initial=None, step=1.0, inner_steps=100, schedule="decreasing", batch_size=100,
+                 thresholds="exact"):
+        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
+        window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
+        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+                         thresholds=thresholds, random_state=random_state, initial=initial)
