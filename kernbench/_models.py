@@ -20,8 +20,8 @@ class Model:
     address : str
         ``"module:Class"``.
     task : {"classify", "rank", "regress", "novelty", "ratio", "transform"}
-        What it learns: labels; an order of two classes; numbers; what is unlike the training rows; the ratio of two
-        densities; features of a kernel.
+        What it learns: labels; a ranking of two classes; numbers; outliers; the ratio of two densities; features of a
+        kernel.
     """
 
     name: str

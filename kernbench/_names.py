@@ -1,15 +1,15 @@
-"""Names that people type: find the one they meant."""
+"""Things with a name: found, or an error message that suggests the nearest name."""
 
 from difflib import get_close_matches
 
 
 def unknown_name(what, given, known):
-    """Return the sentence that refuses `given` and says the nearest name.
+    """Return an error message for the unknown name `given` that suggests the nearest known one.
 
     Parameters
     ----------
     what : str
-        What the name stands for, such as ``"solver"``.
+        What is named, such as ``"solver"``.
     given : object
         What was typed.
     known : iterable of str
@@ -25,3 +25,17 @@ def unknown_name(what, given, known):
     near = get_close_matches(str(given).lower(), spelled, n=1, cutoff=0.5)
     hint = f"; did you mean {spelled[near[0]]!r}?" if near else "."
     return f"unknown {what} {given!r}{hint} Known: {', '.join(known)}."
+
+
+def find(what, name, items):
+    """Return the first of `items` with this ``name``.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message suggests the nearest name.
+    """
+    for item in items:
+        if item.name == name:
+            return item
+    raise ValueError(unknown_name(what, name, [item.name for item in items]))

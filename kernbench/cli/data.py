@@ -51,7 +51,7 @@ def fetch_command(names):
     from kernbench.datasets import describe, fetch
 
     for name in names:
-        describe(name)  # raises for a wrong name before anything is downloaded
+        describe(name)  # raises for an unknown name before anything is downloaded
     for name in names:
         with stderr().status(f"fetching {name}"):
             paths = fetch(name)

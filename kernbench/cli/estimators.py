@@ -6,13 +6,14 @@ import re
 from kernbench._models import ESTIMATORS
 from kernbench._names import unknown_name
 
-TASKS = ("classify", "rank", "regress")  # those that a file of examples with labels is enough for
+TASKS = ("classify", "rank", "regress")  # tasks for which a file of examples with labels suffices
 NAMES = {model.name.lower(): model for model in ESTIMATORS if model.task in TASKS}
 OWN = ("callback", "verbose")  # parameters that the command line sets itself
 
 
 def find(name):
-    """Return the entry of the estimator called `name`; raise ValueError, which suggests the nearest, without one."""
+    """Return the entry of the estimator called `name`; raise ValueError, which suggests the nearest, if there is
+    none."""
     if name.lower() not in NAMES:
         raise ValueError(unknown_name("estimator", name, NAMES))
     return NAMES[name.lower()]
@@ -30,7 +31,7 @@ def summary(estimator):
 
 
 def check_parameters(model):
-    """Raise ValueError for parameters that are wrong whatever the data are; the fit checks the others."""
+    """Raise ValueError for parameters that are invalid for any data; the fit checks the others."""
     from kernbench._random import generator_of
 
     generator_of(model.random_state)

@@ -1,4 +1,4 @@
-"""``--set name=value``: values as Python writes them, names that exist."""
+"""``--set name=value``: values as Python literals, names of existing parameters."""
 
 import ast
 
@@ -9,7 +9,7 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def parse_value(text):
-    """Return `text` as a Python literal (number, True, None, list, …) if it is one, else as it is.
+    """Return `text` as a Python literal (number, True, None, list, …) if it is one, else unchanged.
 
     >>> parse_value("1e-3"), parse_value("rbf"), parse_value("none")
     (0.001, 'rbf', None)

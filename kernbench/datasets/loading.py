@@ -4,11 +4,11 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.datasets.base import Dataset, array_checksum
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.files.locate import check_files, locate
 from kernbench.datasets.files.remote import combined_checksum
 from kernbench.datasets.registry import DATASETS, get
 from kernbench.datasets.splits import random_indices, stratified_indices
+from kernbench.validation.numbers import check_number
 
 
 def load(name, n_train=None, n_test=None, seed=0, **options):
@@ -53,8 +53,8 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
             raise ValueError(f"unknown option {option!r}: {name} has no options but n_train, n_test and seed")
     for what, asked, least in (("n_train", n_train, 2), ("n_test", n_test, 1)):
         if asked is not None:
-            require_number(what, asked, at_least=least, whole=True)
-    require_number("seed", seed, at_least=0, whole=True)
+            check_number(what, asked, at_least=least, whole=True)
+    check_number("seed", seed, at_least=0, whole=True)
     # Two streams, so that a learning curve over n_train keeps one test set.
     streams = np.random.default_rng([0, seed]), np.random.default_rng([1, 0 if entry.common_test else seed])
     options = {**entry.options, **options}

@@ -1,6 +1,6 @@
 """The list of data sets; each module of builders declares its own entries."""
 
-from kernbench._names import unknown_name
+from kernbench._names import find
 from kernbench.datasets.generated import census, clusters, dense, known_auc, text
 from kernbench.datasets.real import bank, images, libsvm, molecules, tables, tables_small
 
@@ -21,7 +21,4 @@ DATASETS = (
 
 def get(name):
     """Return the entry called `name`, or raise ValueError with the nearest name."""
-    for entry in DATASETS:
-        if entry.name == name:
-            return entry
-    raise ValueError(unknown_name("data set", name, [entry.name for entry in DATASETS]))
+    return find("data set", name, DATASETS)

@@ -10,8 +10,8 @@
       solver_data.py   kernel rows and designs;  solver.py  solvers on them
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings
-      parameters.py  training_data.py  kernel.py    checks of the arguments; the kernel that they mean
-      fitted_state.py  checks of models that come out of files
+      parameters.py  training_data.py  kernel.py    checks of the arguments; the kernel object
+      fitted_state.py  checks of models read from files
     svm/           KernelSVC, LinearSVC, closed_form_limit
       kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py
       expansion.py     prediction from support vectors
@@ -22,8 +22,8 @@
       scores.py        prediction, threshold.py
       stream.py        ROCSVC.partial_fit
 
-An estimator consists of its parameters and docstring, a task, and prediction: ``fit`` makes the task of its arguments
-and hands it to `fit.path.fit_task`.
+An estimator consists of its parameters and docstring, a task, and prediction: ``fit`` makes a task of its arguments and
+passes it to `fit.path.fit_task`.
 """
 
 from kernbench.estimators.ranking.roc_svc import ROCSVC

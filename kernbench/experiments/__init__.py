@@ -9,53 +9,13 @@
     registry.py    … listed here
     run/           cells, their processes, their records; ``run()``
 
-An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that
-declares ``EXPERIMENT``, and its line in `registry`. Declarations name whatever computes as ``"module:function"``
-and import nothing that does.
+An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that declares
+``EXPERIMENT``, and its line in `registry`. Declarations refer to code as ``"module:function"`` and do not import it.
 """
 
-from kernbench.experiments.declare import (
-    Axis,
-    Bound,
-    Claim,
-    Contours,
-    CrossTable,
-    Curves,
-    Experiment,
-    HeatMap,
-    Marks,
-    Method,
-    Metric,
-    MetricTable,
-    PaperNumber,
-    Profiles,
-    Quantity,
-    Recommendation,
-    Scale,
-    Setting,
-)
+from kernbench.experiments import declare
+from kernbench.experiments.declare import *  # noqa: F403
 from kernbench.experiments.registry import EXPERIMENTS, get, names
 
-__all__ = [
-    "EXPERIMENTS",
-    "Axis",
-    "Bound",
-    "Claim",
-    "Contours",
-    "CrossTable",
-    "Curves",
-    "Experiment",
-    "HeatMap",
-    "Marks",
-    "Method",
-    "Metric",
-    "MetricTable",
-    "PaperNumber",
-    "Profiles",
-    "Quantity",
-    "Recommendation",
-    "Scale",
-    "Setting",
-    "get",
-    "names",
-]
+__all__ = ["EXPERIMENTS", "get", "names"]
+__all__ += declare.__all__

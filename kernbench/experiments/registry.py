@@ -1,7 +1,7 @@
-"""Every experiment, listed once: the module whose ``EXPERIMENT`` declares it."""
+"""The list of experiments: modules whose ``EXPERIMENT`` declares one."""
 
 from kernbench._lazy import load
-from kernbench._names import unknown_name
+from kernbench._names import find
 
 EXPERIMENTS = tuple(
     load(f"kernbench.experiments.{module}:EXPERIMENT")
@@ -27,14 +27,5 @@ def names():
 
 
 def get(name):
-    """Return the experiment called `name`.
-
-    Raises
-    ------
-    ValueError
-        If there is none; the message says the nearest name.
-    """
-    for experiment in EXPERIMENTS:
-        if experiment.name == name:
-            return experiment
-    raise ValueError(unknown_name("experiment", name, names()))
+    """Return the experiment called `name`; raise ValueError, with the nearest name, if there is none."""
+    return find("experiment", name, EXPERIMENTS)

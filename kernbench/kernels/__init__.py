@@ -1,14 +1,14 @@
 """Kernels k(x, z): what they compute, and how blocks, rows and products of them are computed fast.
 
-* what a kernel is, sums and products of kernels: :mod:`~kernbench.kernels.base`; each family in a module of its own
+* the base class, sums and products of kernels: :mod:`~kernbench.kernels.base`; each family in a module of its own
   (`shift_invariant`, `inner_product`, `histogram`, `skewed`, `semigroup`, `custom`), all of them listed in
   :mod:`~kernbench.kernels.functions`;
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;
-* :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches behind a bounded cache, counted;
+* :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches, with a bounded cache and counters;
 * :mod:`~kernbench.kernels.engine.prepared` -- rows as the engine takes them: lifted, centred (``centre``), scaled,
   laid out;
-* :mod:`~kernbench.kernels.engine.engines` -- which engine computes what. ``_engine`` shares tiles out over threads;
+* :mod:`~kernbench.kernels.engine.engines` -- which engine computes what. ``_engine`` distributes tiles over threads;
   ``_gemm_engine``, ``_coordinates_engine``, ``_sparse_engine`` and ``_combined_engine`` compute them, with the loops of
   ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per feature) and ``_tiles.h`` (the rest). Matérn
   kernels of any order have a table (``matern_table``).

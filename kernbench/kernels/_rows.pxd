@@ -1,4 +1,4 @@
-# Rows of a training kernel matrix, in batches, behind a bounded cache.
+# Rows of a training kernel matrix, in batches, with a bounded cache.
 
 from kernbench.kernels.engine._engine cimport Engine
 
@@ -9,13 +9,13 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t capacity    # rows the cache holds, and the largest batch `fetch` takes
     cdef readonly long long n_evaluations, n_cached
     cdef readonly bint single, can_restrict
-    cdef readonly bint cheap             # values cost less to compute than to keep
+    cdef readonly bint cheap             # values are cheaper to compute than to cache
     cdef object operand, pool
     cdef Engine engine
     cdef Py_ssize_t pool_bytes, row_bytes, n_used
     cdef char *base
-    cdef bint reserved                   # rows were given slots but not yet computed
-    cdef bint in_place                   # a precomputed matrix in the right type: its rows are where they are
+    cdef bint reserved                   # slots were assigned to rows that are not yet computed
+    cdef bint in_place                   # a precomputed matrix of the right type: its rows are used in place
     cdef Py_ssize_t[::1] slot_of         # slot of a row, or -1
     cdef Py_ssize_t[::1] owner           # row of a slot, or -1
     cdef Py_ssize_t[::1] newer, older    # the order of last use, a ring through slot `capacity`

@@ -1,7 +1,7 @@
-"""Rows of a training kernel matrix: asked for in batches, kept in a least-recently-used cache of bounded size.
+"""Rows of a training kernel matrix, in batches, with a least-recently-used cache of bounded size.
 
-A batch of rows costs one pass of the engine, a tenth of asking for them one by one; so solvers that know what they
-will need ask ahead. Values computed and values found in the cache are counted apart.
+A batch of rows costs one pass of the engine, a tenth of the same rows one by one; so solvers that know which rows they
+will need request them in advance. Computed and cached values are counted separately.
 """
 
 from libc.stdlib cimport free
@@ -19,7 +19,7 @@ from kernbench.kernels.threads import single_threaded_blas
 
 DEFAULT_CACHE_BYTES = 500_000_000
 
-# Multiply-adds per value up to which steps compute their rows anew, a tile at a time. Kept values go to main memory and
+# Multiply-adds per value up to which steps recompute their rows, a tile at a time. Kept values go to main memory and
 # back, the first time to pages that the system has to clear; that takes as long as some hundred multiply-adds.
 CHEAP_WORK = 80
 
@@ -37,7 +37,7 @@ cdef class KernelRows:
         For a precomputed kernel the (n, n) matrix itself.
     kernel : Kernel
     cache_bytes : int, default=500_000_000
-        Upper bound of the cache. At least two rows are kept whatever it says.
+        Upper bound of the cache; at least two rows are always kept.
     dtype : {float32, float64}, default=float32
         Precision of the rows.
 
@@ -51,7 +51,7 @@ cdef class KernelRows:
     capacity : int
         Rows the cache can hold.
     cheap : bool
-        Few features or stored entries per row: :meth:`step` is faster than a cache.
+        Whether rows have so few features or stored entries that :meth:`step` is faster than a cache.
     """
 
     def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32):
@@ -79,7 +79,7 @@ cdef class KernelRows:
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
         if not self.in_place and self.pool is None:
-            # Large enough for any later restriction; untouched pages cost nothing, and NumPy asks for huge ones.
+            # Large enough for any later restriction; untouched pages cost nothing, and NumPy requests huge pages.
             size = max(self.capacity * self.row_bytes, min(self.pool_bytes, n * self.row_bytes))
             self.pool = np.empty(size + 64, dtype=np.uint8)
             self.base = <char *> <size_t> self.pool.ctypes.data
@@ -153,7 +153,7 @@ cdef class KernelRows:
         return 0
 
     cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1:
-        """rows[q][0 : m] = K(members[q], members): from cached rows where there are any, else computed."""
+        """rows[q][0 : m] = K(members[q], members): from cached rows if possible, else computed."""
         cdef:
             Py_ssize_t m = members.shape[0], q, r, k, n_missing = 0, item = self.engine.item
             Py_ssize_t[::1] missing = np.empty(m, dtype=np.intp)
@@ -221,7 +221,7 @@ cdef class KernelRows:
         return slot
 
     def restrict(self, const Py_ssize_t[::1] keep):
-        """Look at a subset of the rows and columns only, renumbered in the order of `keep` (ascending).
+        """Restrict to a subset of the rows and columns, renumbered in the order of `keep` (ascending).
 
         Cached rows of the subset are kept, compacted to its columns; they take less memory, so more of them fit.
         """
@@ -259,7 +259,7 @@ cdef class KernelRows:
             moved[slot] = target
             target += 1
         self._use((<Operand> self.engine.X).take(np.asarray(keep)))
-        # Link the survivors again, oldest first.
+        # Link the remaining rows again, oldest first.
         slot = old_newer[old_capacity]
         while slot != old_capacity:
             if moved[slot] >= 0:
@@ -271,14 +271,14 @@ cdef class KernelRows:
         self.n_used = target
 
     def release(self):
-        """Look at all rows again, with an empty cache."""
+        """Return to all rows, with an empty cache."""
         if self.n_rows != self.operand.n_rows:
             self._use(self.operand)
 
     # --- for Python ----------------------------------------------------------------------------------------------
 
     def batch(self, indices):
-        """Return the rows `indices` as a fresh array of shape (m, n_rows), through the cache."""
+        """Return the rows `indices` as a new array of shape (m, n_rows), through the cache."""
         cdef:
             const Py_ssize_t[::1] wanted = self._checked(indices, self.n_rows)
             Py_ssize_t m = wanted.shape[0], first = 0, count, q
@@ -323,7 +323,7 @@ cdef class KernelRows:
         rows, columns : array-like of int
         a : array-like of shape (len(columns),)
         count : bool, default=True
-            Count the values as evaluations; False for what serves only to report.
+            Count the values as evaluations; False for values used only in reports.
         """
         n = (<Operand> self.operand).n_rows
         rows, columns = self._checked(rows, n), self._checked(columns, n)
@@ -333,12 +333,12 @@ cdef class KernelRows:
         return self._product(self.operand, rows, columns, a)
 
     def step(self, columns, a):
-        """Return K[:, columns] @ a over the rows now in play, float64, past the cache."""
+        """Return K[:, columns] @ a over the present rows, float64, bypassing the cache."""
         self.n_evaluations += self.n_rows * len(columns)
         return self._product(self.engine.X, np.arange(self.n_rows), columns, a)
 
     def matvec(self, a):
-        """Return K @ a, float64, shape (n_rows,); K is not stored, zeros of `a` cost nothing, nothing is counted."""
+        """Return K @ a, float64, shape (n_rows,), without storing K or counting; zeros of `a` cost nothing."""
         a = _checked_vector(a, self.n_rows)
         used = np.flatnonzero(a)
         return self._product(self.engine.X, np.arange(self.n_rows), used, a[used])
@@ -362,7 +362,7 @@ cdef class KernelRows:
         a = np.ascontiguousarray(a)
         with single_threaded_blas():
             if len(rows) >= len(columns):
-                # The longer side is swept past panels of the shorter one.
+                # Panels of the shorter side are multiplied by the longer one.
                 add_weighted_rows(make_engine(self.kernel, operand, X), columns, a, out)
                 return out
             Z = operand if np.array_equal(columns, everything) else operand.take(columns)
@@ -373,7 +373,7 @@ cdef class KernelRows:
         return np.ascontiguousarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
 
     def row_terms(self):
-        """Return the kernel's `row_terms` of all rows as they are held, for a Gaussian kernel half the squared norms."""
+        """Return the kernel's `row_terms` of all stored rows; for a Gaussian kernel half the squared norms."""
         return (<Operand> self.operand).prepared.terms
 
     @staticmethod

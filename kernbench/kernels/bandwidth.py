@@ -10,9 +10,9 @@ from kernbench._random import as_generator
 from kernbench.kernels.threads import single_threaded_blas
 
 MEDIAN_ROWS = 2000
-GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows are not filled up
+GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows stay sparse
 CHUNK_VALUES = 4_000_000
-ROUNDINGS = 8.0  # of the mean of equal entries, in units of the last place, at most
+ROUNDINGS = 8.0  # largest error of the mean of equal entries, in units of the last place
 METRICS = ("euclidean", "l1")
 
 
@@ -36,7 +36,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     -------
     float
         Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
-        even. 1 if the median is 0: half of the pairs are equal, and define no length.
+        even. 1 if the median is 0, since half of the pairs are equal.
     """
     if metric not in METRICS:
         raise ValueError(unknown_name("metric", metric, METRICS))
@@ -59,11 +59,11 @@ def _euclidean(X):
         X -= X.mean(axis=0)  # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     norms = np.asarray(squares.sum(axis=1)).ravel()
-    # Of the norms; below, rows are equal up to rounding.
+    # Relative to the norms; rows at a smaller distance are equal up to rounding.
     smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps
     pairs, height = [], max(1, CHUNK_VALUES // X.shape[0])
     for start in range(0, X.shape[0], height):
-        with single_threaded_blas():  # with more threads it rounds differently
+        with single_threaded_blas():  # its rounding depends on the number of threads
             products = X[start : start + height] @ X[start:].T
         products = products.toarray() if sparse.issparse(products) else products
         for i, row in enumerate(products, start):
@@ -86,7 +86,7 @@ def _manhattan(X):
 def scale(X):
     """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all equal.
 
-    A variance that rounding of the mean accounts for is 0 (scikit-learn takes it: 4e32 for entries of 0.1).
+    A variance within the rounding error of the mean counts as 0 (scikit-learn gives 4e32 for equal entries of 0.1).
 
     Parameters
     ----------
@@ -111,5 +111,5 @@ def scale(X):
 
 
 def is_spread(variance, mean):
-    """Whether a variance is more than rounding of the mean accounts for."""
+    """Whether a variance exceeds the rounding error of the mean."""
     return variance > (ROUNDINGS * np.finfo(float).eps * mean) ** 2

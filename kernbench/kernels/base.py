@@ -50,7 +50,7 @@ class Kernel:
     unit : float
         What lifted rows are divided by while they are still in float64.
     translation_invariant : bool
-        Lifted rows may be moved together: the engine puts the origin among them, so that rounding stays small.
+        Lifted rows may be shifted together: the engine centres them, so that rounding errors stay small.
     keeps_zeros : bool
         `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
     coordinatewise : bool
@@ -61,7 +61,7 @@ class Kernel:
     unit_rows : bool
         Prepared rows are scaled to length 1 each, instead of by `unit`.
     n_streams : int
-        How many numbers `streams` makes of one entry.
+        Number of values that `streams` returns for one entry.
     refuses_infinity : bool
         Prepared rows that leave the range of the precision raise an error; otherwise infinities are passed on.
     lower : float or None
@@ -102,7 +102,7 @@ class Kernel:
         return type(self).lift is not Kernel.lift
 
     def lift(self, values):
-        """Return the entries as the engine takes them, before `unit`: float64 in, float64 out, element by element."""
+        """Return the entries transformed for the engine, before `unit`: float64 in, float64 out, element by element."""
         return values
 
     def streams(self, values):
@@ -110,14 +110,14 @@ class Kernel:
         return (values,)
 
     def row_terms(self, rows, lengths):
-        """Return a number for each row that inner products (or sums over stored entries) are completed with, or None.
+        """Return a number for each row that completes inner products (or sums over stored entries), or None.
 
         Parameters
         ----------
         rows : ndarray or CSR matrix of shape (n, d)
             Prepared and rounded.
         lengths : ndarray of shape (n,), or None
-            What the rows were divided by, where the kernel has `unit_rows`.
+            What the rows were divided by, if the kernel has `unit_rows`.
         """
         return None if self.norm_factor is None else self.norm_factor * squared_norms(rows)
 
@@ -175,7 +175,7 @@ class Kernel:
         values = X.data if sparse.issparse(X) else X
         if lower is None or values.size == 0:
             return
-        # One number first: a mask of all entries would be as large as the data.
+        # First the smallest entry: a mask of all entries would be as large as the data.
         smallest = float(np.fmin.reduce(values, axis=None))
         if not (smallest <= lower if self.lower_is_open else smallest < lower):
             return

@@ -1,4 +1,4 @@
-"""Blocks of kernel matrices and products with them: the front door of the compiled engine."""
+"""Blocks of kernel matrices and products with them: the Python interface of the compiled engine."""
 
 import numpy as np
 from scipy import sparse
@@ -9,11 +9,11 @@ from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_finite, check_indices
 
-CHUNK_BYTES = 32_000_000  # rows of X that are converted, or shown to a Python kernel, at one time
+CHUNK_BYTES = 32_000_000  # rows of X that are converted, or passed to a Python kernel, at a time
 
 
 def as_rows(X, name="X"):
-    """Return X as a 2-D array or a canonical CSR matrix with valid indices; the engine copies it where it must."""
+    """Return X as a 2-D array or a canonical CSR matrix with valid indices; the engine copies it if necessary."""
     if sparse.issparse(X):
         check_indices(X, name)
         X = X.tocsr()
@@ -28,7 +28,7 @@ def as_rows(X, name="X"):
 
 
 def checked_block(kernel, X, Z=None, *, dtype=None, out=None):
-    """Return the matrix k(x_i, z_j) as `block` does, of unchecked rows: raise ValueError for NaN and infinity."""
+    """Return `block` of rows that are not checked yet; raise ValueError for NaN and infinity."""
     X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
     check_finite(X)
     if Z is not None:
@@ -74,8 +74,8 @@ def block(kernel, X, Z=None, *, dtype=None, out=None):
     dtype : {float32, float64}, optional
         Precision of computation and result; by default that of `out`, or float32 if X is float32, else float64.
     out : ndarray of shape (n, m), optional
-        Where to write the result, C-contiguous; memory that has been written to before saves the system's work of
-        providing fresh pages, up to half of the time of a large block.
+        Where to write the result, C-contiguous; reusing memory saves the page faults of a new array, up to half of the
+        time of a large block.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def block(kernel, X, Z=None, *, dtype=None, out=None):
 
     Notes
     -----
-    Beside the result, needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR) and
+    Besides the result, needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR) and
     for some 30 MB of X at a time.
     """
     X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
@@ -111,9 +111,9 @@ def block(kernel, X, Z=None, *, dtype=None, out=None):
 
 
 def _engines(kernel, X, columns, dtype):
-    """Yield an engine for some rows of X, and which they are, until all have been; bounded memory for X."""
+    """Yield engines for chunks of the rows of X, and the slices of these rows, in bounded memory."""
     kernel.check_domain(X)  # as a whole, so that the message counts rows from the first
-    # A Python function sees as many rows as its answer may have; the others are bounded by what is prepared.
+    # Chunks are bounded by the result of a Python function, else by the prepared rows.
     per_row = 8 * (columns.n_rows if kernel.calls_python else X.shape[1])
     for rows in _chunks(X.shape[0], per_row):
         yield make_engine(kernel, Operand(X[rows], kernel, dtype, columns), columns), rows
@@ -146,8 +146,8 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     Notes
     -----
     Needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR), for the result, and
-    some 50 MB of tiles, whatever n and m are. Tiles of up to a thousand columns or so are added up in float64; within
-    a tile, the sum of one right-hand side is float64 as well, those of several are of `dtype`.
+    some 50 MB of tiles, for any n and m. Tiles of up to about a thousand columns are added up in float64; within a
+    tile, the sum of one right-hand side is float64 as well, those of several are of `dtype`.
     """
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)

@@ -1,4 +1,4 @@
-"""Which rows a kernel can take: inside its domain, and small enough for the precision."""
+"""Checks that rows are inside a kernel's domain and small enough for the precision."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def is_precomputed(kernel):
 
 
 def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=None):
-    """Refuse rows outside the kernel's domain, and rows whose kernel values overflow: they make a model of NaN.
+    """Raise ValueError for rows outside the kernel's domain, and for rows whose kernel values overflow.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     kernel : Kernel
     dtype : {"float32", "float64"}
     wider : str
-        What else helps where float32 is too narrow.
+        Further advice for the case that float32 overflows.
     feature_names : sequence of str, optional
         For the message about the domain.
 
@@ -33,13 +33,13 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
         return
     kernel.check_domain(X, feature_names)
     if kernel.calls_python:
-        return  # nothing is known of its growth
+        return  # its growth is unknown
     limit = np.finfo(dtype).max / 4
     largest = np.float64(max(abs(X.max()), abs(X.min())))
     with np.errstate(over="ignore"):
         bound = largest**2 * X.shape[1]
-        bound = max(bound, kernel.diag(np.sqrt([[bound]]))[0])  # kernels grow along a ray, if at all
-        if not bound < limit:  # it is a rough bound: look at the rows themselves
+        bound = max(bound, kernel.diag(np.sqrt([[bound]]))[0])  # the diagonal does not decrease along a ray
+        if not bound < limit:  # the bound is rough: check the rows themselves
             bound = max(Linear().diag(X).max(), kernel.diag(X).max())
     if bound < limit:
         return

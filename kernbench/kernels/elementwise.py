@@ -1,13 +1,12 @@
 """exp, log, cos, sin and acos of whole arrays, vectorised; the loops are those of ``_vector_math.h``.
 
-They take what NumPy's take, with four differences: results are float32 or float64 only, they differ from
-the true value by up to the error stated with each function, a zero may lose its sign, and no floating-point
-warning is raised. The last bit may differ between processors with and without fused multiply-add; on one
-machine a value depends on nothing but its argument: neither on its neighbours nor on the number of threads.
+They accept the same arguments as NumPy's, with four differences: results are float32 or float64 only, they differ from
+the true value by up to the error stated with each function, a zero may lose its sign, and no floating-point warning is
+raised. The last bit may differ between processors with and without fused multiply-add; on one machine a value depends
+only on its argument, not on its neighbours or the number of threads.
 
 The errors called measured are the largest seen, on processors with and without fused multiply-add: over
-every float32, and in float64 over millions of arguments of all magnitudes, more of them where the functions
-are hard.
+every float32, and in float64 over millions of arguments of all magnitudes, with more of them near difficult arguments.
 """
 
 import numpy as np
@@ -48,8 +47,8 @@ def exp_nonpositive(x, out=None):
 
     Relative error below 1e-7 in float32 for -87.3 <= x <= 0 and below 4e-16 in float64 for -708 <= x <= 0
     (measured: 8.4e-8 and 1.6e-16). Smaller arguments, minus infinity too, give the value at that end,
-    1.2e-38 or 3.3e-308, instead of a denormal number or zero: an absolute error no larger than that. The
-    NaN that arithmetic makes stays NaN; one with a payload may not.
+    1.2e-38 or 3.3e-308, instead of a denormal number or zero: an absolute error no larger than that. A default NaN
+    stays NaN; one with a payload may not.
 
     Parameters
     ----------
@@ -201,7 +200,7 @@ def _target(x, out):
 
 def _delivered(target, out):
     if out is None:
-        return target[()]  # an array stays itself, a 0-d array becomes a scalar
+        return target[()]  # turns a 0-d array into a scalar
     if out is not target:
         out[...] = target
     return out

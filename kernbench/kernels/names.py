@@ -1,4 +1,4 @@
-"""From what people write, `kernel="rbf", gamma="scale"`, to a kernel object."""
+"""Kernel objects from names and parameters: `kernel="rbf", gamma="scale"`."""
 
 import numpy as np
 
@@ -54,12 +54,12 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
 
 
 def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_state=None):
-    """Return the kernel object that `kernel` means.
+    """Return the kernel object that `kernel` stands for.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
-        One of `NAMES`, a kernel object (then `gamma`, `degree` and `coef0` do not matter), or a function
+        One of `NAMES`, a kernel object (then `gamma`, `degree` and `coef0` are ignored), or a function
         ``f(X, Z) -> matrix``.
     X : ndarray or CSR matrix of shape (n, d)
         Training rows, for ``gamma="scale"`` and ``"median"``.
@@ -73,7 +73,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
     Raises
     ------
     ValueError
-        For an unknown name (the message says the nearest) or a parameter out of its range.
+        For an unknown name (the message suggests the nearest) or a parameter out of its range.
     """
     if isinstance(kernel, Kernel):
         return kernel

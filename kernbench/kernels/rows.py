@@ -1,4 +1,4 @@
-"""Rows of a training kernel matrix in batches, behind a bounded cache (see the compiled module for the text)."""
+"""Rows of a training kernel matrix, in batches, with a bounded cache (see the compiled module)."""
 
 from kernbench.kernels._rows import DEFAULT_CACHE_BYTES, KernelRows
 

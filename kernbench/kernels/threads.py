@@ -1,8 +1,7 @@
-"""One place that says how many threads work, and keeps BLAS from adding its own.
+"""The number of threads, and a context in which BLAS uses only one.
 
-The compiled loops call BLAS from inside their own parallel regions. BLAS must then be single-threaded, or
-two cores end up with four busy threads (threadpoolctl does this; scanning the loaded libraries takes
-milliseconds, so it is done once).
+The compiled loops call BLAS from inside their own parallel regions. BLAS must then be single-threaded, or two cores run
+four threads (threadpoolctl sets the limit; scanning the loaded libraries takes milliseconds, so it is done once).
 """
 
 from contextlib import nullcontext
@@ -26,8 +25,8 @@ def _blas():
 def single_threaded_blas():
     """Return a context manager inside which BLAS uses one thread.
 
-    Enter it at once: where BLAS is single-threaded already it does nothing, for a limit takes as long as a small
-    product, and loops within loops ask for it.
+    Enter it immediately. It does nothing if BLAS is single-threaded already, since setting a limit takes as long as a
+    small product and contexts are nested.
     """
     libraries = _blas().lib_controllers
     if all(library.get_num_threads() in (1, None) for library in libraries):

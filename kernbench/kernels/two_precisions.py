@@ -15,10 +15,10 @@ class TwoPrecisionRows:
     ----------
     X : ndarray or CSR matrix of shape (n, d)
     kernel : Kernel
-        Neither precomputed nor a Python function: their values are what they are.
+        Neither precomputed nor a Python function, whose values have one precision.
     cache_bytes : int, default=500_000_000
     dtype : {float64}, default=float64
-        Precision of the products, and of what is to come out in the end.
+        Precision of the products and of the final result.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TwoPrecisionRows:
         return self._n_before + self._rows.n_evaluations
 
     def of(self, dtype):
-        """Return the `KernelRows` of one precision, all rows in view; the cache of the other one is given up."""
+        """Return the unrestricted `KernelRows` of one precision; the cache of the other one is released."""
         if self._rows.dtype is not dtype:
             rows = KernelRows(self.X, self.kernel, cache_bytes=self._cache_bytes, dtype=dtype)
             self._n_before, self._rows = self.n_evaluations, rows
@@ -49,13 +49,13 @@ class TwoPrecisionRows:
         return self._rows
 
     def release(self):
-        """Look at all rows again."""
+        """Return to all rows."""
         self._rows.release()
 
     def product(self, columns, a, *, count=True):
         """Return k(X, X[columns]) @ a in float64 throughout, without storing the block.
 
-        Beside the result it needs memory for the columns and for some rows of X at a time, not for all of X in
+        Besides the result it needs memory for the columns and for some rows of X at a time, not for all of X in
         float64.
 
         Parameters
@@ -63,7 +63,7 @@ class TwoPrecisionRows:
         columns : ndarray of int
         a : ndarray of shape (len(columns),)
         count : bool, default=True
-            Count the values as evaluations; False for what serves only to report.
+            Count the values as evaluations; False for values used only in reports.
         """
         if len(columns) == 0:
             return np.zeros(self.n_rows)

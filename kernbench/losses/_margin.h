@@ -85,7 +85,7 @@ static inline double kb_dual_coordinate(int loss, double a, double margin, doubl
     return kb_expit(z);
 }
 
-/* psi'(a); of the logistic loss, whose psi is vertical at both ends, a hair inside. */
+/* psi'(a); for the logistic loss, whose psi has infinite slope at both ends, evaluated slightly inside. */
 static inline double kb_inside(double a)
 {
     return a < 1e-16 ? 1e-16 : a > 1.0 - 1e-16 ? 1.0 - 1e-16 : a;
@@ -117,13 +117,13 @@ typedef struct {
     double a, y, w;
 } kb_dual_end;
 
-/* How far the signed mass can grow (up) or shrink in the domain of psi, which ends at `upper`. */
+/* How much the signed mass can grow (up) or shrink within the domain of psi, which ends at `upper`. */
 static inline double kb_pair_room(kb_dual_end p, double upper, int up)
 {
     return (p.y > 0.0) == (up != 0) ? (upper - p.a) * p.w : p.a * p.w;
 }
 
-/* The best s that adds s to the signed mass of p and takes it from that of q; see dual_pair in margin.py. */
+/* The best step s: the signed mass of p grows by s and that of q shrinks by s; see dual_pair in margin.py. */
 static inline double kb_dual_pair(int loss, kb_dual_end p, kb_dual_end q, double difference, double curvature)
 {
     const double upper = loss == KB_SQUARED_HINGE ? INFINITY : 1.0;

@@ -63,7 +63,7 @@ def best_multiple(a, weights, quadratic, n, loss):
 
 
 def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
-    """The same for the logistic loss: D(theta a) is concave, and any theta near its maximum gives a bound."""
+    """Return D(theta a) at its maximum for the logistic loss; it is concave, and any theta gives a bound."""
     used = (a > 0) & (weights > 0)
     if not np.any(used):
         return 0.0
@@ -83,7 +83,7 @@ def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
 
 
 def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
-    """Return a dual feasible a, each a_i in the loss's domain, near the one that belongs to `coef` at the optimum.
+    """Return a dual feasible a, each a_i in the loss's domain, near that of `coef` (equal to it at the optimum).
 
     Entries outside the domain are clipped; with an intercept the class with the larger sum of w_i a_i is then
     scaled down to the other's.
@@ -103,8 +103,8 @@ def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
 def balanced(beta):
     """Return signed coefficients with the larger side scaled down, so that their sum is zero.
 
-    Coefficients whose sum is zero but for rounding are returned unchanged: scaling would move them off their bounds by
-    a rounding error, and each would then count as free.
+    Coefficients whose sum is zero up to rounding are returned unchanged: scaling would move them off their bounds by a
+    rounding error, and they would then count as free.
     """
     positive, negative = beta[beta > 0].sum(), -beta[beta < 0].sum()
     beta = beta.copy()

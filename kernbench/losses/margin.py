@@ -146,9 +146,8 @@ class LogLoss:
 def dual_pair(loss, a, y, w, difference, curvature):
     """Return the best step of two dual variables that keeps sum_i w_i y_i a_i.
 
-    The step s takes a[0] to a[0] + y[0] s / w[0] and a[1] to a[1] - y[1] s / w[1]; among those that stay in
-    the domain it maximises w[0] psi(a[0]') + w[1] psi(a[1]') - difference s - curvature/2 s^2, which is what
-    n D gains.
+    The step s takes a[0] to a[0] + y[0] s / w[0] and a[1] to a[1] - y[1] s / w[1]; among the steps that stay in the
+    domain it maximises w[0] psi(a[0]') + w[1] psi(a[1]') - difference s - curvature/2 s^2, the increase of n D.
 
     Parameters
     ----------
@@ -186,7 +185,7 @@ def pair_room(loss, a, y, w):
 
 def _log_loss_pair(a, y, w, difference, curvature, low, high):
     """Return the zero of the slope in s, by Newton's method safeguarded by bisection."""
-    near_an_end = min(a[0], a[1], 1.0 - a[0], 1.0 - a[1]) < 1e-6  # there the first steps would be tiny
+    near_an_end = min(a[0], a[1], 1.0 - a[0], 1.0 - a[1]) < 1e-6  # where the first steps would be tiny
     s = 0.5 * (low + high) if near_an_end or not low < 0.0 < high else 0.0
     last = 2.0 * (high - low)
     for _ in range(NEWTON_STEPS):

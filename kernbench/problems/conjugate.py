@@ -37,9 +37,11 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     check_name("line_search", line_search, SEARCHES)
     check_name("validation", validation, VALIDATIONS)
     check_search(0.0 if eps is None else eps, c1, c2)
-    if not 0.0 < delta_min <= delta_0 <= delta_max < np.inf:
+    for name, value in (("delta_min", delta_min), ("delta_0", delta_0), ("delta_max", delta_max)):
+        require_number(name, value, positive=True)
+    if not delta_min <= delta_0 <= delta_max:
         raise ValueError(
-            f"the radii must be 0 < delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"
+            f"the radii must be delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"
         )
     if not 0.0 < eta1 < 1.0:
         raise ValueError(f"eta1 must be between 0 and 1, got {eta1!r}")
@@ -60,7 +62,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
 def watches_all(n_rows, cap, item):
     """Whether to keep the kernel values between the sample and all rows, `item` bytes each, and so all responses.
 
-    They take at most the kernel values of ten validation samples, and no iteration needs one of its own then.
+    They take as much memory as the kernel values of at most ten validation samples, which are then not needed.
     """
     return n_rows <= WATCHED * cap and (n_rows + cap) * cap * item <= 3 * 8 * cap**2 + SPARE_BYTES
 
@@ -82,13 +84,13 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
 
 
 def smallest_norm(aa, bb, ab):
-    """Return mu such that mu a + (1 - mu) b is the shortest vector between a and b, from their inner products."""
+    """Return the mu in [0, 1] at which mu a + (1 - mu) b is shortest, from the inner products of a and b."""
     square = aa + bb - 2.0 * ab
     return min(max((bb - ab) / square, 0.0), 1.0) if square > 0.0 else 0.0
 
 
 class _Product:
-    """Products with a kernel matrix, as `dual_bound` calls them."""
+    """Products with a kernel matrix, in the form that `dual_bound` expects."""
 
     def __init__(self, matvec):
         self.matvec = matvec
@@ -106,8 +108,8 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     fit_intercept : bool
     objective : float
     coefs : list of ndarray of shape (n,)
-        Those of the iterate, and of the averaged subgradient; near the optimum the latter are dual feasible without
-        repair.
+        Those of the iterate, and of the averaged subgradient; near the optimum the latter are dual feasible as they
+        are.
     """
     settings = {"alpha": alpha, "weights": weights, "fit_intercept": fit_intercept}
     bounds = [dual_bound(_Product(matvec), y, coef, **settings) for coef in coefs]

@@ -1,6 +1,6 @@
-"""Random choices shared by compiled solvers and their references, so that both walk the same path.
+"""Random choices shared by compiled solvers and their references, so that both take the same steps.
 
-``Generator.random`` uses one word per number, so that ten numbers drawn at once or five and five are the same sequence:
+``Generator.random`` uses one word per number, so ten numbers drawn at once are the same as five and then five more:
 results do not depend on how iterations are split into chunks.
 """
 
@@ -106,7 +106,7 @@ class UniformStream:
         self._start = self.position
 
     def ahead(self, count):
-        """Return at least `count` draws from the current position on, shape (>= count, width), without moving."""
+        """Return at least `count` draws from the current position on, shape (>= count, width), without advancing."""
         used = self.position - self._start
         if len(self._buffer) - used < count:
             fresh = self._rng.random((max(count, self.CHUNK), self._width))
@@ -115,7 +115,7 @@ class UniformStream:
         return self._buffer[used:]
 
     def next(self):
-        """Return one draw, shape (width,), and move on."""
+        """Return one draw, shape (width,), and advance."""
         draw = self.ahead(1)[0]
         self.position += 1
         return draw
@@ -127,7 +127,7 @@ def open_streams(seed, positions=(0, 0, 0)):
 
 
 def stratified_sample(rng, positive, weights, size):
-    """Draw `size` samples without replacement, half of them positive where there are enough; ascending.
+    """Draw `size` samples without replacement, half of them positive if there are enough; ascending.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def stratified_sample(rng, positive, weights, size):
 
 
 def seed_of(random_state, initial=None):
-    """Return the seed of a run: that of the run that `initial` goes on with, or one drawn from `random_state`."""
+    """Return the seed of a run: that of the run that `initial` continues, or one drawn from `random_state`."""
     if initial is not None and "seed" in initial.state:
         return int(initial.state["seed"][0])
     return int(as_generator(random_state).integers(2**53))

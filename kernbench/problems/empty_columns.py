@@ -14,9 +14,9 @@ def without_empty_columns(design):
     Returns
     -------
     design : FeatureDesign
-        The same one if there is nothing to leave out; otherwise it shares the values of the entries.
+        `design` itself if no column is empty; otherwise a design that shares the stored values.
     columns : ndarray of intp, or None
-        None if there is nothing to leave out.
+        None if no column is empty.
     """
     X = design.X
     if not sparse.issparse(X):

@@ -16,7 +16,7 @@ FLAT = 1e-14  # relative ridge, for a singular Hessian: that of b when no square
 
 
 class Expansion:
-    """s f + b, where f = sum_i coef_i k(x_i, .) and s, b make the objective of `problem` smallest.
+    """s f + b, where f = sum_i coef_i k(x_i, .) and s, b minimise the objective of `problem`.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def dual_variables_of_margins(margins, loss):
 
 
 def lower_bound(problem, a):
-    """Return the largest D(theta a), theta a in the domain, after clipping entries of `a` outside it; at least 0."""
+    """Return the largest D(theta a), theta a in the domain, after clipping `a` to it; at least 0."""
     weights, loss, n = problem.weights, problem.loss, problem.n
     a = np.where(weights > 0, np.clip(a, 0.0, loss.upper), 0.0)
     if not a.any():

@@ -69,7 +69,7 @@ def _weighted_quantile(breakpoints, masses, level):
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])
     slope = passed - level  # just right of each breakpoint
-    rounding = SAME_MASS * level  # sums in another order may differ by this much on a flat piece
+    rounding = SAME_MASS * level  # sums in a different order may differ by this much on a flat piece
     lower = breakpoints[np.argmax(slope >= -rounding)]
     upper = breakpoints[np.argmax(slope > rounding)]
     return float(0.5 * (lower + upper))

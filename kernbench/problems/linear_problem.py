@@ -9,7 +9,7 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 
 
 class LinearProblem(MarginProblem):
-    """A checked weighted problem on the rows of a design; there is no intercept, append a constant column for one.
+    """A checked weighted problem on the rows of a design; there is no intercept: append a constant column for one.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class LinearProblem(MarginProblem):
         Non-negative weights w_i; ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     offered : tuple of str, optional
-        The losses that the solver knows to minimise; all by default.
+        The losses that the solver minimises; all by default.
 
     Raises
     ------
@@ -50,15 +50,15 @@ class LinearProblem(MarginProblem):
         return float(self.weights @ self.loss.dual_value(a) / self.n - 0.5 * self.alpha * (coef @ coef))
 
     def start(self, initial, settings):
-        """Return where a dual method goes on from: its variables, and its state if that fits exactly.
+        """Return the start of a dual method: its variables, and its state if it can be continued exactly.
 
         Parameters
         ----------
         initial : Solution
-            With its dual variables in ``state["a"]``; else they are read off the margins of ``coef``, a_i =
+            With its dual variables in ``state["a"]``; else they are computed from the margins of ``coef``, a_i =
             -l'(m_i).
         settings : ndarray
-            What ``state["settings"]`` must equal for the rest of the state to hold.
+            What ``state["settings"]`` must equal for the rest of the state to be valid.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class LinearProblem(MarginProblem):
         Raises
         ------
         ValueError
-            If `initial` belongs to another number of features.
+            If `initial` has a different number of features.
         """
         state = require_state(initial, self.design.n_coef, ("a", "settings"))
         if state is None or state["a"].shape != (self.n,):

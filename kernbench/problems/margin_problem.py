@@ -107,7 +107,7 @@ def require_state(initial, n, keys):
     Raises
     ------
     ValueError
-        If `initial` belongs to a problem of another size.
+        If `initial` belongs to a problem of a different size.
     """
     if np.shape(initial.coef) != (n,):
         raise ValueError(f"initial has {np.size(initial.coef)} coefficients, but there are {n} rows")

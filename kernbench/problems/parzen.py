@@ -32,7 +32,7 @@ def smallest_alpha(sums, y, weights, *, fit_intercept):
     Returns
     -------
     float
-        0.0 if it is the minimiser for every alpha > 0, infinity if for none.
+        0.0 if it is the minimiser for every alpha > 0, infinity if it is for no alpha.
     """
     used = weights > 0
     heights, y, weights = (y * sums)[used], y[used], weights[used]
@@ -51,7 +51,7 @@ def middle_intercept(f, y, weights):
 
 
 def require_possible(y, weights):
-    """ValueError if no alpha makes the Parzen classifier the minimiser with an intercept."""
+    """Raise ValueError if no alpha makes the Parzen classifier the minimiser with an intercept."""
     if not _same_weight(y, weights):
         raise ValueError(
             "with an intercept the closed form is the minimiser only if both classes have the same total weight: "

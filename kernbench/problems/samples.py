@@ -12,7 +12,7 @@ from kernbench.problems.margin_problem import MarginProblem
 
 
 class RowSource:
-    """The rows of a kernel matrix, drawn uniformly: fresh ones without replacement, validation with.
+    """The rows of a kernel matrix, drawn uniformly: fresh rows without replacement, validation rows with replacement.
 
     Rows of weight 0 are never drawn. The draws do not depend on the weights otherwise, so the losses of the sample are
     weighted: its objective is unbiased, and exact once every row is in the sample.
@@ -30,11 +30,10 @@ class RowSource:
     Attributes
     ----------
     size : int
-        Ids run from 0 to size - 1; here the number of rows.
+        Ids are 0 to size - 1; here the number of rows.
     y, weights : ndarray of shape (size,)
     share : float
-        Part of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over
-        all rows.
+        Share of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over all rows.
     n_left : float
         Rows that are not in the sample yet; inf for a stream.
     dtype : dtype
@@ -59,7 +58,7 @@ class RowSource:
         return self.rows.n_evaluations
 
     def take(self, ids):
-        """Mark rows as taken, such as those of a resumed run, and return them; rows of weight 0 are left out."""
+        """Mark rows as taken, for instance those of a resumed run, and return them; rows of weight 0 are left out."""
         ids = np.asarray(ids, dtype=np.intp)
         ids = ids[(self.weights[ids] > 0) & ~self._taken[ids]]
         self._taken[ids] = True
@@ -73,7 +72,7 @@ class RowSource:
         """
         parts, missing = [np.empty(0, dtype=np.intp)], min(count, self.n_left)
         while missing > 0:
-            # Draw until enough are new; in expectation this many draws bring the missing ones.
+            # Draw until enough are new; this many draws are expected to yield the missing ones.
             trials = min(self.n_drawable, -(-missing * self.n_drawable // self.n_left))
             drawn = self._draw(trials)
             drawn = drawn[~self._taken[drawn]]
@@ -98,7 +97,7 @@ class RowSource:
         return self._draw(count)
 
     def hold_out(self, share, cap):
-        """Take a share of the rows, at most `cap`, out of the sampling for validation; return their ids."""
+        """Set a share of the rows, at most `cap`, aside for validation; return their ids."""
         return self.fresh(min(cap, int(share * self.n_drawable)))
 
     def drawable(self):
@@ -106,7 +105,7 @@ class RowSource:
         return np.arange(self.size) if self._used is None else self._used
 
     def complete(self, ids):
-        """Whether these ids, without repeats, are all rows."""
+        """Whether these distinct ids are all rows."""
         return len(ids) == self.n_drawable
 
     def n_outside(self, n_sample):
@@ -114,7 +113,7 @@ class RowSource:
         return self.n_drawable - n_sample
 
     def outside(self, sample, count=None):
-        """Return ids that are not in the sample, all of them or `count`; the draws of the run stay as they are."""
+        """Return ids that are not in the sample, all of them or `count`, without affecting the draws of the run."""
         out = self.weights > 0
         out[sample] = False
         ids = np.flatnonzero(out)
@@ -127,7 +126,7 @@ class RowSource:
         return self.rows.block(rows, columns)
 
     def products(self, rows, columns, A):
-        """Return the same matrix times A."""
+        """Return the matrix of kernel values between two lists of ids times A."""
         return self.block(rows, columns) @ A
 
     def _draw(self, count):

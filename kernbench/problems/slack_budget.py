@@ -10,7 +10,7 @@ from kernbench.problems.intercept import best_intercept
 from kernbench.problems.water_level import paired_heights
 
 FIRST_RETUNE = (
-    32  # first step after which the budget is recomputed from the average; then at each quarter more
+    32  # first step after which the budget is recomputed from the average; then after a quarter more each
 )
 
 
@@ -65,7 +65,7 @@ def _zero_of_slope(heights, masses, curvature):
 
 
 def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
-    """Return the volume V = W nu at which (S) should have the minimiser of the regularised objective (R).
+    """Return an estimate of the volume V = W nu at which (S) has the minimiser of the regularised objective (R).
 
     If u = s f minimises (R), where f = sum_i alpha_i y_i k(x_i, .) has norm r, two things hold:
 
@@ -99,7 +99,7 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
     primal = loss / scale
     dual = regularisation * (dual_sum - scale * squared_norm)
     if primal == 0:
-        volume = max(0.0, dual)  # a product could never leave 0 again
+        volume = max(0.0, dual)  # a geometric mean would stay at 0
     else:
         volume = primal * np.sqrt(np.clip(dual / primal, 0.5, 2.0))
     return float(volume / np.sqrt(squared_norm))

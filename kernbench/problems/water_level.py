@@ -4,7 +4,7 @@ Pour the volume V over a ground of heights c_i = y_i f(x_i), each w_i wide. The 
 
     sum_i w_i max(0, gamma - c_i) = V        (gamma = min c if V = 0),
 
-is what the slack-constrained SVM maximises over the f of the unit ball. By linear programming duality
+is what the slack-constrained SVM maximises over f in the unit ball. By linear programming duality
 
     gamma = min_k (V + S_k) / W_k,           W_k, S_k = sums of w and w c over the k smallest heights,   (W1)
 

@@ -1,7 +1,7 @@
-"""The objective over all rows of a function that was made from a sample of them.
+"""The objective over all rows of a function fitted to a sample of them.
 
-The sample's own objective is lower: the function was fitted to it. Rows outside the sample tell the rest of the mean
-loss, all of them where their responses are known, else some drawn for this.
+The sample's own objective is lower, since the function was fitted to it. The mean loss of the other rows is exact where
+their responses are known, and is otherwise estimated from some drawn for this purpose.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Estimate:
     error: float
 
     def is_above(self, objective):
-        """Return whether `objective`, of the sample, is too low by more than the error and a hundredth."""
+        """Return whether `objective`, that of the sample, is too low by more than the error and one per cent."""
         return self.value - objective > max(ERRORS * self.error, SAME_OBJECTIVE * abs(self.value))
 
 
@@ -44,7 +44,7 @@ def estimate_objective(source, sample, outside, *, penalty, intercept, inside_re
         alpha/2 ||f||^2.
     intercept : float
     inside_responses, outside_responses : ndarray
-        f at both.
+        f at these rows.
     """
 
     def losses(ids, responses):

@@ -18,10 +18,10 @@ class StreamWindow:
     ----------
     kernel : Kernel
     reader : object
-        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, none at the end;
-        ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
+        ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, empty arrays at the
+        end; ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
     room : int
-        Largest sample, and size of the pool.
+        Size of the largest sample, and of the pool.
     n_features : int
     dtype : {float32, float64}
     rng : Generator
@@ -127,7 +127,7 @@ class StreamWindow:
         return blocks.block(self.kernel, self.X[rows], self.X[columns], dtype=self.dtype)
 
     def products(self, rows, columns, A):
-        """Return the same matrix times A, without storing it."""
+        """Return the matrix of kernel values between two lists of ids times A, without storing it."""
         self.n_evaluations += len(rows) * len(columns)
         if len(columns) == 0:
             return np.zeros((len(rows), A.shape[1]))

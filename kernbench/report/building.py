@@ -1,4 +1,4 @@
-"""Records in, report out."""
+"""Build a report from records."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ class Built:
     headline : str
         The verdict, one line for each task.
     notes : list of str
-        About records that could not be used.
+        Descriptions of records that could not be used.
     n_records, n_files : int
     """
 
@@ -34,15 +34,15 @@ def build(results="results", out="reports", *, on_step=None):
     """Turn a folder of records into a report.
 
     Writes ``index.html`` (one page, needs nothing else), ``summary.md``, and every figure and table as SVG
-    and CSV in ``figures/`` and ``tables/``. All of it is made before the first file is replaced,
-    ``index.html`` last. Of an experiment with records at both scales, the paper's is shown.
+    and CSV in ``figures/`` and ``tables/``. Everything is made before the first file is replaced, ``index.html`` last.
+    For an experiment with records at both scales, the paper's is shown.
 
     Parameters
     ----------
     results : str or Path, default="results"
         As `kernbench.experiments.run` writes it.
     out : str or Path, default="reports"
-        Made if need be. Files of the same names are replaced, others are left alone.
+        Created if necessary. Files of the same names are replaced, others are kept.
     on_step : callable, optional
         Called with a few words before each step.
 

@@ -1,4 +1,4 @@
-"""Statistics over repeats: means with their standard error, medians, and intervals where repeats are enough."""
+"""Statistics over repeats: means with their standard error, medians, and intervals if there are enough repeats."""
 
 import math
 from dataclasses import dataclass

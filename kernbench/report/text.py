@@ -1,4 +1,4 @@
-"""Numbers and names as people read them. A number that is None becomes a dash."""
+"""Formatting of numbers and names for readers. A number that is None becomes a dash."""
 
 import re
 
@@ -7,7 +7,7 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def significant(value, digits=3):
-    """`value` with `digits` significant digits and no exponent where none is needed."""
+    """`value` with `digits` significant digits, with an exponent only if necessary."""
     if value is None:
         return DASH
     if value < 0:
@@ -43,7 +43,7 @@ def points(difference, digits=2):
 
 
 def seconds(value):
-    """A duration with the unit that suits it."""
+    """A duration in a suitable unit."""
     if value is None:
         return DASH
     if value < 1e-3:
@@ -54,7 +54,7 @@ def seconds(value):
 
 
 def duration(value):
-    """A time to wait, in the units of a clock on the wall: 45 s, 12 min, 3.5 h."""
+    """A waiting time in seconds, minutes or hours: 45 s, 12 min, 3.5 h."""
     if value < 100:
         return f"{value:.0f} s"
     return f"{value / 60:.0f} min" if value < 6000 else f"{significant(value / 3600, 2)} h"
@@ -99,7 +99,7 @@ def listed(names):
 
 
 def file_name(name):
-    """`name` with nothing in it that a file system or an address could take for something else."""
+    """`name` without characters that have a meaning in file systems or addresses."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-") or "unnamed"
 
 
@@ -119,7 +119,7 @@ def possessive(name):
 
 
 def heading(metric):
-    """A metric's label and unit, over a column or along an axis."""
+    """A metric's label and unit, for a column or an axis."""
     return f"{metric.label}{f' ({metric.unit})' if metric.unit else ''}"
 
 
@@ -134,7 +134,7 @@ def scaled(metric, value, error=None):
 
 
 def printed(metric, value):
-    """A paper's value, with the digits it was printed with."""
+    """A paper's value, with its printed digits."""
     shown = f"{round(metric.factor * value, 6):g}"
     return f"{shown}.0" if metric.unit == "%" and shown.isdigit() else shown
 
@@ -145,7 +145,7 @@ def with_unit(metric, value):
 
 
 def fitting(metric, value, digits=3):
-    """A value in the unit that suits its size, where the metric is a time or a memory: 396 ms."""
+    """A value, in a suitable unit if the metric is a time or a memory: 396 ms."""
     if value is None:
         return DASH
     if metric.unit == "s":

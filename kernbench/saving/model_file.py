@@ -41,7 +41,7 @@ def save(model, path):
     model : estimator
         A fitted model, one of those in `kernbench._models`.
     path : str or Path
-        Usually ends in ``.npz``; taken as it is.
+        Usually ends in ``.npz``; no suffix is added.
 
     Raises
     ------

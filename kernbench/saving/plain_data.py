@@ -103,7 +103,7 @@ def _encode_csr(value, name, arrays):
 
 
 def decode(value, arrays):
-    """Return what `encode` was given.
+    """Return the value that `encode` was given.
 
     Parameters
     ----------

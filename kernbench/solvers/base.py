@@ -14,7 +14,7 @@ from kernbench.problems.whole_objective import Estimate
 
 @dataclass
 class Solution:
-    """The coefficients of a model f, and what is needed to go on from it.
+    """The coefficients of a model f, and the state needed to continue from it.
 
     The kind of problem says what they are coefficients of: a kernel expansion f(x) = sum_i coef_i k(x_i, x) + intercept
     over the training rows, or a linear function f(x) = <coef, x> + intercept of the features.
@@ -27,9 +27,9 @@ class Solution:
     intercept : float
         The unregularised bias; 0.0 for a problem without one.
     n_iter : int
-        Iterations behind this solution, counted over all warm starts.
+        Iterations that led to this solution, over all warm starts.
     state : dict of str to ndarray
-        What else the solver needs to go on exactly where it stopped (counts, averages, …); may be empty.
+        What else the solver needs to continue exactly where it stopped (counts, averages, …); may be empty.
     """
 
     coef: np.ndarray
@@ -42,7 +42,7 @@ class Solver(Protocol):
     """The contract of compiled solvers and of their reference twins.
 
     The objective is ``alpha/2 * ||f||^2`` plus the mean of the losses, over examples or over pairs, for all of them.
-    What some solvers have beyond this is in the protocols below.
+    The protocols below add what only some solvers have.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Solver(Protocol):
     n_kernel_evaluations : int
         Values k(x, z) computed so far; rows found in the cache are not among them. 0 on explicit features.
     converged : bool
-        True once the solver's own stopping rule held; never because it stagnated.
+        True once the solver's own stopping rule has held; never set because of stagnation.
     granularity : int
-        Calls of `advance` with a multiple of this number give the same iterates however they are split.
+        Calls of `advance` with multiples of this number give the same iterates, however they are split.
     first_check : int or None
         Iteration at which the driver first calls `check`; None when `advance` tests the rule itself.
     """
@@ -68,7 +68,7 @@ class Solver(Protocol):
     first_check: int | None
 
     def advance(self, n_iter: int) -> int:
-        """Do `n_iter` more iterations and return how many were done, 0 when there is nothing left to do.
+        """Do `n_iter` more iterations and return how many were done, 0 if none is left to do.
 
         A solver that works in blocks finishes the block it has begun and may do a few more. The driver calls this with
         BLAS limited to one thread (`kernels.threads.single_threaded_blas`), and so should other callers.
@@ -78,13 +78,13 @@ class Solver(Protocol):
         """Test the stopping rule now, set `converged` and return it. May cost a pass over the kernel."""
 
     def solution(self) -> Solution:
-        """The coefficients and intercept as of now, as fresh arrays."""
+        """Return the current coefficients and intercept, as new arrays."""
 
     def objective(self) -> float:
-        """The objective this solver minimises, as of now."""
+        """Return the current value of the objective that this solver minimises."""
 
     def gap(self) -> float | None:
-        """A certified bound on objective() minus the optimum, where the method has one."""
+        """Return a certified bound on objective() minus the optimum, None if the method has none."""
 
 
 class SelfStoppingSolver(Solver, Protocol):
@@ -130,7 +130,7 @@ class FeatureSolver(Solver, Protocol):
 
 
 class DelayedSolver(SelfStoppingSolver, Protocol):
-    """A solver whose rule may be made to hold off until so many iterations are done.
+    """A solver whose stopping rule can be deferred until a number of iterations are done.
 
     Attributes
     ----------
@@ -142,10 +142,10 @@ class DelayedSolver(SelfStoppingSolver, Protocol):
 
 
 class BoundedSolver(Solver, Protocol):
-    """A solver with a certificate that needs no kernel values, for runs that are out of time."""
+    """A solver with a certificate that needs no kernel values, for runs that have used up their time."""
 
     def known_gap(self) -> float | None:
-        """Return a certified bound on objective() minus the optimum from what is known already."""
+        """Return a certified bound on objective() minus the optimum from values already computed."""
 
 
 class SampledSolver(Solver, Protocol):
@@ -175,7 +175,7 @@ class DifferenceSolver(Solver, Protocol):
 
 
 class InterruptibleSolver(Solver, Protocol):
-    """A solver with long iterations, which it can break off."""
+    """A solver with long iterations that can be interrupted."""
 
     def stop_at(self, time: float) -> None:
-        """From this value of `time.perf_counter` on, break off the iteration; the next `advance` resumes it."""
+        """Interrupt the iteration from this value of `time.perf_counter` on; the next `advance` resumes it."""

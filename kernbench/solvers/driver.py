@@ -13,8 +13,8 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Solution
 from kernbench.solvers.progress import progress_bar
 
-CHUNK_SECONDS = 0.05  # duration of `advance` between two looks at signals, clock and progress bar
-MOST_GROWTH = 16.0  # of a chunk, from one to the next
+CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
+MOST_GROWTH = 16.0  # largest ratio of the sizes of consecutive chunks
 LEAST_PACE = 20.0  # seconds of advancing between two points of the trace, for each second that a point costs
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
@@ -99,7 +99,7 @@ class _Clock:
 
 
 class _Callbacks:
-    """The callbacks of a run, called with one snapshot; their answers are merged.
+    """The callbacks of a run, called with one snapshot; their return values are merged.
 
     Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`.
     """
@@ -139,7 +139,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     max_iter : int, optional
         Maximal number of iterations of this run.
     tol : float, optional
-        Handed to ``solver.check``; None asks for no test but the solver's own.
+        Passed to ``solver.check``; with None only the solver's own test is made.
     max_seconds : float, optional
         Time budget for advancing and testing, in seconds.
     callback : callable or list of callables, optional
@@ -151,8 +151,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     progress : bool or str, default=False
         Show a progress bar; a string is its title.
     stop : threading.Event, optional
-        Ends the run as Ctrl-C does once it is set; looked at between two chunks of iterations. For threads
-        other than the main one, which Ctrl-C does not reach.
+        Ends the run as Ctrl-C does once it is set; checked between chunks of iterations. For threads other than the
+        main one, which Ctrl-C does not reach.
     counted_from : int, default=0
         Kernel evaluations of `solver` that are not of this run, such as those that other solvers made on shared rows;
         subtracted from what the result and the trace report.
@@ -160,18 +160,18 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     Returns
     -------
     FitResult
-        Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays whole and usable.
+        Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays consistent and usable.
     """
     trace, clock = _Trace(), _Clock()
     ask = None if callback is None else _Callbacks(callback, snapshot)
     start, status = solver.n_iter, None
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0
-    # Tests of the rule come at multiples of the grain, so that they do not disturb the iterates.
+    # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
     next_check = (
         None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
     )
-    # Dual methods follow their own objective at no cost; the primal one may cost them a pass over the kernel.
+    # Dual methods know their dual objective at no cost; the primal one may cost a pass over the kernel.
     followed = getattr(solver, "dual_objective", solver.objective)
 
     def record():
@@ -229,21 +229,21 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     status = "stalled"
                 elif (
                     advanced >= step == chunk
-                ):  # a step that a check or a limit cut short says nothing about the pace
+                ):  # a chunk shortened by a check or a limit does not measure the speed
                     factor = min(MOST_GROWTH, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
             if tol is not None and (
                 status in ("finished", "max_iter")
-                # Out of time, a certificate that takes a product with the kernel matrix is too expensive.
+                # Once the time is up, a certificate that takes a product with the kernel matrix is too expensive.
                 or (status == "max_seconds" and not hasattr(solver, "known_gap"))
             ):
                 status = "converged" if solver.check(tol) else status
         except KeyboardInterrupt:
             status = "interrupted"
-        # Ctrl-C from here on still leaves what was reached.
+        # Ctrl-C from here on does not lose the solution.
         try:
-            # The last test of the rule may take evaluations but no step.
+            # The last test of the rule may evaluate kernel values but takes no step.
             now = {
                 "n_iter": solver.n_iter,
                 "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,

@@ -1,4 +1,4 @@
-"""The kinds of problem that solvers solve: what distinguishes them is said here, once.
+"""The kinds of problem that solvers solve.
 
 The registry, ``kernbench list``, the tests that all solvers of a kind must pass and the benchmarks read it.
 """
@@ -35,14 +35,14 @@ class Kind:
     estimator : str
         The public estimator that offers its solvers.
     words : str
-        What they minimise, in a few words.
+        A short description of what they minimise.
     first : str
         Name of a solver's first argument: ``"rows"`` of a kernel matrix, or a ``"design"`` (features, or a kernel),
         from which scores are computed.
     options : tuple of str
         Parameters that every solver of this kind takes, besides those of all solvers.
     counts : str
-        The attribute of a solver that says how much it computed: ``"n_kernel_evaluations"`` or
+        The attribute of a solver that counts its work: ``"n_kernel_evaluations"`` or
         ``"n_inner_products"``.
     losses : tuple of str
         Names of the losses; a solver may minimise some of them only.

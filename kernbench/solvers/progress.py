@@ -37,7 +37,7 @@ def progress_bar(show, total, *, objective=True):
     show : bool or str
         False draws nothing; a string is the bar's title.
     total : int or None
-        Iterations at the most; None shows a bar of unknown length.
+        Largest number of iterations; None shows a bar of unknown length.
     objective : bool, default=True
         Whether to show the objective.
     """

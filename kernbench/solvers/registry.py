@@ -15,7 +15,7 @@ from kernbench.solvers.kinds import KINDS, TWINS, reference_of
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """One algorithm: where its two twins live and what it promises.
+    """One algorithm: the addresses of its two twins and its properties.
 
     Attributes
     ----------
@@ -32,16 +32,16 @@ class SolverEntry:
     stopping : str
         What ``tol`` is compared with.
     default_epochs : float
-        Passes of n iterations after which a run gives up, with a warning, when ``max_iter=-1``.
+        Number of passes of n iterations after which a run with ``max_iter=-1`` ends with a warning.
     default_iterations : int
-        ... but not before this many.
+        Smallest number of iterations that ``max_iter=-1`` stands for.
     draws : bool
-        Whether it has any use for ``random_state``.
+        Whether it uses ``random_state``.
     two_precisions : bool
         Whether the compiled class also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
         by way of float32 rows.
     reference : str, optional
-        ``"module:Class"`` of the plain-NumPy twin; by default where `reference_of` looks for it.
+        ``"module:Class"`` of the plain-NumPy twin; by default `reference_of` the compiled one.
     """
 
     name: str
@@ -67,7 +67,7 @@ class SolverEntry:
 
     @property
     def losses(self):
-        """What users may type for ``loss=``: what its classes say."""
+        """Valid values of ``loss=``, as declared by its classes."""
         return self.load().losses
 
     def iteration_limit(self, n_samples):
@@ -289,7 +289,7 @@ def get(name, problem=None):
     Raises
     ------
     ValueError
-        If there is none; the message says the nearest name, or the problem that a solver of this name solves.
+        If there is none; the message gives the nearest name, or the problem that a solver of this name solves.
     """
     for entry in SOLVERS:
         if entry.name == name and problem in (None, entry.problem):

@@ -36,7 +36,7 @@ def check_indices(X, name="X"):
             "indices and data"
         )
     used = indices[: starts[-1]]
-    # Negative numbers are large ones without their sign: one pass instead of two.
+    # Negative numbers are large as unsigned integers: one pass instead of two.
     if used.size and used.view(f"u{used.itemsize}").max() >= n_columns:
         place = int(np.flatnonzero((used < 0) | (used >= n_columns))[0])
         row = int(np.searchsorted(starts, place, side="right")) - 1
@@ -60,7 +60,7 @@ def check_finite(X, name="X"):
 
 
 def first_not_finite(X, feature_names):
-    """Return the sentence that names the first entry of X that is NaN or infinity."""
+    """Return an error message that names the first entry of X that is NaN or infinity."""
     row, column, value = _first(X, lambda values: ~np.isfinite(values))
     name = column if feature_names is None else repr(str(feature_names[column]))
     what = "NaN" if np.isnan(value) else "infinity"

@@ -1,6 +1,6 @@
 """Checks of numbers and names that users pass.
 
-``sklearn.utils.check_scalar`` is not used: it raises TypeError beside ValueError, and accepts NaN and booleans.
+``sklearn.utils.check_scalar`` is not used: it raises TypeError for wrong types, and accepts NaN and booleans.
 """
 
 import math

@@ -15,7 +15,7 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     Parameters
     ----------
     model : estimator
-        Gets (``reset=True``) or knows (``reset=False``) ``n_features_in_`` and ``feature_names_in_``.
+        Its ``n_features_in_`` and ``feature_names_in_`` are set (``reset=True``) or checked (``reset=False``).
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
     reset : bool
@@ -54,15 +54,15 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
     if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()  # the caller's matrix stays as it is
+        rows = rows.copy()  # leave the caller's matrix unchanged
         rows.sum_duplicates()
     return (rows, *labels) if labels else rows
 
 
 def _is_plain(model, X, y, reset):
-    """Whether `validate_data` would return X and y as they are: arrays of finite numbers in the right order.
+    """Whether `validate_data` would return X and y unchanged: arrays of finite numbers in the right order.
 
-    It takes longer than a fit of a hundred rows.
+    `validate_data` takes longer than a fit of a hundred rows.
     """
     return (
         type(X) is np.ndarray

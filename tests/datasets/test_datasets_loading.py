@@ -29,15 +29,15 @@ def test_an_unknown_option_is_answered_with_the_nearest():
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        ({"n_train": 1}, "n_train must be a whole number at least 2, got 1"),
-        ({"n_test": 0}, "n_test must be a whole number at least 1, got 0"),
-        ({"n_train": 10.0}, "n_train must be a whole number"),
+        ({"n_train": 1}, "n_train must be an integer of at least 2, got 1"),
+        ({"n_test": 0}, "n_test must be a positive integer, got 0"),
+        ({"n_train": 10.0}, "n_train must be an integer"),
         ({"n_train": 401}, "n_train=401 is more than breast-cancer has: 400"),
-        ({"seed": -1}, "seed must be a whole number at least 0"),
-        ({"seed": None}, "seed must be a whole number"),
+        ({"seed": -1}, "seed must be an integer of at least 0"),
+        ({"seed": None}, "seed must be an integer"),
         ({"standardise": "no"}, "standardise must be True or False"),
         ({"split_seed": -3}, "split_seed must be"),
-        ({"test_fraction": 1.0}, "test_fraction must be a finite number at least 0.001 and below 1"),
+        ({"test_fraction": 1.0}, "test_fraction must be a number of at least 0.001 and below 1"),
         ({"test_fraction": 69 / 569, "n_train": 501}, "n_train=501 is more than breast-cancer has: 500"),
     ],
 )

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.generated.common import DECIMALS_FLOAT32, generated_entry
+from kernbench.validation.numbers import check_number
 
 # Rows drawn at a time: a few megabytes at a hundred features. Changing it changes the data.
 CHUNK_ROWS = 16_384
@@ -31,7 +31,7 @@ def clusters_large(n, rng, *, n_features=28):
     y : ndarray of shape (n,)
         -1 and +1, int64; about half of each.
     """
-    require_number("n_features", n_features, at_least=N_DIRECTIONS, whole=True)
+    check_number("n_features", n_features, at_least=N_DIRECTIONS, whole=True)
     centres = np.random.default_rng(0).standard_normal((N_CLUSTERS, N_DIRECTIONS))
     centres *= RADIUS / np.linalg.norm(centres, axis=1, keepdims=True)
     centres = centres.astype(np.float32)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.generated.common import DECIMALS, generated_entry, shuffled_labels
+from kernbench.validation.numbers import check_number
 
 
 def blobs(n, rng, *, n_features=10, separation=2.0):
@@ -19,8 +19,8 @@ def blobs(n, rng, *, n_features=10, separation=2.0):
     separation : float, default=2.0
         Distance of the centres, which lie on the diagonal (1, …, 1), symmetric about the origin.
     """
-    require_number("n_features", n_features, at_least=1, whole=True)
-    require_number("separation", separation, at_least=0)
+    check_number("n_features", n_features, at_least=1, whole=True)
+    check_number("separation", separation, at_least=0)
     y = shuffled_labels(n, rng)
     X = rng.standard_normal((n, n_features)) + y[:, None] * (separation / 2 / np.sqrt(n_features))
     return X.round(DECIMALS), y
@@ -36,7 +36,7 @@ def moons(n, rng, *, noise=0.25):
     noise : float, default=0.25
         Standard deviation of the Gaussian noise on both coordinates.
     """
-    require_number("noise", noise, at_least=0)
+    check_number("noise", noise, at_least=0)
     y = shuffled_labels(n, rng)
     angle = rng.uniform(0.0, np.pi, n)
     upper = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -58,8 +58,8 @@ def checkerboard(n, rng, *, cells=4, noise=0.05):
     noise : float, default=0.05
         Share of the labels flipped; the Bayes error.
     """
-    require_number("cells", cells, at_least=2, whole=True)
-    require_number("noise", noise, at_least=0, below=0.5)
+    check_number("cells", cells, at_least=2, whole=True)
+    check_number("noise", noise, at_least=0, below=0.5)
     y = shuffled_labels(n, rng)
     row, column = np.indices((cells, cells)).reshape(2, -1)
     colour = np.where((row + column) % 2 == 0, 1, -1)
@@ -81,7 +81,7 @@ def rings(n, rng, *, noise=0.25):
         Standard deviation of the Gaussian noise on the radius; with the default about 2.3% of the points lie
         nearer to the other ring.
     """
-    require_number("noise", noise, at_least=0)
+    check_number("noise", noise, at_least=0)
     y = shuffled_labels(n, rng)
     angle = rng.uniform(0.0, 2 * np.pi, n)
     radius = np.where(y > 0, 1.0, 2.0) + noise * rng.standard_normal(n)

@@ -13,8 +13,8 @@ positives gives.
 
 import numpy as np
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.generated.common import DECIMALS, DECIMALS_FLOAT32, generated_entry
+from kernbench.validation.numbers import check_number
 
 LINEAR_INTERCEPT = -1.457731  # s is normal with variance 2
 LINEAR_AUC = 0.908088
@@ -65,7 +65,7 @@ def roc_radial(n, rng, *, n_features=2):
 
 
 def _drawn(n, rng, n_features, intercept, score):
-    require_number("n_features", n_features, at_least=2, whole=True)
+    check_number("n_features", n_features, at_least=2, whole=True)
     signal = rng.standard_normal((n, 2))
     y = _signs(intercept + score(signal) + rng.standard_normal(n))
     noise = rng.standard_normal((n, n_features - 2))
@@ -91,7 +91,7 @@ def roc_large(n, rng, *, n_features=20):
     y : ndarray of shape (n,)
         -1 and +1, int64; about 20 % are +1.
     """
-    require_number("n_features", n_features, at_least=1, whole=True)
+    check_number("n_features", n_features, at_least=1, whole=True)
     weights = large_weights(n_features).astype(np.float32)
     X = np.empty((n, n_features), dtype=np.float32)
     y = np.empty(n, dtype=np.int64)

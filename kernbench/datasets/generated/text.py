@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.generated.common import DECIMALS, RULE_SEED, generated_entry, shuffled_labels
+from kernbench.validation.numbers import check_number
 
 
 def sparse_text(n, rng, *, n_features=5000, positive=0.2):
@@ -30,8 +30,8 @@ def sparse_text(n, rng, *, n_features=5000, positive=0.2):
     y : ndarray of shape (n,)
         -1 and +1, int64.
     """
-    require_number("n_features", n_features, at_least=1000, whole=True)
-    require_number("positive", positive, at_least=0.01, below=1)
+    check_number("n_features", n_features, at_least=1000, whole=True)
+    check_number("positive", positive, at_least=0.01, below=1)
     y = shuffled_labels(n, rng, positive)
     topic = np.where(y > 0, 1, 2 * rng.integers(0, 2, n))  # 0: none, 1: positive, 2: the overlapping one
     length = 20 + rng.poisson(40.0, n)

@@ -5,10 +5,10 @@ import re
 import numpy as np
 
 from kernbench._files import written_whole
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.errors import DataFileError, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+from kernbench.validation.numbers import check_number
 
 _TOKEN = re.compile(rb"\S+")
 _INDEX = re.compile(rb"[0-9]+")
@@ -40,7 +40,7 @@ def read_svmlight(path, n_features=None):
     from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
 
     if n_features is not None:
-        require_number("n_features", n_features, at_least=1, whole=True)
+        check_number("n_features", n_features, at_least=1, whole=True)
     fault = None
     try:
         with open_bytes(path) as file:

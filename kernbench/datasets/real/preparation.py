@@ -5,9 +5,9 @@ import inspect
 
 import numpy as np
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.splits import split_indices, stratified_indices
+from kernbench.validation.numbers import check_number
 
 
 def read_numbers(path, **layout):
@@ -52,7 +52,7 @@ def split_by_seed(*, test_fraction=0.3, scaled=True, draw=stratified_indices):
             settings = {name: options.pop(name, default) for name, default in added.items()}
             X, y = read(paths, **options)
             fraction = settings["test_fraction"]
-            require_number("test_fraction", fraction, at_least=0.001, below=1)
+            check_number("test_fraction", fraction, at_least=0.001, below=1)
             n_train = len(y) - max(1, round(fraction * len(y)))
             if n_train < 2:
                 raise ValueError(
@@ -89,7 +89,7 @@ def split(X, y, n_train, split_seed, draw=stratified_indices):
     X_train, y_train, X_test, y_test
         Rows in the order of the file.
     """
-    require_number("split_seed", split_seed, at_least=0, whole=True)
+    check_number("split_seed", split_seed, at_least=0, whole=True)
     train, test = split_indices(y, n_train, split_seed, draw)
     return X[train], y[train], X[test], y[test]
 

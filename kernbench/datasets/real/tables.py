@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from kernbench.datasets.checks import require_number
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.real.preparation import read_numbers, signs, split, split_by_seed, standardised
 from kernbench.datasets.real.uci import UCI_PAGES, uci_file
 from kernbench.datasets.splits import stratified_indices
+from kernbench.validation.numbers import check_number
 
 COVTYPE_TRAIN = 522_910  # and 58,102 for testing, as in Cotter, Shalev-Shwartz, Srebro, ICML 2012
 SKIN_ROWS_SEED = 0  # one subsample for all splits, so that results over splits concern one data set
@@ -43,7 +43,7 @@ def skin(paths, *, n_rows=100_000):
     """
     table = read_numbers(paths["Skin_NonSkin.txt"], delimiter="\t", dtype=np.int16)
     if n_rows is not None:
-        require_number("n_rows", n_rows, at_least=10, below=len(table) + 1, whole=True)
+        check_number("n_rows", n_rows, at_least=10, below=len(table) + 1, whole=True)
         table = table[stratified_indices(table[:, -1], n_rows, np.random.default_rng(SKIN_ROWS_SEED))]
     return table[:, :-1].astype(np.float64), signs(table[:, -1] == 1)
 

@@ -17,15 +17,15 @@ class Continuation:
     Attributes
     ----------
     settings : tuple
-        Parameters of the model; with others, solutions and draws are of no use.
+        Parameters of the model for which solutions and draws are valid.
     classes : ndarray
     solutions : list of Solution or None
-        One for each problem; None where it was not begun.
+        One for each problem; None if it was not begun.
     draws : sequence
-        For each problem its generator, so that it does not matter how the iterations are split over calls, or None
-        where nothing is drawn; for a ranking, whose draws are the same in every call, its seeds.
+        For each problem its generator, so that results do not depend on how iterations are split over calls, or None if
+        nothing is drawn; for a ranking, whose draws are the same in every call, its seeds.
     kernel_seed : int
-        For ``gamma="median"``, which has to mean the same number in every call.
+        For ``gamma="median"``, which must give the same number in every call.
     key : tuple
         Identifies the examples, labels included, and the kernel that the state of solvers belongs to.
     memory : object
@@ -43,8 +43,8 @@ class Continuation:
     def initial(self, k, key, fits):
         """Return where the fit of problem `k` starts, or None for a cold start.
 
-        With an equal `key` it starts from the solution as it is. Otherwise its coefficients are used if
-        ``fits(coef)``, without what the solver kept beside them (responses, averages).
+        With an equal `key` it starts from the unchanged solution. Otherwise its coefficients are used if
+        ``fits(coef)``, without the rest of the solver's state (responses, averages).
         """
         solution = self.solutions[k]
         if solution is None or key == self.key:
@@ -52,7 +52,8 @@ class Continuation:
         return replace(solution, state={}) if fits(solution.coef) else None
 
     def after(self, results, key, **changes):
-        """Return the continuation of the fit that ended with `results`; problems not begun stay as they were."""
+        """Return the continuation of the fit that ended with `results`; problems that were not begun keep their
+        solutions."""
         solutions = [
             old if result.status == NOT_STARTED else result.solution
             for old, result in zip(self.solutions, results, strict=True)
@@ -61,7 +62,7 @@ class Continuation:
 
 
 def last_fit(model, settings, n_problems):
-    """Return the `Continuation` that the last fit of `model` left, if this one can go on from it, else None."""
+    """Return the `Continuation` of the last fit of `model` if this one can continue from it, else None."""
     last = getattr(model, "_continuation", None) if model.warm_start else None
     if (
         last is not None
@@ -74,7 +75,7 @@ def last_fit(model, settings, n_problems):
 
 
 def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
-    """Return the `Continuation` before the first fit: fresh generators, no solutions.
+    """Return the `Continuation` of a first fit: new generators, no solutions.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     if not draws:
         generators = solutions  # None for each problem
     elif n_problems == 1:
-        generators = [rng]  # as a solver of kernbench.solvers would draw
+        generators = [rng]  # the draws of a solver used directly
     else:
         generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]
     return Continuation(settings, model.classes_, solutions, generators, kernel_seed)

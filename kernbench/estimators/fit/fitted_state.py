@@ -1,6 +1,6 @@
-"""Checks of models that come out of files, which may be damaged or made by somebody else.
+"""Checks of models read from files, which may be damaged or manipulated.
 
-Prediction must not read past the end of an array because of one. Each check raises a ValueError.
+Prediction must not read past the end of an array because of such a file. Each check raises a ValueError.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The kernel that the parameters of an estimator mean for its training rows."""
+"""The kernel object of an estimator, from its parameters and training rows."""
 
 import numpy as np
 from scipy import sparse
@@ -35,7 +35,7 @@ def check_kernel(model):
 
 
 def kernel_of(model, X, sample_weight, seed):
-    """Return the kernel object that the model's parameters mean for training rows X.
+    """Return the kernel object that the model's parameters specify for training rows X.
 
     A row of weight k counts k times, and one of weight 0 not at all, so that weighting and repeating rows
     give the same model.

@@ -10,9 +10,9 @@ from kernbench.problems.whole_objective import Estimate
 
 INTERRUPTED = "interrupted"
 NOT_STARTED = "not started"  # an earlier problem was interrupted
-FINISHED = "finished"  # a method without a stopping rule has done its passes: converged_ stays False
+FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
 STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
-QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # asked for, or known to the user
+QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, the user
 SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
 
 
@@ -41,7 +41,7 @@ def set_outcome(model, results):
 
 
 def warn_unless_converged(model, results, plural="problems"):
-    """Warn about runs that stopped short: what stopped them, how far they are and what to change."""
+    """Warn about runs that stopped short: what stopped them, how far they got and what to change."""
     short = [result for result in results if result.status not in QUIET]
     if not short:
         return

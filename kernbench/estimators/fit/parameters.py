@@ -1,11 +1,11 @@
-"""Checks of the parameters that every fit has; each raises a ValueError that says what would be right."""
+"""Checks of the parameters that every fit has; each raises a ValueError that says what to change."""
 
 import numpy as np
 
 from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
 
 DTYPES = ("auto", "float32", "float64")
-AUTO_DOUBLE_ROWS = 2000  # dtype="auto": float64 for at most this many rows, where it costs next to nothing
+AUTO_DOUBLE_ROWS = 2000  # dtype="auto": float64 for at most this many rows, where it costs almost nothing
 
 
 def check_run(model):
@@ -47,7 +47,8 @@ def check_class_weight(class_weight):
 
 
 def check_grid(name, values):
-    """Return the strengths of a path as an array; raise ValueError unless there are some and all are positive."""
+    """Return the strengths of a path as an array; raise ValueError unless it is a non-empty list of positive
+    numbers."""
     try:
         grid = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -65,7 +66,7 @@ def callbacks_of(model):
 
 
 def precision(dtype, n_rows):
-    """Return the name of the precision that ``dtype=`` means for `n_rows` training rows."""
+    """Return the name of the precision that ``dtype=`` stands for with `n_rows` training rows."""
     if dtype != "auto":
         return dtype
     return "float64" if n_rows <= AUTO_DOUBLE_ROWS else "float32"

@@ -25,7 +25,7 @@ def fit_task(task, models):
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C, with the models fitted as far as they got.
+        After Ctrl-C; the models are fitted as far as the runs got.
     """
     runs = Runs(task, [getattr(model, task.strength) for model in models])
     results = runs.run()
@@ -52,14 +52,14 @@ def models_along(model, name, values, *, ascending):
     values : array-like of shape (n_values,)
         Each > 0.
     ascending : bool
-        The order in which they are to be fitted; False means from large to small.
+        Whether to fit them from small to large; False means from large to small.
 
     Returns
     -------
     models : list of estimator
         Copies of `model` with each of the values, in their order.
     in_turn : list of estimator
-        The same, in the order in which they are to be fitted.
+        The same models in the order of fitting.
     """
     values = check_grid(f"{name}s", values)
     models = [type(model)(**{**model.get_params(deep=False), name: float(value)}) for value in values]

@@ -26,16 +26,16 @@ class Problem(Protocol):
     title: str
 
     def make_data(self):
-        """Return what its solvers work on: kernel rows or a design. Called in the thread that uses it."""
+        """Return the data of its solvers, kernel rows or a design. Called in the thread that uses them."""
 
     def start(self, data) -> Solution | None:
-        """Return where the first run starts; None is a cold start."""
+        """Return the start of the first run; None for a cold start."""
 
     def next_start(self, solution, strength, following) -> Solution:
-        """Return where the run for the strength `following` starts, given the solution for `strength`."""
+        """Return the start of the run for the strength `following`, given the solution for `strength`."""
 
     def counted_from(self, data) -> int:
-        """Return how many kernel evaluations of `data` do not belong to the run that begins now."""
+        """Return how many kernel evaluations of `data` precede the run that begins now."""
 
     def make_solver(self, data, strength, initial):
         """Return the solver for C = `strength` or alpha = `strength`."""
@@ -54,9 +54,9 @@ class Task:
     entry : SolverEntry
     problems : list of Problem
     last : Continuation
-        What the last fit left, with ``warm_start=True``, or a cold start.
+        The state after the last fit, with ``warm_start=True``, or a cold start.
     key : tuple
-        Identifies rows, labels and kernel: the state of a solver is used again only where it is equal.
+        Identifies rows, labels and kernel: the state of a solver is reused only if it is equal.
     strength : {"C", "alpha"}
         The parameter that changes along a path.
     shared : tuple of str
@@ -87,11 +87,11 @@ class Task:
         self.problems[0].describe(model, results[0].solution)
 
     def continuation(self, results):
-        """Return what the next fit goes on from."""
+        """Return the state from which the next fit continues."""
         return self.last.after(results, self.key)
 
     def share(self, model):
-        """Give `model` what it has in common with the first one."""
+        """Copy the shared attributes of the first model to `model`."""
         if model is not self.model:
             copy_attributes(self.model, model, self.shared)
 
@@ -105,7 +105,7 @@ def copy_attributes(source, target, names):
 
 
 def snapshot_of(model, shared, solver, counted_from=0):
-    """Return a copy of `model` with the counters of the solver as of now, for callbacks."""
+    """Return a copy of `model` with the current counters of the solver, for callbacks."""
     now = type(model)(**model.get_params(deep=False))
     copy_attributes(model, now, shared)
     now.n_iter_ = np.array([solver.n_iter])

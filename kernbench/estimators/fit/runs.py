@@ -1,8 +1,8 @@
 """The runs of a fit: several problems, each along a path of strengths, within one time budget.
 
-Problems share nothing but the clock, so ``n_jobs`` threads may work on them at once: each takes the next problem
-when it is done with one, and a solver holds no lock while it advances. Only the main thread receives Ctrl-C,
-and only a run on it can show a progress bar of its own.
+Problems share only the time budget, so ``n_jobs`` threads may work on them at once: each takes the next problem after
+finishing one, and a solver holds no lock while it advances. Only the main thread receives Ctrl-C, and only a run on it
+can show its own progress bar.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -19,7 +19,7 @@ from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 from kernbench.solvers.progress import progress_bar
 
-LOOK_SECONDS = 0.05  # interval at which the main thread looks for Ctrl-C while others work
+LOOK_SECONDS = 0.05  # interval at which the main thread checks for Ctrl-C while others work
 
 
 class Runs:
@@ -29,12 +29,12 @@ class Runs:
     ----------
     task : Task
     strengths : sequence of float
-        In the order of the path; each run starts from the solution before it.
+        In the order of the path; each run starts from the previous solution.
 
     Attributes
     ----------
     interrupted : bool
-        By Ctrl-C.
+        Whether Ctrl-C ended the runs.
     """
 
     def __init__(self, task, strengths):
@@ -60,7 +60,7 @@ class Runs:
             For each strength those of all problems. After Ctrl-C the runs that were not begun have the status
             "not started".
         """
-        # One limit around all of them: threads that set and reset it would undo each other's.
+        # One limit around all of them: threads that set and reset their own would interfere.
         with single_threaded_blas():
             if self.n_workers == 1:
                 self._work()
@@ -94,7 +94,7 @@ class Runs:
             self._work()
 
     def _work(self):
-        """Take problems and solve them until none is left."""
+        """Solve problems, one after the other, until none is left."""
         left, data = self.model.max_seconds, None
         try:
             while (turn := self._next_turn()) is not None:
@@ -103,7 +103,7 @@ class Runs:
                 if data is None or not self.task.shares_data:
                     data = None  # release the memory of the old data first
                     data = problem.make_data()
-                # Time that a problem does not need is left to those after it.
+                # Time that a problem does not use is available to later ones.
                 seconds = self._solve_path(k, problem, data, None if left is None else left / n_turns)
                 left = None if left is None else max(0.0, left - seconds)
                 with self.lock:
@@ -113,7 +113,7 @@ class Runs:
             raise
 
     def _next_turn(self):
-        """Return the next problem and how many turns this thread has at most, this one included."""
+        """Return the next problem and the largest number of problems left for this thread, this one included."""
         with self.lock:
             k, n_problems = self.n_begun, len(self.results)
             if k == n_problems or self.stop.is_set():
@@ -126,7 +126,7 @@ class Runs:
         self.stop.set()
 
     def _solve_path(self, k, problem, data, budget):
-        """Solve problem k for every strength within `budget` seconds; return those it took."""
+        """Solve problem k for every strength within `budget` seconds; return the seconds used."""
         results, taken = self.results[k], 0.0
         initial = problem.start(data)
         for c, strength in enumerate(self.strengths):
@@ -174,7 +174,7 @@ class Runs:
 def run_solver(
     model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0
 ):
-    """Advance a solver as the parameters of `model` ask; return its FitResult."""
+    """Advance a solver as the parameters of `model` specify; return its FitResult."""
     return driver.run(
         solver,
         max_iter=max_iter,

@@ -4,8 +4,8 @@ import inspect
 
 from kernbench._names import unknown_name
 
-DATA = ("rows", "design", "y")  # arguments of solvers that are no options
-OF_THE_ESTIMATOR = ("tol",)  # set by the estimator's parameter, whatever the solver was given
+DATA = ("rows", "design", "y")  # arguments of solvers that are not options
+OF_THE_ESTIMATOR = ("tol",)  # always set by the estimator's parameter
 
 
 def make_solver(model, entry, data, y, settings):

@@ -1,4 +1,4 @@
-"""What solvers work on: the kernel rows of a training set, in the right precision, or a design."""
+"""The data of solvers: kernel rows of a training set, in the right precision, or a design."""
 
 import numpy as np
 from scipy import sparse
@@ -14,11 +14,11 @@ from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
-WRONG = 0.01  # relative error of a kernel value from which on float32 is too coarse
+WRONG = 0.01  # relative error of a kernel value from which float32 is too coarse
 
-# float64 by way of float32 ends with a product in float64, n values for each support vector. It pays where values
-# are asked for more than once (with few rows a problem is one working set) and cost something. Measured, by entries
-# per row: 12 to 22 (w8a, a9a, ijcnn1) no gain, 54 (covtype) and 150 (MNIST) a shorter time.
+# float64 by way of float32 ends with a product in float64, n values for each support vector. It pays off if values are
+# used more than once (with few rows a problem is one working set) and are not cheap. Measured, by entries per row: 12
+# to 22 (w8a, a9a, ijcnn1) no gain, 54 (covtype) and 150 (MNIST) a shorter time.
 TWO_PRECISIONS_ROWS = 2500
 TWO_PRECISIONS_ENTRIES = 40
 
@@ -40,7 +40,7 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         Megabytes.
     twin : {"compiled", "reference"}
     may_widen : bool, default=False
-        Whether to take float64 where float32 is too coarse.
+        Whether to use float64 if float32 is too coarse.
     two_precisions : bool, default=False
         Whether the solver takes `TwoPrecisionRows`, too.
 
@@ -65,7 +65,7 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
 
 
 def small_matrix(X, kernel, dtype, *, may_widen, padding):
-    """Return the kernel matrix of all rows of X, with `padding` readable entries behind its end.
+    """Return the kernel matrix of all rows of X, followed by `padding` readable entries.
 
     Parameters
     ----------
@@ -91,18 +91,17 @@ def small_matrix(X, kernel, dtype, *, may_widen, padding):
 
 
 def _padded(shape, dtype, padding):
-    """Return an uninitialised array with `padding` zeros behind its end."""
+    """Return an uninitialised array followed by `padding` zeros."""
     flat = np.empty(shape[0] * shape[1] + padding, dtype=dtype)
     flat[-padding:] = 0
     return flat[:-padding].reshape(shape)
 
 
 def _is_too_coarse(kernel, row_terms):
-    """Whether float32 values of a kernel between rows with these `row_terms` may be wrong by a hundredth.
+    """Whether float32 values of a kernel between rows with these `row_terms` may be wrong by one per cent.
 
-    Squared distances are taken from inner products of centred rows, with an error of some roundings of the
-    squared norms. In the exponent of a very narrow Gaussian kernel that can be more than a hundredth: then
-    even k(x, x) = 1 is wrong.
+    Squared distances are computed from inner products of centred rows, with an error of some roundings of the squared
+    norms. In the exponent of a very narrow Gaussian kernel that can exceed 0.01: then even k(x, x) = 1 is wrong.
     """
     if not isinstance(kernel, Gaussian):
         return False
@@ -125,9 +124,9 @@ def _pays_in_two_precisions(X, kernel):
 
 
 def _without_empty_columns(X, kernel):
-    """Return X without the columns that no row uses, if most are such; kernel values stay the same.
+    """Return X without empty columns, if most are empty; kernel values stay the same.
 
-    The sparse engine spreads rows out over all columns, of which there may be a million.
+    The sparse engine makes rows dense over all columns, of which there may be a million.
     """
     if not sparse.issparse(X) or not kernel.keeps_zeros or kernel.calls_python or X.nnz > X.shape[1] // 2:
         return X

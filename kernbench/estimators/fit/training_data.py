@@ -1,4 +1,4 @@
-"""Rows, labels and weights that an estimator is given: checked, with messages that say what to change."""
+"""Checks of the rows, labels and weights given to an estimator, with messages that say what to change."""
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -165,9 +165,9 @@ def check_each_class_has_weight(classes, codes, weights):
 
 
 def _are_labels(y, classes):
-    """Whether y, a vector of finite entries, is sure to be labels: whole numbers, most of them more than once.
+    """Whether y, a vector of finite entries, certainly holds labels: whole numbers that occur twice on average.
 
-    Spares `check_classification_targets`, which takes as long as a small fit.
+    Avoids `check_classification_targets`, which takes as long as a small fit.
     """
     if 2 * len(classes) > len(y):
         return False

@@ -1,4 +1,4 @@
-"""Checks of the parameters of rankings; each raises a ValueError that says what would be right."""
+"""Checks of the parameters of rankings; each raises a ValueError that says what to change."""
 
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel
@@ -16,7 +16,7 @@ from kernbench.validation.numbers import (
 )
 
 FEATURES = ("auto", "nystroem", "random", "exact")
-SQUARED = "squared"  # solved in closed form, whatever the solver
+SQUARED = "squared"  # solved in closed form for every `solver`
 LOSSES = ("auto", HINGE, SQUARED_HINGE, SQUARED)
 ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
 PAIRS = ("all", "n_samples")
@@ -136,7 +136,7 @@ def check_threshold(threshold, named=(YOUDEN,)):
 
 
 def loss_of(model):
-    """Return the loss that ``loss=`` of a `ROCSVC` means."""
+    """Return the loss that ``loss=`` of a `ROCSVC` stands for."""
     if model.loss != "auto":
         return model.loss
     return SQUARED_HINGE if model.solver in ONLY_SMOOTH else HINGE

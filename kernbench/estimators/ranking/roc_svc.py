@@ -22,9 +22,9 @@ class ROCSVC(RankingClassifier):
         + \frac{1}{n_+ n_-} \sum_{i: y_i = +} \; \sum_{j: y_j = -} \ell\bigl(f(x_i) - f(x_j)\bigr),
         \qquad \ell(t) = \max(0, 1 - t),
 
-    over all pairs of a positive and a negative row, or over pairs that are drawn [1]_. The loss is large
-    where a negative scores higher than a positive; an intercept cancels, so it is set afterwards, by the
-    sensitivity or the specificity asked for.
+    over all pairs of a positive and a negative row, or over pairs that are drawn [1]_. The loss is large where a
+    negative scores higher than a positive; an intercept cancels, so it is set afterwards, for a requested sensitivity
+    or specificity.
 
     Parameters
     ----------
@@ -34,33 +34,31 @@ class ROCSVC(RankingClassifier):
     alpha : float, default=1e-3
         Strength of the regularisation, > 0; the λ of the paper. It does not depend on the number of rows.
     pairs : {"all", "n_samples"} or int, default="all"
-        ``"all"`` looks at all pairs exactly, by sorting, in O(n log n): the best choice. An integer draws so
-        many once, with replacement (so it may exceed their number), and minimises over these;
-        ``"n_samples"``, as many as there are rows, is what the paper does. ``solver_options={"balanced":
-        True}`` draws each row of a class equally often.
+        ``"all"`` uses all pairs exactly, by sorting, in O(n log n): the best choice. An integer draws this many once,
+        with replacement (so it may exceed their number), and minimises over these; ``"n_samples"``, as many as there
+        are rows, is what the paper does. ``solver_options={"balanced": True}`` draws each row of a class equally often.
     loss : {"auto", "hinge", "squared_hinge", "squared"}, default="auto"
-        ``hinge`` as above; ``squared_hinge`` its square, which is smooth; ``squared`` (1 - t)², which has a
-        closed form, used whatever `solver` says. ``"auto"`` is ``squared_hinge`` for ``solver="newton"``,
-        which minimises no other, and ``hinge`` for the rest.
+        ``hinge`` as above; ``squared_hinge`` its square, which is smooth; ``squared`` (1 - t)², which has a closed
+        form, used for every `solver`. ``"auto"`` is ``squared_hinge`` for ``solver="newton"``, which minimises no
+        other, and ``hinge`` for the rest.
     threshold : "youden", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows that score at least this much are positive. ``("sensitivity", s)``: the largest threshold at which
         a share s of the positives is predicted positive; ``("specificity", q)``: one at which a share q of the
         negatives is predicted negative, half way to the next score; both in (0, 1]. ``"youden"`` maximises the
-        sum of the two. With ties a rate can be larger than asked for, never smaller.
+        sum of the two. With ties a rate can be larger than requested, never smaller.
     threshold_on : "train" or float, default="train"
-        Whose scores the threshold is set on. Training rows score a little better than fresh ones, above all
-        with a small `alpha`; a float in (0, 1) keeps that share of each class from the fit, drawn at random,
-        and uses their scores. `adjust_threshold` takes any other rows.
+        The rows on whose scores the threshold is set. Training rows score a little better than new ones, especially
+        with a small `alpha`; a float in (0, 1) holds out that share of each class, drawn at random, and uses their
+        scores. `adjust_threshold` takes any other rows.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         Of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     features : {"auto", "nystroem", "random", "exact"}, default="auto"
-        How a kernel is worked with. ``exact`` is the kernel itself, a matrix of n² values; ``nystroem``
-        projects it on landmarks, ``random`` draws features, both linear in n. ``"auto"`` takes the
-        columns of X for ``kernel="linear"``; ``exact`` for at most 2,000 rows or a precomputed kernel; else,
-        and wherever `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features,
-        ``nystroem``.
+        How a kernel is represented. ``exact`` is the kernel itself, a matrix of n² values; ``nystroem`` projects it
+        onto landmarks, ``random`` draws features, both linear in n. ``"auto"`` takes the columns of X for
+        ``kernel="linear"``; ``exact`` for at most 2,000 rows or a precomputed kernel; otherwise, and whenever
+        `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features, ``nystroem``.
     n_landmarks : int, default=None
         For ``nystroem``; None means 300, or as many as there are rows.
     landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
@@ -80,22 +78,22 @@ class ROCSVC(RankingClassifier):
     max_seconds : float, default=None
         Time budget of the solver in seconds; features and callbacks are not charged.
     cache_size : float, default=500
-        Memory for the kernel matrix in megabytes (2²⁰ bytes), > 0, with ``exact``; a larger one is computed
-        anew in each pass.
+        Memory for the kernel matrix in megabytes (2²⁰ bytes), > 0, with ``exact``; a larger matrix is recomputed in
+        each pass.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision in which kernel values, or features of training rows, are held; sums are float64. ``"auto"``
         is float64 for at most 2,000 rows, float32 above. The columns of X stay as they are.
     reservoir_size : int, default=1000
         Rows of each class that ``partial_fit`` keeps; fixed by the first batch.
     warm_start : bool, default=False
-        Start the next ``fit`` from the solution of the last one. For the same rows the feature map and the
-        pairs stay too, and a run that a limit ended goes on exactly where it stopped.
+        Start the next ``fit`` from the solution of the last one. For the same rows the feature map and the pairs are
+        kept too, and a run ended by a limit continues exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an
         int for the same result each time.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a model fitted as of
-        that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
@@ -151,11 +149,11 @@ class ROCSVC(RankingClassifier):
 
     Notes
     -----
-    There is no ``class_weight``: the weight of a class is a factor of all pairs alike, and changes nothing.
+    There is no ``class_weight``: the weight of a class is a common factor of all pairs and has no effect.
 
-    The scores are not probabilities; ``sklearn.calibration.CalibratedClassifierCV`` makes some of them.
+    The scores are not probabilities; ``sklearn.calibration.CalibratedClassifierCV`` converts them.
 
-    After Ctrl-C during ``fit`` the model is fitted as far as it got.
+    After Ctrl-C during ``fit`` the model is fitted as far as the run got.
 
     References
     ----------
@@ -245,7 +243,7 @@ class ROCSVC(RankingClassifier):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
-            float32 and float64 are not copied to another precision for the sake of the check.
+            float32 and float64 are kept; the check makes no copy in another precision.
         y : array-like of shape (n_samples,)
             Labels of two classes; the larger is positive.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -259,9 +257,9 @@ class ROCSVC(RankingClassifier):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model is fitted as far as the run got.
 
         Warns
         -----
@@ -282,7 +280,7 @@ class ROCSVC(RankingClassifier):
         X, y, sample_weight
             As for `fit`.
         alphas : array-like of shape (n_alphas,)
-            Each > 0, in any order; they are worked through from large to small.
+            Each > 0, in any order; fitted from large to small.
 
         Returns
         -------
@@ -291,7 +289,7 @@ class ROCSVC(RankingClassifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself stays as it was.
+        ``max_seconds`` is the budget of all of them; the model itself is not changed.
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
         _fit(in_turn, X, y, sample_weight)
@@ -309,7 +307,7 @@ class ROCSVC(RankingClassifier):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            With a kernel, the first batch fixes the bandwidth and the landmarks, so let it be a large one.
+            With a kernel, the first batch fixes the bandwidth and the landmarks, so it should be large.
         y : array-like of shape (n_samples,)
             A batch may lack a class.
         classes : array-like of shape (2,), default=None
@@ -331,8 +329,8 @@ class ROCSVC(RankingClassifier):
         Notes
         -----
         ``pairs`` is the number of pairs per batch: ``"n_samples"`` gives each row one partner, ``"all"``
-        eight. After `fit` it goes on from there (from the start, where ``features="auto"`` had chosen
-        ``exact``). `solver`, `tol`, the limits and `threshold_on` have no part in it.
+        eight. After `fit` it continues from that solution (it restarts if ``features="auto"`` had chosen ``exact``).
+        `solver`, `tol`, the limits and `threshold_on` are ignored.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)
         return self

@@ -1,4 +1,4 @@
-"""The classifier that ranks, its regularisation chosen by cross-validation: `ROCSVCCV`."""
+"""The classifier that ranks, with regularisation chosen by cross-validation: `ROCSVCCV`."""
 
 from numbers import Integral
 
@@ -24,9 +24,8 @@ OWN = ("alphas", "cv", "selection", "n_jobs")  # parameters that ROCSVC does not
 class ROCSVCCV(RankingClassifier):
     """`ROCSVC` with ``alpha`` chosen by the mean AUC of stratified cross-validation.
 
-    Each fold fits one feature map to its training part, walks along the alphas from large to small, each from
-    the solution before it, and scores its validation part. The alpha of the best mean is then fitted to all
-    rows.
+    Each fold fits one feature map to its training part, fits the alphas from large to small, each from the previous
+    solution, and scores its validation part. The alpha of the best mean is then fitted to all rows.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class ROCSVCCV(RankingClassifier):
     alphas : array-like of shape (n_alphas,), default=None
         Each > 0; None means 10, 10^0.5, …, 10^-4.
     cv : int, splitter or iterable, default=5
-        Number of stratified folds, or what scikit-learn's ``check_cv`` takes.
+        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts.
     selection : {"best", "1se"}, default="best"
         ``"best"`` takes the alpha of the largest mean AUC, of equal ones the largest; ``"1se"`` the largest
         whose mean is within one standard error of that.
@@ -57,8 +56,8 @@ class ROCSVCCV(RankingClassifier):
         Validation AUC.
     mean_auc_ : ndarray of shape (n_alphas,)
     standard_error_ : ndarray of shape (n_alphas,)
-        Of the mean: the standard deviation over the folds divided by √n_folds. Folds share most of their
-        training rows, so it is no confidence interval.
+        Of the mean: the standard deviation over the folds divided by √n_folds. Folds share most of their training rows,
+        so it does not give a confidence interval.
 
     All other attributes are those of `ROCSVC`, fitted to all rows with ``alpha_``.
 
@@ -185,7 +184,7 @@ class ROCSVCCV(RankingClassifier):
         return ROCSVC(alpha=float(alpha), **parameters)
 
     def _folds(self, X, positive):
-        """The folds as pairs of index arrays, checked: each class is in each part of each fold."""
+        """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes."""
         cv, smallest = self.cv, int(min(positive.sum(), (~positive).sum()))
         if isinstance(cv, Integral) and not isinstance(cv, bool) and 2 <= cv and smallest < cv:
             label = self.classes_[int(positive.sum() <= (~positive).sum())]

@@ -172,16 +172,16 @@ class RankingClassifier(TwoClassModel):
     """A classifier that ranks; its intercept is set by the parameter ``threshold``."""
 
     def adjust_threshold(self, X, y, threshold, sample_weight=None):
-        """Set ``intercept_`` by the scores of other rows than those of ``fit``; nothing else changes.
+        """Set ``intercept_`` by the scores of rows other than those of ``fit``; nothing else changes.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            For instance a set kept for validation.
+            For instance a validation set.
         y : array-like of shape (n_samples,)
             Labels of both classes.
         threshold : "youden", float, ("sensitivity", s) or ("specificity", q)
-            As the parameter of that name, which stays as it is.
+            As the parameter of that name, which is not changed.
         sample_weight : array-like of shape (n_samples,), default=None
             At least 0.
 

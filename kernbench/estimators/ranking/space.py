@@ -13,7 +13,7 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 
 KINDS = ("linear", "nystroem", "random", "exact")
-AUTO_EXACT_ROWS = 2000  # features="auto": up to here the kernel matrix is cheaper than its approximation
+AUTO_EXACT_ROWS = 2000  # features="auto": up to this size the kernel matrix is cheaper than its approximation
 DEFAULT_LANDMARKS = 300  # the paper's
 DEFAULT_FEATURES = 512
 CHUNK_ROWS = 8192  # rows whose features are held in two precisions at a time
@@ -70,7 +70,7 @@ class Space:
         return float(np.abs(X).max() if is_precomputed(self.kernel) else self.kernel.diag(X).max())
 
     def rounding(self, largest, coef):
-        """Return how far rounding may move a score from one batch of rows to another, roughly.
+        """Return an estimate of how much rounding may change a score from one batch of rows to another.
 
         A score is an inner product with a row of norm √k(x, x), or a sum of values k(x, z) <= k(x, x).
         """
@@ -80,7 +80,7 @@ class Space:
 
 
 def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
-    """Fix the kernel's numbers and fit the feature map.
+    """Determine the kernel's parameters and fit the feature map.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
     seeds : sequence of two int
         For ``gamma="median"`` and for the map.
     needs_features : bool, default=False
-        Whether ``features="auto"`` may not be the kernel itself: more rows will come, or the loss is
-        solved by moments of features.
+        Whether ``features="auto"`` must not choose the kernel itself: more rows will come, or the loss is solved by
+        moments of features.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
 
 
 def _kind_of(model, n_rows, needs_features):
-    """Return what ``features=`` means for the model's kernel and `n_rows` training rows."""
+    """Return the kind that ``features=`` stands for with the model's kernel and `n_rows` training rows."""
     if model.features != "auto":
         return model.features
     if is_linear(model.kernel):

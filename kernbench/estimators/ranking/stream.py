@@ -1,9 +1,8 @@
 """`ROCSVC.partial_fit`: stochastic gradient descent on fresh pairs from a stream.
 
-The incomplete U-statistic of a stream needs, for each fresh row, a row of the other class to be paired with.
-A reservoir of each class keeps some: every slot holds one row of the stream so far, drawn in proportion to
-the weights, independently of the other slots, so a pair of a fresh row and a slot is a fair draw among all
-pairs.
+The incomplete U-statistic of a stream pairs each new row with a row of the other class. A reservoir of each class keeps
+some: every slot holds one row of the stream so far, drawn in proportion to the weights, independently of the other
+slots, so a pair of a new row and a slot is a fair draw among all pairs.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +20,9 @@ from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 
 MINIBATCH = 32  # pairs of one step
 PARTNERS = 8  # of each row, with pairs="all"
-STEPS_OF_A_FIT = 10_000  # steps that the solution of `fit` counts for in the average and in the step length
+STEPS_OF_A_FIT = (
+    10_000  # number of steps that the solution of `fit` stands for in the average and in the step length
+)
 OF_A_RUN = (
     "objective_",
     "duality_gap_",
@@ -48,7 +49,7 @@ class Reservoir:
     weight: float = 0.0
 
     def join(self, V, weights, size, rng):
-        """Replace each slot by a fresh row with probability weight of the fresh rows / weight of all rows."""
+        """Replace each slot by a new row with probability weight of the new rows / weight of all rows."""
         if len(weights) == 0:
             return
         total = weights.sum()
@@ -106,7 +107,7 @@ class Stream:
 
 
 def has_features(model):
-    """Whether rows of a stream can share a feature map; if not, an AttributeError says what would."""
+    """Whether rows of a stream can share a feature map; if not, raise AttributeError with the alternatives."""
     if model.features == "exact" or is_precomputed(model.kernel):
         raise AttributeError(
             "partial_fit needs explicit features, which the rows of a stream can share: kernel='linear', "
@@ -145,7 +146,7 @@ def partial_fit(model, X, y, classes, sample_weight):
 
 
 def _opened(model, X, positive, weights, known):
-    """Return the stream of the first batch, or the one that goes on from `fit`."""
+    """Return the stream of the first batch, or one that continues from `fit`."""
     seeds = draw_seeds(model.random_state)
     rng, size = np.random.default_rng(seeds.solver), int(model.reservoir_size)
     if known and model.features_ != "exact":
@@ -164,7 +165,7 @@ def _descend(model, stream, V, positive, weights):
     for start in range(0, n_pairs, MINIBATCH):
         rows, slots = fresh[start : start + MINIBATCH], partners[start : start + MINIBATCH]
         up = positive[rows]
-        # x_i - x_j, i positive: a fresh positive less a slot, or a slot less a fresh negative.
+        # x_i - x_j, i positive: a new positive minus a slot, or a slot minus a new negative.
         parts = (V[rows[up]] - negatives[slots[up]], positives[slots[~up]] - V[rows[~up]])
         if sparse.issparse(V):
             differences = sparse.vstack(parts, format="csr", dtype=np.float64)
@@ -174,7 +175,7 @@ def _descend(model, stream, V, positive, weights):
 
 
 # Of loss(u), u the distance to the margin: its slope, and its curvature, which limits the first steps. The
-# hinge has none; there the number is a matter of experience.
+# hinge has none; its number was found by experiment.
 SLOPES = {
     HINGE: (lambda u: (u > 0).astype(np.float64), 0.25),
     SQUARED_HINGE: (lambda u: 2.0 * np.maximum(u, 0.0), 2.0),
@@ -196,7 +197,7 @@ def _mean_square(differences):
 
 
 def _set_threshold(model, stream):
-    """Set the threshold on the reservoirs; 0 as long as there is one class only."""
+    """Set the threshold on the reservoirs; 0 as long as there is only one class."""
     rows = [reservoir.rows for reservoir in stream.reservoirs]
     if any(part is None for part in rows):
         model.intercept_ = np.zeros(1)

@@ -1,4 +1,4 @@
-"""The intercept that a threshold means: a row is positive where score + intercept >= 0."""
+"""The intercept for a threshold: a row is positive if score + intercept >= 0."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from kernbench.estimators.ranking.parameters import YOUDEN
 from kernbench.ranking import thresholds
 from kernbench.ranking.curve import roc_vertices
 
-SAME = 1e-12  # two values of Youden's index that differ by less are taken as equal
+SAME = 1e-12  # values of Youden's index that differ by less are equal
 
 
 def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
-    """Return the intercept that `threshold` means on these scores.
+    """Return the intercept for `threshold` on these scores.
 
     Parameters
     ----------
@@ -19,8 +19,8 @@ def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
     positive : ndarray of shape (n,), bool
     weights : ndarray of shape (n,), optional
     rounding : float, default=0.0
-        A threshold at a score is moved so far to the safe side of it: in another batch of rows the score may
-        be rounded differently, and the level must be reached there too.
+        A threshold at a score is moved this far to the safe side: in another batch of rows the score may be rounded
+        differently, and the level must be reached there too.
     """
     if isinstance(threshold, str) and threshold == YOUDEN:
         return -_youden(scores, positive, weights)
@@ -33,9 +33,9 @@ def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
 
 
 def _youden(scores, positive, weights):
-    """The threshold of largest sensitivity + specificity, half way between two scores.
+    """Return the threshold of largest sensitivity + specificity, half way between two scores.
 
-    Of equally good ones, that of the larger accuracy.
+    Among equally good ones, that of the largest accuracy.
     """
     if weights is not None and not np.all(weights > 0):
         scores, positive, weights = scores[weights > 0], positive[weights > 0], weights[weights > 0]

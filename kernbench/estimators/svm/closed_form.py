@@ -1,4 +1,4 @@
-"""For which regularisation the kernel SVM has a closed form."""
+"""The regularisation for which the kernel SVM has a closed form."""
 
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ from kernbench.validation.arrays import check_indices
 
 
 class ClosedFormLimit(NamedTuple):
-    """Where the Parzen classifier begins to be the minimiser.
+    """The regularisation from which the Parzen classifier is the minimiser.
 
     Attributes
     ----------
     alpha : float
-        The smallest regularisation for which it is; 0.0 if it is for all, infinity if for none.
+        The smallest regularisation for which it is; 0.0 if for all, infinity if for none.
     C : float
         The largest ``C = 1 / (alpha n)`` of `KernelSVC` for which it is.
     """
@@ -55,7 +55,7 @@ def closed_form_limit(
     Raises
     ------
     ValueError
-        If there are not two classes, or the data make no sense.
+        If there are not two classes, or the data are invalid.
 
     Notes
     -----

@@ -14,8 +14,8 @@ from kernbench.kernels.functions import Linear
 from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
 from kernbench.validation.rows import check_rows
 
-CHUNK_BYTES = 32_000_000  # values of pairs, or of the kernel, that are held at one time
-FEW_SUPPORT_VECTORS = 256  # of a class on average, below which its own product is mostly preparation
+CHUNK_BYTES = 32_000_000  # values of pairs, or of the kernel, that are held at a time
+FEW_SUPPORT_VECTORS = 256  # of a class on average, below which a separate product is mostly overhead
 
 
 def set_expansion(model, X, codes, pairs, solutions):
@@ -84,7 +84,7 @@ class ExpansionClassifier(KernelClassifier):
 
     @property
     def _against_rest(self):
-        """Whether it is one against the rest: from the layout, since parameters may change after a fit."""
+        """Whether the model is one against the rest, judged by the layout, since parameters may change after a fit."""
         return len(self.dual_coef_) == len(self.classes_)
 
     def _pair_values(self, X):
@@ -114,7 +114,7 @@ class ExpansionClassifier(KernelClassifier):
         height = max(1, CHUNK_BYTES // per_row)
         for first in range(0, X.shape[0], height):
             rows = X[first : first + height]
-            if few:  # the kernel at once: a product for each class would be all preparation
+            if few:  # the kernel at once: a product for each class would be mostly overhead
                 values = self._kernel_block(rows)
                 parts = [values[:, block] @ self.dual_coef_[:, block].T for block in by_class]
             else:
@@ -155,10 +155,10 @@ class ExpansionClassifier(KernelClassifier):
     def slack_budget(self, X, y, sample_weight=None):
         """Return the slack budget nu and the C whose problems the fitted function solves.
 
-        A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at
-        nu = mean hinge loss of u / ‖u‖ [4]_, and of that for C where primal and dual objective meet. So this
-        turns C into nu (of a model fitted with ``C``), and nu into C (of a model fitted with
-        ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
+        A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at nu = mean
+        hinge loss of u / ‖u‖ [4]_, and of the problem for the C at which primal and dual objective are equal. So this
+        converts C to nu (for a model fitted with ``C``), and nu to C (for a model fitted with ``solver_options={"nu":
+        ...}``). Both numbers are as accurate as the fit.
 
         Parameters
         ----------
@@ -170,12 +170,12 @@ class ExpansionClassifier(KernelClassifier):
         nu : float
             Slack per example (per unit of weight) that functions of norm 1 may have.
         C : float
-            Infinite for a function without slack, which any large C has.
+            Infinite for a function without slack, which is optimal for every large C.
 
         Raises
         ------
         ValueError
-            For more than two classes, another loss than the hinge, or rows that are not those of ``fit``.
+            For more than two classes, a loss other than the hinge, or rows other than those of ``fit``.
         """
         check_is_fitted(self)
         if len(self.classes_) != 2 or self.loss != "hinge":

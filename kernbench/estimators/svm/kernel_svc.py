@@ -34,7 +34,7 @@ class KernelSVC(ExpansionClassifier):
         z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree, ``sigmoid``
         tanh(gamma <x, z> + coef0), which is indefinite; ``gaussian`` and ``polynomial`` are other names of
         ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
-        K(test, train) afterwards. A kernel object of ``kernbench.kernels`` brings its own parameters. A function
+        K(test, train) afterwards. A kernel object of ``kernbench.kernels`` has its own parameters. A function
         is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)).
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
@@ -52,15 +52,15 @@ class KernelSVC(ExpansionClassifier):
         ``kernbench.solvers.registry`` lists those that minimise the other losses, and so does the error that
         other solvers raise.
     solver : str, default="smo"
-        ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or
-        serve comparisons. ``kernbench.solvers.registry`` lists them all, with their cost and their source.
+        ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or are for
+        comparison. ``kernbench.solvers.registry`` lists them all, with their cost and their source.
 
         * ``smo``: sequential minimal optimisation, pairs of dual variables by second-order gain [1]_, [2]_;
         * ``sdca``: dual coordinate ascent, one variable at a time in random order;
         * ``pegasos``: stochastic subgradient steps of length 1 / (alpha t) [3]_;
         * ``norm-ball-sgd``: averaged stochastic subgradients of the loss inside a ball of given radius;
         * ``perceptron``: the online perceptron, a step for each mistake;
-        * ``sbp``: stochastic batch perceptron, supergradients of the margin that a budget of slack buys [4]_;
+        * ``sbp``: stochastic batch perceptron, supergradients of the margin for a given budget of slack [4]_;
         * ``norma``: online gradient descent that forgets; truncation and windows bound the expansion;
         * ``scs``: stochastic conjugate subgradient directions over growing samples;
         * ``wolfe``: Wolfe's conjugate subgradient method on all examples;
@@ -72,17 +72,17 @@ class KernelSVC(ExpansionClassifier):
         Whether ``smo`` leaves out coefficients at a bound that will probably stay there, as in ``SVC``. Problems of at
         most 2,500 rows are solved as a whole anyway; other solvers ignore it.
     probability : bool, default=False
-        Only False: there to tell users of ``SVC`` what replaces it, see the notes.
+        Must be False; present for compatibility with ``SVC``, see the notes for the replacement.
     tol : float, default=1e-3
         Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
         units of the decision function, as in ``SVC``. All others: certified duality gap divided by the
         objective, so that 1e-3 means: at most 0.1 % above the optimum.
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem. Unlike in ``SVC``, -1 is not without limit, but means
-        the one that the registry gives for the solver: for ``smo`` 10 million, or 100 for each row if that is more,
-        for the others so many passes over the data.
+        Maximal number of iterations of each two-class problem. Unlike in ``SVC``, -1 is not unlimited, but the default
+        of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more, for the others a
+        number of passes over the data.
     max_seconds : float, default=None
-        Time budget of ``fit`` in seconds, shared out over the two-class problems; None means no limit.
+        Time budget of ``fit`` in seconds, divided among the two-class problems; None means no limit.
         Callbacks and traces are not charged.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes), > 0, of each of ``n_jobs`` threads.
@@ -101,33 +101,33 @@ class KernelSVC(ExpansionClassifier):
         ``decision_function_shape="ovr"``.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
-        most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that float32 would
-        get k(x, x) = 1 wrong by a hundredth. In float64 with more than 2,500 rows of 40 entries or more
-        ``smo`` takes its first steps on float32 values all the same; the optimality conditions, the objective
-        and the gap it ends with are those of float64 values.
+        most 2,000 training rows, float32 above, unless ``gamma`` is so large for the rows that k(x, x) = 1 would be
+        wrong by one per cent in float32. In float64 with more than 2,500 rows of 40 entries or more ``smo`` still takes
+        its first steps on float32 values; the final optimality conditions, objective and gap are those of float64
+        values.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
-        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol,
-        limits, even the kernel may change in between. Random generators go on, so that two fits of a and b
-        iterations equal one of a + b (``pegasos``: if a is a multiple of 256).
+        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol, limits, even the
+        kernel may change in between. Random generators continue, so that two fits of a and b iterations equal one of a
+        + b (``pegasos``: if a is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
         Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
     n_jobs : int, default=None
         Threads that work on two-class problems at once; None means 1 (unless in a
-        ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses the
-        cores anyway.
+        ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses all cores in
+        any case.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
-        `KernelSVC` as of that moment (for more classes, that of the pair in work; one against the rest has
-        the classes False and True), which has all attributes but those that sum up a run: ``status_``,
-        ``objective_``, ``duality_gap_``, ``trace_``. A dict it returns adds columns to ``trace_``; True stops
-        the run. With ``n_jobs`` > 1 it is called from several threads, one at a time.
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a two-class `KernelSVC` fitted up
+        to that moment (for more classes, that of the current pair; one against the rest has the classes False and
+        True), which has all attributes except those that summarise a run: ``status_``, ``objective_``,
+        ``duality_gap_``, ``trace_``. A dict it returns adds columns to ``trace_``; True stops the run. With ``n_jobs``
+        > 1 it is called from several threads, one at a time.
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in the
-        place of C (`slack_budget` turns one into the other); or ``{"sample_cap": 5000}`` for ``scs``: the most
-        rows its model is made of.
+        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in place of C
+        (`slack_budget` converts one to the other); or ``{"sample_cap": 5000}`` for ``scs``: the largest number of rows
+        of its model.
 
     Attributes
     ----------
@@ -178,8 +178,8 @@ class KernelSVC(ExpansionClassifier):
     n_kernel_evaluations_ : int
         Values k(x, z) computed in ``fit``, without those found in the cache.
     trace_ : dict of lists, or list of dicts with more than two classes
-        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks. Of more
-        than 1,000 small pairs of classes it is a sequence that makes the dicts when they are asked for.
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks. For more
+        than 1,000 small pairs of classes it is a sequence that makes the dicts on access.
     shape_fit_ : tuple of int of shape (2,)
         Shape of the training rows.
     n_features_in_ : int
@@ -192,11 +192,11 @@ class KernelSVC(ExpansionClassifier):
 
     Notes
     -----
-    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
-    ``warm_start=True`` another ``fit`` goes on from there.
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as the run got; with ``warm_start=True``
+    another ``fit`` continues from there.
 
-    Small problems, with at most 1,000 rows in a pair of classes and nothing to be done on the way (callbacks, limits, a
-    progress bar), are solved together from one kernel matrix of all rows. ``n_kernel_evaluations_`` counts it once.
+    Small problems, with at most 1,000 rows in a pair of classes and without callbacks, limits or a progress bar, are
+    solved together from one kernel matrix of all rows, which ``n_kernel_evaluations_`` counts once.
 
     Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
     replaces ``SVC(probability=True)``.
@@ -293,7 +293,7 @@ class KernelSVC(ExpansionClassifier):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
-            float32 and float64 are not copied to another precision for the sake of the check.
+            float32 and float64 are kept; the check makes no copy in another precision.
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -306,9 +306,9 @@ class KernelSVC(ExpansionClassifier):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model is fitted as far as the run got.
 
         Warns
         -----
@@ -323,15 +323,15 @@ class KernelSVC(ExpansionClassifier):
     def path(self, X, y, Cs, sample_weight=None):
         """Fit a model for each of several Cs, each from the solution before it.
 
-        They share the kernel rows that ``cache_size`` has room for (of more than 2,500 examples ``smo`` keeps
-        those of its last working sets), and ``smo`` takes over the gradient too.
+        They share the kernel rows that fit into ``cache_size`` (for more than 2,500 examples ``smo`` keeps those of its
+        last working sets), and ``smo`` also reuses the gradient.
 
         Parameters
         ----------
         X, y, sample_weight
             As for `fit`.
         Cs : array-like of shape (n_Cs,)
-            Each > 0, in any order; they are worked through from small to large.
+            Each > 0, in any order; fitted from small to large.
 
         Returns
         -------
@@ -347,8 +347,7 @@ class KernelSVC(ExpansionClassifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them, ``max_iter`` that of each. The model itself stays as it
-        was.
+        ``max_seconds`` is the budget of all of them, ``max_iter`` that of each. The model itself is not changed.
         """
         if "nu" in (self.solver_options or {}):
             raise ValueError("a path over C has no use for solver_options={'nu': ...}: leave nu out")
@@ -360,14 +359,13 @@ class KernelSVC(ExpansionClassifier):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
-        Rows join the sample that the model is made of until it holds ``sample_cap`` of them (an entry of
-        `solver_options`, by default 2,000); as many more are kept to judge its steps by. Memory does not grow
-        with the stream.
+        Rows are added to the model's sample until it holds ``sample_cap`` of them (an entry of `solver_options`, by
+        default 2,000); as many more are kept to validate its steps. Memory does not grow with the stream.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first batch fixes the kernel's width, so let it be a large one.
+            The first batch fixes the kernel's width, so it should be large.
         y : array-like of shape (n_samples,)
             Labels of two classes; a batch may lack one. For more classes, wrap the model in
             ``sklearn.multiclass.OneVsRestClassifier``.
@@ -392,17 +390,16 @@ class KernelSVC(ExpansionClassifier):
 
     @available_if(scs_stream.can_stream)
     def fit_chunks(self, chunks, classes=None):
-        """Fit to data that come in chunks and need not fit memory, with ``solver="scs"``.
+        """Fit to data that come in chunks and need not fit into memory, with ``solver="scs"``.
 
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, sample_weight)
-            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those
-            rows are read; ``[(X, y)]`` is how to give one. An iterator is read chunk by chunk, as far as the
-            run goes: its chunks should come in random order.
+            From a list, rows are drawn from all chunks, and only these rows of a memory map are read: pass it as ``[(X,
+            y)]``. An iterator is read chunk by chunk, as far as the run needs: its chunks should come in random order.
         classes : array-like of shape (2,), default=None
-            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as
-            many as it takes.
+            The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as many as
+            necessary.
 
         Returns
         -------
@@ -416,8 +413,7 @@ class KernelSVC(ExpansionClassifier):
 
         Notes
         -----
-        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not
-        looked at, so not checked either.
+        As for `partial_fit`; ``max_iter=-1`` stands for 1,000 iterations. Rows that were not drawn are not checked.
         """
         scs_stream.fit_chunks(self, chunks, classes)
         return self

@@ -1,7 +1,7 @@
 """The problems of a `KernelSVC`: pairs of classes, or each class against the rest, on kernel rows.
 
-Kernel rows belong to one thread; where all problems are on the same examples (one against the rest, and the
-Cs of a path) it keeps them from one run to the next.
+Kernel rows belong to one thread, which keeps them from one run to the next if all problems have the same examples (one
+against the rest, and the Cs of a path).
 """
 
 from functools import cached_property
@@ -28,7 +28,7 @@ class KernelTask(Task):
     Parameters
     ----------
     model : KernelSVC
-        Gets what is known before the first run: ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
+        ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_`` are set on it.
     X, y, sample_weight
         As given to ``fit``.
     """
@@ -119,7 +119,7 @@ class PairProblem:
         y = self.pair.y
 
         def fits(coef):
-            """Whether there is a coefficient for each label, of its sign or 0."""
+            """Whether there is one coefficient for each label, of the same sign or 0."""
             return coef.shape == y.shape and not np.any(coef * y < 0)
 
         return self.task.last.initial(self.k, self.task.key, fits)
@@ -134,9 +134,9 @@ class PairProblem:
     def make_solver(self, rows, C, initial):
         task, model = self.task, self.task.model
         if hasattr(rows, "release"):
-            rows.release()  # the solver before may have left them restricted to a working set
+            rows.release()  # the previous solver may have left them restricted to a working set
         settings = {
-            # A slack budget `nu` takes the place of alpha where a solver has one.
+            # A slack budget `nu` replaces alpha if a solver has one.
             "alpha": None if "nu" in (model.solver_options or {}) else 1.0 / (C * rows.n_rows),
             "weights": self.pair.of_rows(task.weights),
             "fit_intercept": model.fit_intercept,
@@ -161,12 +161,12 @@ class PairProblem:
 
 
 def _next_start(solution, C, following, weights):
-    """Return where the fit for the next larger C of a path starts, given the solution for C.
+    """Return the start of the fit for the next larger C of a path, given the solution for C.
 
-    Where most dual variables are at their bound C w_i, all grow with it and remain balanced; where most are
-    free, the classes are nearly separable and hardly anything depends on C. It is a new run: step sizes and
-    averages belong to the old C, and a stochastic solver that went on with them would hardly move. Of the
-    solver's state only the kernel matrix times the coefficients is kept, where there is one.
+    If most dual variables are at their bound C w_i, all are scaled with it and remain balanced; if most are free, the
+    classes are nearly separable and the solution hardly depends on C. It is a new run: step sizes and averages belong
+    to the old C, and a stochastic solver that continued with them would hardly move. Of the solver's state only the
+    kernel matrix times the coefficients, if present, is kept.
     """
     size = np.abs(solution.coef)
     at_bound = np.count_nonzero(size > C * (1.0 if weights is None else weights) * (1 - 1e-9))

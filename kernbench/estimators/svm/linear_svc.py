@@ -32,27 +32,26 @@ class LinearSVC(Classifier):
     ----------
     loss : {"auto", "squared_hinge", "hinge", "log_loss"}, default="auto"
         max(0, 1 - m)², max(0, 1 - m) or log(1 + exp(-m)) of the margin m. ``"auto"`` is ``squared_hinge``, as
-        in scikit-learn, where the solver minimises it, and ``hinge`` where it does not. ``log_loss`` makes a
-        logistic regression with a regularised intercept.
+        in scikit-learn, if the solver minimises it, and ``hinge`` if it does not. ``log_loss`` gives a logistic
+        regression with a regularised intercept.
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="sdca"
         ``sdca``, dual coordinate ascent with shrinking, is exact and recommended.
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X
-        ``sdca`` goes on to the last digit where a million steps get there, since it costs next to nothing.
+        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
+        continues to the last digit if a million steps suffice, since this costs almost nothing.
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row. -1 means as
-        many passes over the data as the registry says.
+        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row. -1 means the
+        number of passes over the data given in the registry.
     max_seconds : float, default=None
-        Time budget of the solver in seconds, shared out over the classes; None means no limit. Callbacks and
+        Time budget of the solver in seconds, divided among the classes; None means no limit. Callbacks and
         traces are not charged.
     fit_intercept : bool, default=True
         False fixes the intercept at 0.
     intercept_scaling : float, default=1.0
-        Value of the constant column, > 0. Its weight is regularised like all others; a large value makes that
-        matter less.
+        Value of the constant column, > 0. Its weight is regularised like all others; a large value reduces the effect.
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times.
@@ -61,13 +60,13 @@ class LinearSVC(Classifier):
         X.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the
-        same. On the same rows ``sdca`` keeps its dual variables too, and with the same C goes on exactly
-        where it stopped.
+        same. On the same rows ``sdca`` keeps its dual variables too, and with the same C continues exactly where it
+        stopped.
     random_state : int, RandomState, Generator or None, default=None
         Order in which rows are drawn. Pass an int for the same result each time.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during ``fit``, off the clock, with a fitted two-class
-        `LinearSVC` as of that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a two-class `LinearSVC` fitted up
+        to that moment. A dict it returns adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
@@ -118,10 +117,10 @@ class LinearSVC(Classifier):
 
     Notes
     -----
-    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as it got; with
-    ``warm_start=True`` another ``fit`` goes on from there.
+    Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as the run got; with ``warm_start=True``
+    another ``fit`` continues from there.
 
-    Random features make it a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0),
+    Random features turn it into a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0),
     256), LinearSVC())``.
 
     References
@@ -206,9 +205,9 @@ class LinearSVC(Classifier):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model is fitted as far as the run got.
 
         Warns
         -----
@@ -226,7 +225,7 @@ class LinearSVC(Classifier):
         X, y, sample_weight
             As for `fit`.
         Cs : array-like of shape (n_Cs,)
-            Each > 0, in any order; they are worked through from small to large.
+            Each > 0, in any order; fitted from small to large.
 
         Returns
         -------
@@ -235,7 +234,7 @@ class LinearSVC(Classifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself stays as it was.
+        ``max_seconds`` is the budget of all of them; the model itself is not changed.
         """
         models, in_turn = models_along(self, "C", Cs, ascending=True)
         fit_task(LinearTask(in_turn[0], X, y, sample_weight), in_turn)

@@ -13,7 +13,7 @@ from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
 from kernbench.solvers.base import Solution
 
-FEW_VALUES = 1 << 14  # stored values of X; a million steps on so few take some hundredths of a second
+FEW_VALUES = 1 << 14  # stored values of X, for which a million steps take some hundredths of a second
 FEW_STEPS = 1 << 20
 
 
@@ -23,7 +23,7 @@ class LinearTask(Task):
     Parameters
     ----------
     model : LinearSVC
-        Gets what is known before the first run: ``classes_``, ``class_weight_``, ``loss_`` and ``dtype_``.
+        ``classes_``, ``class_weight_``, ``loss_`` and ``dtype_`` are set on it.
     X, y, sample_weight
         As given to ``fit``.
     """
@@ -50,8 +50,8 @@ class LinearTask(Task):
         if model.warm_start:
             parts = (self.X, self.codes, self.weights)
             self.key = tuple(digest(part) for part in parts if part is not None)
-        # On little data a million steps cost next to nothing and make the weights those of the optimum to the last
-        # digit, however the rows are ordered, repeated or weighted: where the solver can, it goes on beyond tol.
+        # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
+        # order, repetition or weighting of the rows: a solver that can continues beyond tol.
         n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
         self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
 
@@ -86,8 +86,7 @@ class ClassProblem:
         return task.last.initial(self.k, task.key, lambda coef: coef.shape == (self.n_coef,))
 
     def next_start(self, solution, C, following):
-        # The weights and, where there are any, the dual variables. It is a new run: step sizes and averages
-        # belong to the old C.
+        # The weights and, if present, the dual variables. It is a new run: step sizes and averages belong to the old C.
         kept = {name: solution.state[name] for name in ("a", "settings") if name in solution.state}
         return Solution(solution.coef, state=kept if "a" in kept else {})
 
@@ -96,7 +95,9 @@ class ClassProblem:
 
     def make_solver(self, X, C, initial):
         task, model = self.task, self.task.model
-        design = make_design(X, model._twin)  # its own for each run: a design counts the passes over it
+        design = make_design(
+            X, model._twin
+        )  # a separate one for each run, since a design counts the passes over it
         settings = {
             "alpha": 1.0 / (C * self.n_rows),
             "weights": task.weights,

@@ -74,7 +74,7 @@ def pairs_of(codes, n_classes, weights, scheme=ONE_VS_ONE):
 
 
 def assemble(pairs, solutions, codes, n_classes):
-    """Put the solutions of the pairs together.
+    """Combine the solutions of the pairs.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def pair_values(products, intercept):
     Returns
     -------
     ndarray of shape (n_samples, n_pairs)
-        With more than two classes, positive speaks for the earlier class.
+        With more than two classes, a positive value is a vote for the earlier class.
     """
     n_classes = len(products)
     values = np.empty((products.shape[1], len(intercept)))
@@ -146,14 +146,13 @@ def pair_values(products, intercept):
 def one_vs_rest(values, n_classes, *, break_ties=True):
     """Turn the decision values of pairs into one score per class.
 
-    The score is the number of pairs a class wins, and within less than half a vote the sum of its decision
-    values, squeezed by x / (3 (|x| + 1)), which breaks ties: scikit-learn's
-    ``decision_function_shape="ovr"``.
+    The score is the number of pairs a class wins plus, with less than half a vote, the sum of its decision values,
+    transformed by x / (3 (|x| + 1)), which breaks ties: scikit-learn's ``decision_function_shape="ovr"``.
 
     Parameters
     ----------
     values : ndarray of shape (n_samples, n_pairs)
-        Positive speaks for the earlier class.
+        A positive value is a vote for the earlier class.
     n_classes : int
     break_ties : bool, default=True
         False returns the number of pairs alone.

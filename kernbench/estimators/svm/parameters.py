@@ -1,4 +1,4 @@
-"""Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what would be right."""
+"""Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what to change."""
 
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel

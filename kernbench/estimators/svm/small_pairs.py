@@ -1,7 +1,7 @@
-"""The short way through a `KernelSVC` of few rows: all pairs of classes from one kernel matrix, in one compiled loop.
+"""The fast path for a `KernelSVC` of few rows: all pairs of classes from one kernel matrix, in one compiled loop.
 
 Data, a solver object and a run of the driver for each pair (:mod:`kernbench.estimators.fit.runs`) take a millisecond
-even for a dozen rows. Where nothing needs the driver, :class:`~kernbench.solvers.kernel.smo._small_pairs.SmallPairs`
+even for a dozen rows. If nothing needs the driver, :class:`~kernbench.solvers.kernel.smo._small_pairs.SmallPairs`
 solves the same problems by the same steps to the same tolerance.
 """
 
@@ -17,22 +17,24 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.kernel.smo._small_pairs import PAD, SmallPairs
 
-LISTED_TRACES = 1000  # more of them take longer to build than the pairs to solve
-MOST_ROWS = 1000  # of a pair: up to here `SMO` solves for all digits, and a pair takes a fraction of a second
+LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
+MOST_ROWS = (
+    1000  # of a pair: up to this size `SMO` solves to the last digit, and a pair takes a fraction of a second
+)
 
 
 def fit_small_pairs(task):
-    """Fit the model of a `KernelTask` if its pairs are small and it asks for nothing that takes the driver.
+    """Fit the model of a `KernelTask` if its pairs are small and it needs nothing of the driver.
 
     Returns
     -------
     bool
-        False if the model is still to be fitted: it is not such a task, or a pair takes more than the usual steps.
+        False if the model was not fitted: it is not such a task, or a pair needs more steps than usual.
 
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C, with the model fitted as far as it got.
+        After Ctrl-C; the model is fitted as far as the run got.
     """
     if not _is_plain(task.model) or task.shares_data or task.model.kernel_.calls_python:
         return False
@@ -70,7 +72,8 @@ def _is_plain(model):
 
 
 def _rows_that_count(task):
-    """Return the rows of positive weight, their classes, the bounds of their coefficients and which they are."""
+    """Return the rows of positive weight, their classes, the bounds of their coefficients and their indices (None:
+    all)."""
     X, codes, weights = task.X, task.codes, task.weights
     if weights is None:
         return X, codes, np.full(len(codes), float(task.model.C)), None
@@ -115,7 +118,7 @@ def _set_model(task, pairs, used):
 
 
 def _set_outcome(model, pairs):
-    """Set what `set_outcome` sets after runs of the driver."""
+    """Set the attributes that `set_outcome` sets after runs of the driver."""
     n_pairs, n_done = len(pairs.intercept), pairs.n_done
     n_evaluations = model.n_kernel_evaluations_ = pairs.dual_coef.shape[1] ** 2
     status = ["converged"] * n_done
@@ -136,7 +139,7 @@ def _set_outcome(model, pairs):
 
 
 class Traces(Sequence):
-    """The traces of all pairs, each from its start to its end; made when asked for, since there may be thousands."""
+    """The traces of all pairs, each from its start to its end; made on access, since there may be thousands."""
 
     def __init__(self, n_iter, seconds, objective, n_evaluations):
         self._n_iter, self._seconds, self._objective = n_iter, seconds, objective

@@ -6,9 +6,9 @@ to know which tables, figures and sentences the records are meant for.
 
 ::
 
-    experiment.py    Experiment: the whole of it
+    experiment.py    Experiment: an experiment as a whole
     parts.py         Setting, Scale, Method, Metric, PaperNumber: what is measured on what
-    claims.py        Claim, Bound: what the records are to confirm or refute
+    claims.py        Claim, Bound: findings that the records confirm or refute
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
     figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
     metrics.py       metrics that several experiments share

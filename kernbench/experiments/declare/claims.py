@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Claim:
-    """A race: as good as a baseline, in a part of its time.
+    """A race: as good as a baseline, in a fraction of its time.
 
     It holds on a data set when, averaged over repeats, `method` is no worse on `metric` than `baseline` plus
     `margin`, and needed at most `time_fraction` of the baseline's fit time.
@@ -20,10 +20,10 @@ class Claim:
     time_fraction : float or None
         None makes no claim about time.
     time_slack : float
-        Seconds by which the budget may be overrun, since a solver reads its clock only now and then. Where
-        this is more than a tenth of the budget, an overrun within it cannot be judged.
+        Seconds by which the budget may be overrun, since a solver checks its clock only at intervals. If this is more
+        than a tenth of the budget, an overrun within it cannot be judged.
     datasets : tuple of str or None
-        Data sets it is about; None: all on which the methods are run.
+        Data sets to which it applies; None: all on which the methods are run.
     """
 
     text: str
@@ -41,8 +41,8 @@ class Bound:
     """A number, or the ratio of two, that is no worse than a bound.
 
     It holds on a data set when the median over repeats of `metric` of `method` is at most `bound` (at least,
-    for a metric of which more is better). With a `baseline`, the ratio of the two methods' values is meant,
-    both from the same repeat on the same set-up.
+    for a metric of which more is better). With a `baseline`, it is about the ratio of the two methods' values, both
+    from the same repeat on the same set-up.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Bound:
     baseline : str or None
         Method whose value the method's is divided by.
     datasets : tuple of str or None
-        Data sets it is about; None: all on which the methods are run.
+        Data sets to which it applies; None: all on which the methods are run.
     """
 
     text: str

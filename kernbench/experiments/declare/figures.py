@@ -1,12 +1,10 @@
-"""Figures, declared: which numbers of the records go where. The report draws them.
+"""Declarations of figures: which numbers of the records they show. The report draws them.
 
 Places in a record are written as dotted names: ``"dataset"``, ``"method"``, ``"metrics.slope"``,
 ``"data.n_train"``, ``"params.C"``, ``"trace.n_features"``. A ``trace`` is a table, one list for each column:
-a display that names a column of it gets a point for each row, one that names none gets a point for each
-record.
+a display that refers to a column of it gets a point for each row, otherwise a point for each record.
 
-Every figure shows the median over everything that falls on one place: repeats, and rows of a trace that share
-their categories.
+Every figure shows medians over repeats and over rows of a trace with the same categories.
 """
 
 from dataclasses import dataclass
@@ -42,9 +40,9 @@ class Figure(Selection):
     Attributes
     ----------
     where : tuple of (str, str)
-        Places and texts: use only the records, or the rows of a trace, that hold these texts there.
+        Places and texts: use only the records, or the rows of a trace, with these texts at these places.
     heading : str
-        Heading under which the figure stands in its section, with its neighbours of the same heading.
+        Heading in the section; consecutive figures of the same heading share it.
     note : str
         Added to the caption.
     """
@@ -61,19 +59,19 @@ class Curves(Figure):
     Attributes
     ----------
     name : str
-        Of its files, after experiment and scale.
+        Part of the names of its files, after experiment and scale.
     title : str
-        What it shows, best as a sentence.
+        What it shows, preferably as a sentence.
     x, y : Axis
     line : str
-        Category (a place in a record) that tells the lines apart.
+        Category (a place in a record) that distinguishes the lines.
     panel : str or None
         Category of the small multiples; None makes one picture.
     steps : bool
         Each record's trace is a step curve: its solver keeps a model until the next point and its last model to
         the end. Repeats are combined on a common grid of `x`, and a mark shows the final model.
     final_only : tuple of str
-        With `steps`: lines of which only the final model is shown, by a hollow mark.
+        With `steps`: lines of which only the final model is shown, as a hollow mark.
     baseline : str or None
         Method whose final `y` is drawn as a horizontal dashed line.
     budget : float or None
@@ -86,18 +84,18 @@ class Curves(Figure):
     y_range : tuple of float or None
         Ends of the vertical axis; lines are cut off there. None shows all of them.
     y_span : float or None
-        Instead: the vertical axis ends at this many times the lowest value, so that one line far above the
-        others does not hide how these differ.
+        Instead: the vertical axis ends at this many times the lowest value, so that one line far above the others does
+        not hide the differences between these.
     shared_x, shared_y : bool
         The panels share the scale of `x`, of `y`.
     band : bool
         Shade the range over repeats.
     marks : bool
-        A mark at every point; False for curves that are dense.
+        A mark at every point; False for dense curves.
     ordered : bool
-        The lines are steps of one quantity, and get shades of one colour.
+        The lines are levels of one quantity, drawn in shades of one colour.
     large : bool
-        Larger panels, three beside each other: for many lines that cross.
+        Larger panels, three in a row: for many crossing lines.
     """
 
     name: str
@@ -186,7 +184,7 @@ class Contours(Figure):
         Place of the grid in a record: an object with ``"x"`` and ``"y"`` (the lines of the grid),
         ``"values"`` (a list for each y) and perhaps ``"point"``, a pair that is marked.
     label : str
-        What the colour means; all panels run from 0 to 1 in steps of a tenth.
+        Meaning of the colour; all panels run from 0 to 1 in steps of a tenth.
     """
 
     name: str
@@ -200,8 +198,8 @@ class Profiles(Figure):
     """Performance profiles: the share of problems on which a method is within a factor of the best one,
     against the factor (Dolan and Moré, Mathematical Programming 91, 2002, eq. 2.1).
 
-    A problem is a repeat on a data set. One that a method failed on counts as never solved. Data sets on
-    which one of the methods has no record are left out, and so are problems that no method solved.
+    A problem is a repeat on a data set. A problem on which a method failed counts as never solved. Data sets on which
+    one of the methods has no record are left out, and so are problems that no method solved.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Metrics that several experiments share, and short ways to declare others.
+"""Metrics that several experiments share, and shorthands to declare others.
 
 In the order of their arguments: name (and where a record keeps it), label, relative tolerance.
 """
@@ -48,3 +48,17 @@ TEST_ERROR = percent("test_error", "test error")
 AUC = percent("auc", "AUC", 1e-3, "higher")
 PEAK_MEMORY = megabytes("peak_memory", "peak memory", ("peak_memory_bytes",))
 WORKING_MEMORY = megabytes("working_memory", "working memory", ("working_memory_bytes",))
+
+# Of a model that ranks.
+RANKING = (
+    AUC,
+    points("gap", "AUC below the truth's"),
+    points("gap_population", "AUC below the population's"),
+    FIT_SECONDS,
+    seconds("search", "time to choose α"),
+    seconds("predict", "scoring time"),
+    number("objective", "objective over all pairs", 1e-3),
+    number("alpha", "α"),
+    N_ITER,
+    PEAK_MEMORY,
+)

@@ -1,8 +1,8 @@
-"""What an experiment is made of: data sets, scales, methods, metrics, and the paper's own numbers."""
+"""The parts of an experiment: data sets, scales, methods, metrics, and the paper's own numbers."""
 
 from dataclasses import dataclass, field
 
-from kernbench._names import unknown_name
+from kernbench._names import find, unknown_name
 
 
 def require_known(what, name, known):
@@ -34,18 +34,18 @@ class Setting:
     loader : str
         ``"module:function"`` that returns an object with the attributes of ``kernbench.datasets.Dataset``.
     optional : bool
-        Takes hours: runs only when asked for by name.
+        Takes hours: runs only when selected by name.
     stands_for : str or None
-        Name of the setting, in another scale, whose place this one takes where no file may be needed.
+        Name of the setting of another scale that this one replaces where no file is available.
     note : str
-        How this differs from what the paper did, in words a reader of the report needs.
+        How this differs from the paper, for readers of the report.
     label : str
         What figures print; the name by default.
     methods : tuple of str or None
-        The methods that make sense here; None: all of the experiment's.
+        The methods to run here; None: all of the experiment's.
     repeat_argument : str or None
-        Argument of the loader that takes the number of the repeat, from 0: each repeat draws or splits its
-        data anew. None: all repeats are about the same data.
+        Argument of the loader that takes the number of the repeat, from 0: each repeat draws or splits its data again.
+        None: all repeats have the same data.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scale:
-    """How large an experiment is run.
+    """The size of an experiment.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Scale:
     time_limit : float
         Seconds one cell may take in all, loading and evaluation included.
     memory_limit : int or None
-        Bytes one cell may have resident; None watches nothing.
+        Resident bytes that one cell may have; None sets no limit.
     """
 
     settings: tuple
@@ -94,22 +94,19 @@ class Scale:
 
     def setting(self, name):
         """The setting called `name`; ValueError with the nearest name when there is none."""
-        for setting in self.settings:
-            if setting.name == name:
-                return setting
-        raise ValueError(unknown_name("data set", name, [setting.name for setting in self.settings]))
+        return find("data set", name, self.settings)
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to solve the problem, as data, so that a fresh process can build it.
+    """One way to solve the problem, as data, so that a new process can build it.
 
     Attributes
     ----------
     name, label : str
         What users type, and what figures print.
     estimator : str
-        ``"module:Class"``; for a measurement of its own, ``"module:function"`` of whatever is measured.
+        ``"module:Class"``; with its own `measure`, ``"module:function"`` of what is measured.
     params : dict
         Constructor parameters, or those of the measurement; JSON values only.
     traced : bool
@@ -127,9 +124,10 @@ class Method:
     budget_param : str
         Parameter that takes the budget in seconds.
     requires, package : str or None
-        Module that must be importable and the package that brings it; without it the method is a named gap.
+        Module that must be importable and the package that provides it; without it the report names the method as
+        missing.
     measure : str or None
-        How it is measured, where that differs from the rest of the experiment: see :class:`Experiment`.
+        How it is measured, if this differs from the rest of the experiment: see :class:`Experiment`.
     """
 
     name: str
@@ -154,15 +152,15 @@ class Method:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a record: where it is, how to print it, and which way is better.
+    """A number of a record: its place, how to print it, and which direction is better.
 
     Attributes
     ----------
     name, label : str
     direction : {"lower", "higher"}
-        Which way is better.
+        Which direction is better.
     path : tuple of str
-        Where a record keeps it.
+        Its place in a record.
     unit : str
     factor : float
         Multiply by this to print in `unit`; records keep plain fractions, seconds and bytes.
@@ -185,7 +183,7 @@ class Metric:
         require_known("direction", self.direction, ("lower", "higher"))
 
     def of(self, record):
-        """The metric's value in `record` as a float, or None where the record has none."""
+        """The metric's value in `record` as a float, or None if the record has none."""
         value = record
         for step in self.path:
             value = value.get(step) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""Tables, declared: which metrics of which methods stand in them. The report makes them.
+"""Declarations of tables: which metrics of which methods they show. The report makes them.
 
 Entries are the mean over repeats with its standard error, unless a :class:`Quantity` says otherwise.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Which records a display is about.
+    """The records that a display uses.
 
     Attributes
     ----------
@@ -79,8 +79,8 @@ class MetricTable(Selection):
 
 @dataclass(frozen=True)
 class CrossTable(Selection):
-    """A row for each data set, a column for each method, one metric; the paper's number beside ours where it
-    has one.
+    """A row for each data set, a column for each method, one metric; with the paper's number, if there is one, beside
+    ours.
 
     Attributes
     ----------
@@ -114,15 +114,15 @@ class Recommendation(Selection):
     Attributes
     ----------
     task : str
-        What the methods are for, as it follows the word "for": ``"a kernel SVM"``.
+        The purpose of the methods, to be read after "for": ``"a kernel SVM"``.
     metric : str
     baseline : str
     margin : float
         In the units of records.
     time : str
-        Metric that decides among those that are no worse.
+        Metric by which one of those that are no worse is chosen.
     objective : str or None
-        Metric of the optimality, which shows a method that wins by stopping early.
+        Metric of optimality, which reveals methods that win by stopping early.
     rough : float or None
         A second, larger margin: the report names the method whose trace comes this close first.
     arguments : tuple of str

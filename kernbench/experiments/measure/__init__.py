@@ -1,4 +1,4 @@
-"""How a method is measured, in the process of a cell. Whatever an experiment measures is made from these.
+"""How a method is measured, in the process of a cell. All measurements of experiments are built from these.
 
 ::
 

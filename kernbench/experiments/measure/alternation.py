@@ -23,7 +23,7 @@ class Timings:
     def of(self, name):
         """Seconds of a routine: the lower quartile of its calls.
 
-        Other work on the machine only ever adds time, and adds more to a longer routine.
+        Other work on the machine can only add time, and adds more to a longer routine.
         """
         return float(np.quantile(self.seconds[name], 0.25))
 
@@ -35,15 +35,15 @@ class Timings:
 def alternate(routines, seconds):
     """Time some routines in turn, after one untimed call of each.
 
-    In a round a quick routine is called several times for one call of a slow one, so that its time is known
-    as well as the other's.
+    In a round a quick routine is called several times for one call of a slow one, so that its time is known as
+    precisely as the other's.
 
     Parameters
     ----------
     routines : dict of str to callable
-        Each is called without arguments; its result is thrown away.
+        Each is called without arguments; its result is ignored.
     seconds : float
-        After which no further round is begun; there are `LEAST_ROUNDS` in any case.
+        Time after which no further round is begun; there are at least `LEAST_ROUNDS`.
 
     Returns
     -------

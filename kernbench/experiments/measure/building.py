@@ -18,7 +18,7 @@ def build(estimator, params, n_rows):
     estimator : str
         ``"module:Class"``.
     params : dict
-        As the module says.
+        See :mod:`kernbench.experiments.measure.race`.
     n_rows : int
     """
     make, params = load(estimator), dict(params)

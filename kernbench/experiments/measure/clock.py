@@ -1,17 +1,17 @@
-"""Clocks: how long a call takes, and a fit that is traced on the way."""
+"""Clocks: the time of a call, and of a fit that is traced."""
 
 from time import perf_counter
 
 
 def timed(function):
-    """Call `function`; return what it returns, and the seconds it took."""
+    """Call `function`; return its result and the seconds it took."""
     start = perf_counter()
     returned = function()
     return returned, perf_counter() - start
 
 
 class Tracer:
-    """A callback of a solver that follows a model, and knows when it was first and last called.
+    """A callback of a solver that judges its models and records the times of its first and last call.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Tracer:
 
 
 def own_clock(model):
-    """What the solver's clock showed at the end; None for a model without a trace."""
+    """The solver's own time at the end of its trace; None for a model without a trace."""
     trace = getattr(model, "trace_", None)
     return trace["seconds"][-1] if trace else None
 
@@ -40,8 +40,8 @@ def own_clock(model):
 def fit_seconds(start, end, tracer, own_clock):
     """Seconds a fit took without being traced.
 
-    Until the tracer is first called and after it was last called, everything counts (validation, set-up, the
-    final certificate); in between, the solver's own clock does, which stands still while a point is traced.
+    Before the first and after the last call of the tracer all time counts (validation, set-up, the final certificate);
+    in between the solver's own clock counts, which stops while a point is traced.
 
     Parameters
     ----------

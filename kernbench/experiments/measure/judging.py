@@ -11,7 +11,7 @@ def error_rate(y, predictions):
 
 
 def iterations(model):
-    """Iterations of a fitted model, the most where it keeps several numbers; None where it keeps none."""
+    """Iterations of a fitted model, the largest number if there are several; None if it has none."""
     n_iter = getattr(model, "n_iter_", None)
     return None if n_iter is None else int(np.max(n_iter))
 
@@ -20,12 +20,8 @@ def kernel_svm(fit):
     """Metrics of a binary kernel SVM.
 
     The objective is computed from the decision values in the same way for every method, so that no method
-    wins by stopping early. The gap is the solver's own certificate where it has one (``duality_gap_``), else the one
-    that follows from its dual variables.
-
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
+    wins by stopping early. The gap is the solver's own certificate (``duality_gap_``) if it has one, else it is
+    computed from its dual variables.
 
     Returns
     -------

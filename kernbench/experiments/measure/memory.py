@@ -1,7 +1,7 @@
-"""Memory of a process: what it has resident, and the most it ever had.
+"""Resident and peak memory of a process.
 
-psutil reads the resident memory of another process on every system. It has no peak, so that comes from
-``getrusage``: a cell is forked (or spawned, outside Linux), and its own counter begins with it.
+psutil reads the resident memory of another process on every system. It has no peak, which comes from ``getrusage``: a
+cell is forked (or spawned, outside Linux), and has its own counter.
 """
 
 import resource
@@ -23,6 +23,6 @@ def resident_memory(pid=None):
 def peak_memory():
     """The most memory this process has had resident so far, in bytes.
 
-    In a fork it begins with what was copied from the fork server: Python and the loaded libraries.
+    In a fork this includes the memory copied from the fork server: Python and the loaded libraries.
     """
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_UNIT

@@ -20,7 +20,7 @@ def mean_hinge(signs, scores):
 
 
 def training_scores(model, X):
-    """f(x) + b of every row, asked for in chunks so that no n × n_support matrix arises."""
+    """f(x) + b of every row, computed in chunks to avoid an n × n_support matrix."""
     chunks = [model.decision_function(X[i : i + CHUNK_ROWS]) for i in range(0, X.shape[0], CHUNK_ROWS)]
     return np.concatenate(chunks).astype(np.float64)
 
@@ -45,7 +45,7 @@ def squared_norm(model, scores):
 
 
 def svm_objective(model, X, y):
-    """Primal objective of a binary kernel SVM, and its distance to the model's own dual where that is one.
+    """Primal objective of a binary kernel SVM, and its distance to the dual objective of the model's coefficients.
 
     With the hinge loss the dual, for dual variables ``0 ≤ a_i ≤ C`` with ``Σ y_i a_i = 0`` (no such condition
     without intercept), is ``D = alpha (Σ a_i − ½ ‖f‖²)``.
@@ -54,7 +54,7 @@ def svm_objective(model, X, y):
     ----------
     model : fitted classifier
         With ``C``, ``classes_``, ``support_``, ``dual_coef_``, ``intercept_``, ``decision_function``:
-        scikit-learn's ``SVC``, ``KernelSVC``, or a relative.
+        scikit-learn's ``SVC``, ``KernelSVC``, or a similar class.
     X, y
         The training data.
 

@@ -1,13 +1,13 @@
 """The race: load, choose alpha, fit and predict on the clock, judge off the clock.
 
-Two functions measure a cell this way, `classify` and `rank`; they differ in what a fitted model is asked for.
-The experiment's ``evaluate`` turns the :class:`Fit` into metrics. The steps are functions of their own, for
+Two functions measure a cell this way, `classify` and `rank`; they differ in the method of the fitted model that is
+called. The experiment's ``evaluate`` turns the :class:`Fit` into metrics. The steps are functions of their own, for
 measurements that need some of them only.
 
 A cell's `params` are those of the estimator, and perhaps
 
 * ``alpha`` for an estimator with ``C`` instead: C = 1 / (alpha n);
-* ``passes``: ``max_iter`` is so many times the number of training rows;
+* ``passes``: ``max_iter`` divided by the number of training rows;
 * ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``.
 """
 
@@ -38,7 +38,7 @@ class Fit:
     ----------
     model : fitted estimator
     data : Dataset
-        As the model was given it.
+        As given to the model.
     predictions : ndarray of shape (n_test,)
         Labels or scores of the test rows.
     params : dict
@@ -67,9 +67,9 @@ def measure(cell, output):
     Parameters
     ----------
     cell : Cell
-        With its budget, if any, already among its params.
+        Its budget, if any, is already among its params.
     output : {"predict", "decision_function"}
-        What the fitted model is asked for. Alpha is chosen by the accuracy of the former, by the AUC of the
+        The method of the fitted model that is called. Alpha is chosen by the accuracy of the former, by the AUC of the
         latter.
 
     Returns
@@ -77,7 +77,7 @@ def measure(cell, output):
     dict
         As :func:`~kernbench.experiments.measure.record.result` makes it. ``seconds``: ``fit``, wall time
         without the tracing (see `fit_seconds`); ``predict``; with a search, ``search``, all its fits;
-        ``solver``, where the solver's own clock ends and with it the trace (None without one).
+        ``solver``, the solver's own time at the end of its trace (None without one).
     """
     data = in_precision(cell, laid_out(cell, load(cell.loader)(**cell.arguments)))
     params, seconds = dict(cell.params), {}
@@ -108,14 +108,14 @@ def measure(cell, output):
 
 
 def laid_out(cell, data):
-    """The data in the layout the cell's method takes: sparse rows become dense if it asks for that."""
+    """The data in the layout of the cell's method: sparse rows are made dense if it declares that."""
     if not cell.dense_input or not sparse.issparse(data.X_train):
         return data
     return replace(data, X_train=data.X_train.toarray(), X_test=data.X_test.toarray())
 
 
 def in_precision(cell, data):
-    """The data in the precision the cell's method asks for, if it does."""
+    """The data in the precision that the cell's method declares, if any."""
     if cell.input_dtype is None:
         return data
     X_train, X_test = (X.astype(cell.input_dtype) for X in (data.X_train, data.X_test))
@@ -132,7 +132,7 @@ def warm_up(cell, params, data):
     labels = np.unique(data.y_train)
     each = -(-cell.warm_up_rows // len(labels))
     rows = np.concatenate([np.flatnonzero(data.y_train == label)[:each] for label in labels])
-    with suppress(Exception):  # the fit on the clock will raise it again
+    with suppress(Exception):  # the timed fit will raise it again
         build(cell.estimator, params, len(data.y_train)).fit(data.X_train[rows], data.y_train[rows])
 
 
@@ -146,7 +146,7 @@ def timed_fit(cell, params, data, tracer=None):
 
 
 def _trace(model, metrics, seconds):
-    """The solver's trace, or the final point of a solver that kept none."""
+    """The solver's trace, or the final point of a solver without one."""
     kept = getattr(model, "trace_", None)
     if kept:
         return {column: list(kept[column]) for column in TRACE if column in kept}

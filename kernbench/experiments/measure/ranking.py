@@ -1,16 +1,16 @@
-"""How a model that ranks is judged: by its AUC, by that of the truth, by the objective over all pairs."""
+"""Metrics of a model that ranks: its AUC, the distance to that of the true score, the objective over all pairs."""
 
 from kernbench.experiments.measure.judging import iterations
 from kernbench.experiments.measure.objectives import squared_norm, training_scores
 from kernbench.metrics import roc_auc
 from kernbench.ranking import AllPairs
 
-# The best score there is, for data drawn from a formula: by the name of the data set.
+# The optimal score of data drawn from a formula, by the name of the data set.
 TRUTHS = {"roc-linear": lambda X: X[:, 0] + X[:, 1], "roc-radial": lambda X: X[:, 0] ** 2 + X[:, 1] ** 2}
 
 
 def truth_auc(data):
-    """The AUC of the true score on the test rows; None where no formula drew them.
+    """The AUC of the true score on the test rows; None if the data are not generated.
 
     It differs from the population's AUC by the sampling error of the test rows (a standard error of 0.003 for
     25,000), and so does that of any model, in the same direction: a model's distance to it is far more exact
@@ -28,10 +28,6 @@ def pairwise_objective(model, alpha, data):
 
 def ranker(fit):
     """Metrics of a model from its scores of the test rows.
-
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
 
     Returns
     -------

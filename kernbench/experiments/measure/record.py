@@ -1,4 +1,4 @@
-"""What a measurement returns: the parts of a record that only the cell's process knows."""
+"""The result of a measurement: the parts of a record that only the cell's process knows."""
 
 import math
 
@@ -8,7 +8,7 @@ from kernbench.experiments.measure.memory import peak_memory
 
 
 def plain(value):
-    """Turn NumPy numbers and arrays into what JSON knows; infinities and NaN become None."""
+    """Convert NumPy numbers and arrays to JSON types; infinities and NaN become None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -79,5 +79,5 @@ def result(data, metrics, *, seconds=None, trace=None, n_kernel_evaluations=None
 
 
 def exponent(x, y):
-    """The power of x with which y grows: least squares on the logarithms."""
+    """The power of x with which y grows, by least squares on the logarithms."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])

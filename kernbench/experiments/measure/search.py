@@ -6,19 +6,19 @@ from kernbench._lazy import load
 from kernbench.datasets.splits import split_indices
 from kernbench.experiments.measure.building import build, takes
 
-HELD_OUT = 0.25  # share of the rows that validate, without folds
+HELD_OUT = 0.25  # share of the rows for validation, without folds
 
 
 def best_alpha(estimator, params, data, output, *, alphas, max_rows, max_kernel_rows=None, folds=None, seed):
     """Return the alpha with the best validation score; among equal ones the largest.
 
-    An alpha does not depend on the number of rows, the loss being a mean, so it may be chosen on some of them.
+    Since the loss is a mean, alpha does not depend on the number of rows and may be chosen on some of them.
 
     Parameters
     ----------
     estimator : str
-        ``"module:Class"``. One with ``alpha`` and ``path`` starts each fit from the solution before; others
-        are fitted anew.
+        ``"module:Class"``. One with ``alpha`` and ``path`` starts each fit from the previous solution; others are
+        fitted from scratch.
     params : dict
         Its other parameters. A time budget among them is that of the fit, and ignored here.
     data : Dataset
@@ -26,9 +26,9 @@ def best_alpha(estimator, params, data, output, *, alphas, max_rows, max_kernel_
         The score is the accuracy of the former, the AUC of the latter.
     alphas : list of float
     max_rows : int
-        Training rows that are used, a stratified draw.
+        Largest number of training rows used, a stratified draw.
     max_kernel_rows : int, optional
-        The same for kernels, whose fits take longer; `max_rows` by default.
+        The same for kernels, which take longer to fit; `max_rows` by default.
     folds : int, optional
         Stratified folds, drawn at random; by default a quarter of the rows is held out once.
     seed : int

@@ -4,7 +4,7 @@
 
     runner.py        names → records: run()
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
-    schedule.py      order, budgets, so many at a time
+    schedule.py      order, budgets, number of cells at a time
     process.py       the process of a cell: its limits and its end …
     launching.py     … how it is started, from a fork server
     preload.py       … what the fork server imports

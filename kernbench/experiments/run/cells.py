@@ -25,7 +25,7 @@ class Cell:
     loader, arguments : str, dict
         How to get the data.
     estimator, params : str, dict
-        How to build the estimator, budget excepted; or what else is measured, and how.
+        How to build the estimator, except the budget; or what else is measured, and how.
     evaluate : str
         How to judge it.
     measure : str
@@ -35,8 +35,8 @@ class Cell:
     warm_up_rows : int
         As in :class:`~kernbench.experiments.declare.Experiment`.
     budget : dict or None
-        ``{"of": method, "fraction": float, "param": str}``: a time budget known only once that method's cell
-        of the same data and repeat is done.
+        ``{"of": method, "fraction": float, "param": str}``: a time budget that is known after that method's cell of the
+        same data and repeat.
     """
 
     experiment: str
@@ -59,12 +59,12 @@ class Cell:
 
     @property
     def place(self):
-        """What identifies a cell within one run: ``(experiment, scale, dataset, method, repeat)``."""
+        """The identity of a cell within one run: ``(experiment, scale, dataset, method, repeat)``."""
         return (self.experiment, self.scale, self.dataset, self.method, self.repeat)
 
     @property
     def needs(self):
-        """The `place` of the cell whose time sets this one's budget, or None."""
+        """The `place` of the cell whose time determines this one's budget, or None."""
         if self.budget is None:
             return None
         return (self.experiment, self.scale, self.dataset, self.budget["of"], self.repeat)
@@ -75,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Gap:
-    """A declared method that cannot run here, and why."""
+    """A declared method that cannot run here, and the reason."""
 
     experiment: str
     method: str
@@ -83,13 +83,13 @@ class Gap:
 
 
 def seed_of(experiment, dataset, repeat):
-    """A 32-bit seed that depends on nothing but these three, on any machine and in any order of running."""
+    """A 32-bit seed that depends only on these three, not on the machine or the order of running."""
     digest = hashlib.sha256(f"{experiment}/{dataset}/{repeat}".encode()).digest()
     return int.from_bytes(digest[:4], "big")
 
 
 def cell_key(cell, checksum, environment):
-    """The identity of a measurement: two cells with one key would measure the same thing.
+    """The identity of a measurement: two cells with the same key measure the same.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def cell_key(cell, checksum, environment):
 
 
 def _dependencies_first(methods, chosen):
-    """Names of the `chosen` methods and of all they depend on, each after what it depends on."""
+    """Names of the `chosen` methods and of those they depend on, dependencies first."""
     by_name = {method.name: method for method in methods}
     ordered = []
 
@@ -140,7 +140,7 @@ def _chosen_settings(scale, datasets):
 
 
 def _chosen_methods(experiment, methods):
-    """The methods to run, dependencies first, and the gaps among those asked for."""
+    """The methods to run, dependencies first, and the gaps among those selected."""
     wanted = [method for method in experiment.methods if methods is None or method.name in methods]
     gaps = [
         Gap(experiment.name, method.name, f"{method.package or method.requires} is not installed")
@@ -152,7 +152,7 @@ def _chosen_methods(experiment, methods):
 
 
 def _refuse_unknown(experiments, scale, datasets, methods):
-    """A filter may miss some of the experiments, but not all of them."""
+    """Raise ValueError for a filter that no experiment knows."""
     known_datasets = {
         setting.name for experiment in experiments for setting in experiment.scale(scale).settings
     }
@@ -176,8 +176,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     repeats : int, optional
         Overrides the scale's number.
     datasets, methods : collection of str, optional
-        Only these; what a chosen method depends on is added. Optional settings run only when named here. A
-        method is left out where its setting does not take it.
+        Only these; dependencies of a chosen method are added. Optional settings run only when named here. A method is
+        left out if its setting excludes it.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     Raises
     ------
     ValueError
-        For a name no experiment knows; the message says the nearest.
+        For a name that no experiment knows; the message suggests the nearest.
     """
     _refuse_unknown(experiments, scale, datasets, methods)
     cells, gaps = [], []

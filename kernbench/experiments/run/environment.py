@@ -1,4 +1,4 @@
-"""Where a measurement was made: versions, code, processor, threads. What cannot be found out is None."""
+"""Where a measurement was made: versions, code, processor, threads. Unknown values are None."""
 
 import platform
 import subprocess
@@ -13,7 +13,7 @@ _TIME_LIMIT = 5.0  # seconds a helper program may take
 
 
 def _output(*command):
-    """What a program prints, or None when it is absent, fails or takes too long."""
+    """The output of a program, or None if it is absent, fails or takes too long."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIME_LIMIT, stdin=subprocess.DEVNULL, check=True
@@ -29,8 +29,8 @@ def git_state(folder=PACKAGE):
     Parameters
     ----------
     folder : Path
-        Of a package. One that only happens to lie inside some other repository (an environment kept in a
-        project) is not tracked there and counts as no checkout.
+        Of a package. One inside some other repository that does not track it (an environment kept in a project) is not
+        a checkout.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def git_state(folder=PACKAGE):
 
 @cache
 def processor():
-    """The processor's model name, or the nearest the system has."""
+    """The processor's model name, or the most similar information of the system."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -81,7 +81,7 @@ def blas():
         found.sort(key=lambda library: "scipy" not in Path(library["filepath"]).parent.name)
         parts = [found[0].get(name) for name in ("internal_api", "version", "architecture")]
         return " ".join(part for part in parts if part)
-    except Exception:  # a benchmark goes on without the name of the BLAS
+    except Exception:  # a benchmark does not fail because the BLAS is unknown
         return "unknown"
 
 
@@ -103,7 +103,7 @@ def collect(n_threads=None):
     Returns
     -------
     dict
-        The ``environment`` of a record; what cannot be found out is None.
+        The ``environment`` of a record; unknown values are None.
     """
     commit, dirty = git_state()
     cores = n_cores()

@@ -1,12 +1,12 @@
 """Start the process of a cell: forked from a server that has the libraries loaded.
 
-Most of what a fresh interpreter does for a small cell is to import scikit-learn and SciPy: a second, where a
-fork takes 10 ms. So on Linux cells come from the standard library's fork server, which imports `preload` and
-computes nothing: no thread pool exists in it that a fork could break. On macOS, where system libraries do not
-survive a fork, each cell gets an interpreter of its own.
+For a small cell a new interpreter spends most of its time on importing scikit-learn and SciPy: a second, where a fork
+takes 10 ms. So on Linux cells come from the standard library's fork server, which imports `preload` and computes
+nothing: it has no thread pool that a fork could break. On macOS, where system libraries do not survive a fork, each
+cell gets a new interpreter.
 
-loky and ``concurrent.futures`` do not serve as well. Their workers run many cells each, so that peak memory,
-thread pools and the kill at a time limit are not one cell's alone; and loky starts workers afresh.
+loky and ``concurrent.futures`` are less suitable. Their workers run many cells each, so that peak memory, thread pools
+and the kill at a time limit concern more than one cell; and loky starts new interpreters.
 """
 
 import multiprocessing
@@ -40,7 +40,7 @@ def prepare():
         return
     multiprocessing.set_forkserver_preload(["kernbench.experiments.run.preload"])
     resource_tracker.ensure_running()  # before the signals are blocked, since it unblocks them
-    # The server inherits the mask, so that Ctrl-C while it imports does not end in its traceback.
+    # The server inherits the mask, so that Ctrl-C during its imports does not print a traceback.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with _hidden_main(), _safe_path():

@@ -1,4 +1,4 @@
-"""What the fork server imports, once: whatever most cells need. Nothing else may import this module."""
+"""The imports of the fork server, needed by most cells. Nothing else may import this module."""
 
 import gc
 import os
@@ -20,7 +20,7 @@ MODULES = (
 
 # A BLAS starts its threads when it is loaded, and threads do not survive a fork. Cells raise the limit again.
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-gc.disable()  # until everything is loaded: nothing of it is garbage
+gc.disable()  # until everything is loaded: there is no garbage
 with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
     for name in MODULES:
         with suppress(Exception):  # a cell that needs the module will raise it again

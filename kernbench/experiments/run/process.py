@@ -1,4 +1,4 @@
-"""The parent's side of a cell: start its process, watch its time and memory, say how it ended."""
+"""The parent's side of a cell: start its process, watch its time and memory, report how it ended."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from kernbench.experiments.run import launching, worker
 
 
 def _out_of_memory_kills():
-    """How often the system has killed a process for lack of memory, or None where it does not say."""
+    """How often the system has killed a process for lack of memory, or None if unknown."""
     try:
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -57,12 +57,12 @@ class CellProcess:
         return monotonic() - self._start
 
     def poll(self):
-        """Return the outcome once the cell has ended, by itself or by a limit; None while it runs.
+        """Return the outcome once the cell has ended, normally or by a limit; None while it runs.
 
         Returns
         -------
         dict or None
-            ``status``, ``error``, and for an ``"ok"`` what the cell's measurement returned;
+            ``status``, ``error``, and for an ``"ok"`` the result of the cell's measurement;
             ``seconds["total"]`` is the life time of the process.
         """
         code = self._process.exitcode
@@ -81,7 +81,7 @@ class CellProcess:
         return result
 
     def stop(self):
-        """Kill the process and whatever it started, and tidy up. Harmless when it has ended."""
+        """Kill the process and its children, and clean up. Harmless if it has ended."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
@@ -114,7 +114,7 @@ class CellProcess:
         return {"status": "error", "error": words + self._last_words()}
 
     def _last_words(self):
-        """The end of what the process printed, for a death that left no exception."""
+        """The end of the process's output, for an end without an exception."""
         if not self._output.exists():
             return ""
         text = " ".join(self._output.read_text(encoding="utf-8", errors="replace")[-500:].split())

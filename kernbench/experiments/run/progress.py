@@ -13,7 +13,7 @@ class Event:
     Attributes
     ----------
     kind : str
-        In this order: ``"note"`` (`message` says what is wrong with the stored records), ``"gap"`` (a method
+        In this order: ``"note"`` (`message` describes a fault of the stored records), ``"gap"`` (a method
         that cannot run here; `message` says why), ``"planned"`` (once), then for each cell ``"skipped"``
         (stored already) or ``"started"`` and ``"finished"`` (with its record, whatever its status); last,
         perhaps, ``"interrupted"``. ``"loading"`` (a data set is read for its checksum; `message` names it)
@@ -24,7 +24,7 @@ class Event:
     record : dict or None
         Of the finished or skipped cell.
     remaining : float or None
-        Estimated seconds to come; None when nothing like these cells has been run before.
+        Estimated remaining seconds; None if no similar cells have been run before.
     message : str
     """
 
@@ -45,7 +45,7 @@ class PlannedCell:
     ----------
     cell : Cell
     stored : bool
-        A record of just this measurement, with status ``"ok"``, exists: it is not run again.
+        Whether a record of this measurement, with status ``"ok"``, exists: it is not run again.
     expected_seconds : float or None
         From earlier records; None when there are none.
     """
@@ -57,7 +57,7 @@ class PlannedCell:
 
 @dataclass
 class RunSummary:
-    """What a run did, or what a dry run would do.
+    """The outcome of a run, or the plan of a dry run.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class RunSummary:
     gaps : list of Gap
         Methods that cannot run here.
     seconds : float
-        How long it all took.
+        Duration of the run.
     dry_run : bool
     """
 
@@ -95,7 +95,7 @@ class RunSummary:
 
 
 class Expectations:
-    """How long cells may take: the median time of earlier cells of their kind.
+    """Expected times of cells: the median time of earlier cells of their kind.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Expectations:
             self.learn(record)
 
     def learn(self, record):
-        """Take a finished record into account; only successes say how long a cell takes."""
+        """Take a finished record into account, if it is a success."""
         total = record["seconds"].get("total")
         if record["status"] == "ok" and total is not None:
             kind = tuple(record[name] for name in ("experiment", "scale", "dataset", "method"))

@@ -1,7 +1,6 @@
 """Run experiments: each cell in its own process, each finished cell a record, each killed run resumable."""
 
 import warnings
-from numbers import Integral
 from time import monotonic
 
 from kernbench._lazy import load
@@ -12,6 +11,7 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Scheduler, Task
 from kernbench.experiments.run.store import Store
+from kernbench.validation.numbers import check_number
 
 
 def run(
@@ -31,8 +31,8 @@ def run(
 ):
     """Run experiments and append one record per finished cell.
 
-    A cell is skipped when a record of the very same measurement (cell, data, code, processor, threads, BLAS)
-    with status ``"ok"`` is stored: a second call runs what is missing and what failed.
+    A cell is skipped if a record of the same measurement (cell, data, code, processor, threads, BLAS) with status
+    ``"ok"`` is stored: a second call runs what is missing and what failed.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ def run(
     jobs : int, default=1
         Cells at a time.
     threads : int, optional
-        Threads per cell. By default what the experiment declares, else the cores divided by `jobs`.
+        Threads per cell. By default as declared by the experiment, else the cores divided by `jobs`.
     datasets, methods : list of str, optional
-        Only these. Data sets marked optional run only when named here; a method whose budget depends on
-        another brings that one along.
+        Only these. Data sets marked optional run only when named here; a method whose budget depends on another adds
+        that one.
     time_limit : float, optional
         Seconds per cell; overrides the scale's.
     memory_limit : int, optional
         Bytes per cell; overrides the scale's.
     dry_run : bool, default=False
-        List the cells; load, run and write nothing. Data are taken to be those of the stored records.
+        List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
     on_event : callable, optional
         Called with an :class:`~kernbench.experiments.run.progress.Event` whenever something happens.
 
@@ -66,10 +66,10 @@ def run(
     Raises
     ------
     ValueError
-        For unknown names (with the nearest), impossible numbers, more jobs × threads than cores, or a results
-        folder that cannot be written.
+        For unknown names (with the nearest), invalid numbers, more jobs × threads than cores, or a results folder that
+        cannot be written.
     KeyboardInterrupt
-        After Ctrl-C: running cells are ended, finished records stay, and the message says how to go on.
+        After Ctrl-C: running cells are ended, finished records are kept, and the message says how to continue.
     """
     experiments = _experiments(names)
     _refuse_nonsense(
@@ -86,7 +86,7 @@ def run(
         for experiment in experiments:
             store.check_writable(experiment.name)
         if not {cell.place for cell in cells} <= {_place(record) for record in good}:
-            launching.prepare()  # early, since it takes as long as all that follows
+            launching.prepare()  # early, since it takes as long as the rest of the preparation
     machine = environment.collect()
     machines = {name: {**machine, "n_threads": count} for name, count in threads.items()}
     expectations = Expectations(records)
@@ -123,15 +123,15 @@ def _experiments(names):
 
 
 def _refuse_nonsense(*, time_limit, **counts):
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
+    if time_limit is not None:
+        check_number("time_limit", time_limit, above=0, unit=" of seconds")
     for name, count in counts.items():
-        if count is not None and not (isinstance(count, Integral) and count > 0):
-            raise ValueError(f"{name} must be a positive integer, got {count!r}")
+        if count is not None:
+            check_number(name, count, at_least=1, whole=True)
 
 
 def _threads(jobs, threads):
-    """Threads per cell; ValueError for more threads in all than cores, since times would mean nothing."""
+    """Threads per cell; ValueError for more threads in total than cores, since times would be meaningless."""
     cores = environment.n_cores()
     if threads is None:
         threads = max(1, cores // jobs)
@@ -194,7 +194,7 @@ class _Run:
         self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
 
     def run(self, cells, gaps, good):
-        """Run what is not stored; `good` holds the successful records."""
+        """Run the cells that are not stored; `good` holds the successful records."""
         start = monotonic()
         self.n_cells = len(cells)
         self.unfinished = {cell.place: cell for cell in cells}

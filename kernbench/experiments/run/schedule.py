@@ -1,4 +1,4 @@
-"""Cells in their order, so many at a time, each after the one its budget depends on."""
+"""Cells in order, several at a time, each after the one on which its budget depends."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ POLL_SECONDS = 0.05  # between two polls of the running cells, which take 0.1 ms
 
 @dataclass(frozen=True)
 class Task:
-    """A cell that is to be run, with all that its record contains besides the outcome.
+    """A cell to be run, with everything that its record contains besides the outcome.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Task:
     time_limit : float or None
     memory_limit : int or None
     problem : str or None
-        Why the cell cannot be run (its data cannot be had): it becomes a record without a process.
+        Why the cell cannot be run (its data are not available): it becomes a record without a process.
     """
 
     cell: Cell
@@ -84,14 +84,14 @@ def with_budget(cell, outcomes):
 
 
 class Scheduler:
-    """Run tasks; however it ends, no process of a cell remains.
+    """Runs tasks, and leaves no process of a cell behind, however it ends.
 
     Parameters
     ----------
     cells : list of Cell
         Each after the one it depends on.
     outcomes : dict of tuple to dict
-        Records of cells that need no run, by `place`; filled with those that were run.
+        Records of stored cells by `place`; those of the cells that are run are added.
     jobs : int
         Processes at a time.
     make_task : callable
@@ -110,7 +110,7 @@ class Scheduler:
         self._running = []  # (task, process, started)
 
     def run(self):
-        """Run until no cell is left."""
+        """Run all cells."""
         try:
             while self._waiting or self._running:
                 self._start_what_can_start()
@@ -147,7 +147,7 @@ class Scheduler:
         self._running.append((task, process, started))
 
     def _collect_what_ended(self):
-        """Finish the cells that have ended; tell whether there were any."""
+        """Finish the cells that have ended; return whether there were any."""
         ended = False
         for entry in list(self._running):
             task, process, started = entry

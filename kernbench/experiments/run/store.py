@@ -69,14 +69,14 @@ class Store:
             _append_line(descriptor, line)
 
     def check_writable(self, experiment):
-        """Raise the ValueError of a folder that cannot be written, before hours of work."""
+        """Raise ValueError if the folder cannot be written, before hours of work."""
         with self._locked_for_append(experiment):
             pass
 
     def records(self, experiment=None):
         """Read all records, oldest first.
 
-        Lines that are no records are reported by a warning with file and line number, and skipped; they stay
+        Invalid lines are reported by a warning with file and line number, and skipped; they stay
         in the file. Records of older versions come in the present form.
 
         Parameters

@@ -1,4 +1,4 @@
-"""The process of one cell, from inside: measure, write the outcome, end."""
+"""The process of one cell: measure, write the outcome, end."""
 
 import json
 import multiprocessing
@@ -30,7 +30,7 @@ def main(request, environment):
     environment : dict
         Environment variables.
     """
-    os.setsid()  # one kill reaches all that the cell starts, and Ctrl-C does not reach it
+    os.setsid()  # one kill reaches all children of the cell, and Ctrl-C does not reach it
     os.environ.clear()
     os.environ.update(environment)
     folder = Path(request["folder"])
@@ -62,7 +62,7 @@ def _end_with_the_run(folder):
 
 
 def sentence(error):
-    """Say in one line what was raised and where: the last step of the traceback, without its folders."""
+    """Describe an exception in one line: its message and the last step of the traceback, without folders."""
     text = "".join(traceback.format_exception_only(error)).strip()
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")
@@ -72,13 +72,13 @@ def sentence(error):
 
 
 def outcome(cell, threads):
-    """Measure `cell` with `threads` threads; whatever goes wrong is an outcome too.
+    """Measure `cell` with `threads` threads; an error is an outcome too.
 
     Returns
     -------
     dict
-        ``status``, ``error``, what the cell's measurement returned, and ``working_memory_bytes``: its peak
-        above what was resident before it began, Python and the libraries.
+        ``status``, ``error``, the result of the cell's measurement, and ``working_memory_bytes``: its peak above the
+        memory resident before it began, which is that of Python and the libraries.
     """
     from kernbench.experiments.measure.memory import resident_memory
 

@@ -1,9 +1,8 @@
 """Tiles of sums and products of kernels: the tiles of the components, combined while they are in cache.
 
-A combination of several kernels is one of two: the first, and the combination of the others. The second part goes to
-where the result is wanted, the first into scratch memory, and the two are combined there; so scratch is one tile for
-each component, however large the matrix. Where a component is a Python function, whole rows take the place of tiles, a bounded
-number at a time.
+A combination of several kernels is one of two: the first, and the combination of the others. The second part is written
+to the result, the first to scratch memory, and then combined with it; so scratch is one tile for each component, for
+any size of the matrix. If a component is a Python function, whole rows replace tiles, a bounded number at a time.
 """
 
 from libc.stdlib cimport free
@@ -29,7 +28,7 @@ cdef class CombinedEngine(Engine):
     engines : sequence of Engine
         Of the components.
     weights : sequence of float
-        Of the components; not looked at in a product.
+        Of the components; not used in a product.
     """
 
     cdef Engine left, right             # right is None if there is one component only
@@ -59,7 +58,7 @@ cdef class CombinedEngine(Engine):
         return min(self.left.tile_width(m), self.right.tile_width(m))
 
     cdef size_t scratch_bytes(self, Py_ssize_t m) noexcept nogil:
-        """Row pointers and a tile for the left part, then what either part needs while it is computed."""
+        """Row pointers and a tile for the left part, then the scratch memory of either part."""
         if self.right is None:
             return self.left.scratch_bytes(m)
         return _own_bytes(self, m) + max(self.left.scratch_bytes(m), self.right.scratch_bytes(m))
@@ -130,13 +129,13 @@ cdef class CombinedEngine(Engine):
 
 
 cdef size_t _own_bytes(CombinedEngine self, Py_ssize_t m) noexcept nogil:
-    """Scratch that a tile of the left part takes, rounded up to where any number may begin."""
+    """Scratch bytes of a tile of the left part, rounded up for alignment."""
     return (m * (sizeof(void *) + self.tile_width(m) * self.item) + 63) // 64 * 64
 
 
 cdef void _combine(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **left, void **rows,
                    Py_ssize_t offset) noexcept nogil:
-    """rows[q][offset : offset + n], the right part, becomes the combination with left[q][0 : n]."""
+    """Combine rows[q][offset : offset + n], the right part, with left[q][0 : n] in place."""
     cdef Py_ssize_t q
     cdef char *row
     for q in range(m):
@@ -153,7 +152,7 @@ cdef void _combine(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **left,
 
 
 cdef void _scale(CombinedEngine self, Py_ssize_t m, Py_ssize_t n, void **rows, Py_ssize_t offset) noexcept nogil:
-    """The combination of one component: its weight times what is in rows[q][offset : offset + n] already."""
+    """Combine a single component: multiply rows[q][offset : offset + n] by its weight."""
     cdef Py_ssize_t q
     cdef char *row
     if self.routine == KB_PRODUCT:

@@ -1,17 +1,17 @@
-# Two sets of rows and a kernel, multiplied out tile by tile.
+# The kernel between two sets of rows, tile by tile.
 
 from kernbench.kernels.engine._routines cimport kb_routine
 from kernbench.kernels.engine._operand cimport Operand
 
 
 cdef enum:
-    PANEL_ROWS = 512       # queries that go through the tiles together, at most
+    PANEL_ROWS = 512       # largest number of queries of a panel
 
 
 cdef struct Panel:
-    Py_ssize_t queries[PANEL_ROWS]   # which rows of X these are
+    Py_ssize_t queries[PANEL_ROWS]   # indices of these rows of X
     void *terms                      # their row terms
-    void *body                       # their entries, as the engine wants them
+    void *body                       # their entries, in the layout of the engine
     Panel *left                      # panels of the two components of a sum or product
     Panel *right
 
@@ -21,14 +21,14 @@ cdef class Engine:
     cdef readonly Operand X, Z           # queries, columns
     cdef readonly bint single
     cdef readonly Py_ssize_t item        # bytes per kernel value
-    cdef readonly bint tiled             # whether tiles can be asked for, or rows only (with a Python function)
+    cdef readonly bint tiled             # whether tiles can be computed, or only rows (with a Python function)
     cdef kb_routine routine
     cdef const double *constants
     cdef Py_ssize_t n_constants
-    cdef double work                     # multiply-adds, or what takes as long, per kernel value
+    cdef double work                     # time per kernel value, in multiply-adds
     cdef object _constants               # keeps the memory behind the pointer alive
 
-    # Gather up to panel_rows() queries side by side, or NULL if memory ran out; give it back to release().
+    # Gather up to panel_rows() queries; NULL if memory runs out. Free the panel by release().
     cdef Py_ssize_t panel_rows(self) noexcept nogil
     cdef Panel *gather(self, const Py_ssize_t *queries, Py_ssize_t m) noexcept nogil
     cdef void release(self, Panel *panel) noexcept nogil
@@ -40,7 +40,7 @@ cdef class Engine:
     cdef void tile(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch, void **rows,
                    Py_ssize_t offset) noexcept nogil
     # out[0 : count] += sum over q of weights[q] k(query q, Z[start : start + count]): a tile whose values are not kept.
-    # tile[q] are m rows of a tile's width, of the calling thread, that it may write to.
+    # tile[q]: m rows of a tile's width as working memory of the calling thread.
     cdef void add_weighted(self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, void *scratch,
                            void **tile, const double *weights, double *out) noexcept nogil
     # Fill rows[q][0 : Z.n_rows] with k(X[queries[q]], Z) for the m queries.

@@ -1,17 +1,17 @@
-"""Tiles of a kernel matrix: panels of queries against stretches of columns, shared out over threads.
+"""Tiles of a kernel matrix: panels of queries against ranges of columns, distributed over threads.
 
     queries X[q]  --panel-->  tile of inner products, or of coordinatewise sums  --map-->  rows[q][j : j + tile]
     columns Z     --tiles-->                    (in cache)
 
-A *panel* is up to 512 queries gathered side by side; a *tile* is a stretch of the columns, short enough for panel x
-tile to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so neither do results.
-Threads take the tiles of all panels one after the other, and each gathers the panel it is at.
+A *panel* is up to 512 queries, gathered in one place; a *tile* is a range of the columns, short enough for panel x tile
+to stay in the second-level cache. Bounds of tiles do not depend on the number of threads, so results do not either.
+Threads take the tiles of all panels one after the other, and each gathers its current panel.
 
 Subclasses compute the tiles:
 
 * ``_gemm_engine``      dense rows, functions of the inner product: one BLAS call, then one vectorised map;
 * ``_coordinates_engine``     dense rows, sums or products of a term for each pair of entries;
-* ``_sparse_engine``    CSR rows, either kind: the columns' stored entries swept past dense panels of queries;
+* ``_sparse_engine``    CSR rows, either kind: the columns' stored entries times dense panels of queries;
 * ``_combined_engine``  sums and products: the tiles of the components, combined;
 * ``PythonEngine``      a Python function of the user, called for whole rows.
 
@@ -51,9 +51,9 @@ ROUTINES = {
 }
 
 cdef enum:
-    HEIGHT = 256                # queries of a panel, if the subclass does not say otherwise
+    HEIGHT = 256                # queries of a panel, unless the subclass overrides it
     TILE_BYTES = 262144         # panel x tile of inner products: half of a small second-level cache
-    SERIAL_WORK = 2000000       # multiply-adds below which waking threads costs more than it gives
+    SERIAL_WORK = 2000000       # multiply-adds below which threads cost more than they save
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
     LINE_BYTES = 64             # of the cache
 
@@ -68,9 +68,9 @@ cdef void *allocate(size_t n_bytes) except NULL nogil:
 
 
 cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes) noexcept nogil:
-    """A panel of m queries, terms and body in the same piece of memory (the body not set); NULL if there is none.
+    """Allocate a panel of m queries, with terms and (uninitialised) body in one block; NULL if memory runs out.
 
-    The body begins with a cache line: loops read it in vectors, of which every second one would else lie across two.
+    The body is aligned to a cache line: otherwise every second vector that loops read would lie across two lines.
     """
     cdef size_t head_bytes = sizeof(Panel) + m * sizeof(double)
     cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes + LINE_BYTES)
@@ -83,7 +83,7 @@ cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes
 
 
 cdef class Engine:
-    """k(X, Z) in tiles. This class shares them out; its subclasses compute them.
+    """k(X, Z) in tiles. This class distributes them over threads; its subclasses compute them.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ cdef class Engine:
         width, n_panels = self.tile_width(height), (m + height - 1) // height
         n_tiles = (n + width - 1) // width
         n_items, failed[0] = n_panels * n_tiles, False
-        # All panels in one parallel region: a barrier after each would make the threads wait for the slower one, and
-        # for a whole time slice of the system where other programs keep the cores busy.
+        # All panels in one parallel region: at a barrier after each, threads would wait for the slowest one, for a
+        # whole time slice of the system if other programs keep the cores busy.
         if n_items < 2 or m * n * self.work < SERIAL_WORK:
             worker = _new_worker(self, m, height)
             for t in range(n_items):
@@ -167,13 +167,14 @@ cdef class Engine:
 
 cdef struct Worker:
     Panel *panel            # gathered by this thread
-    Py_ssize_t which        # which of the panels it is, or -1
+    Py_ssize_t which        # the number of this panel, or -1
     void *scratch
     bint failed             # memory ran out
 
 
 cdef Worker *_new_worker(Engine self, Py_ssize_t m, Py_ssize_t height) noexcept nogil:
-    """What one thread needs for panels of `height` queries, the last of them shorter; NULL if there is no memory."""
+    """Allocate the memory of one thread for panels of `height` queries, the last one shorter; NULL if memory runs
+    out."""
     cdef:
         Worker *worker = <Worker *> malloc(sizeof(Worker))
         Py_ssize_t last = m - (m - 1) // height * height
@@ -186,7 +187,7 @@ cdef Worker *_new_worker(Engine self, Py_ssize_t m, Py_ssize_t height) noexcept 
 
 
 cdef bint _release_worker(Engine self, Worker *worker) noexcept nogil:
-    """Give back what it holds; whether memory ran out."""
+    """Free its memory; return whether memory ran out."""
     cdef bint failed = worker == NULL or worker.failed
     if worker != NULL:
         if worker.panel != NULL:
@@ -198,7 +199,7 @@ cdef bint _release_worker(Engine self, Worker *worker) noexcept nogil:
 
 cdef void _do_tile(Engine self, Worker *worker, const Py_ssize_t *queries, Py_ssize_t m, Py_ssize_t height,
                    Py_ssize_t which, Py_ssize_t start, Py_ssize_t width, void **rows) noexcept nogil:
-    """One tile of panel `which`, from column `start`; the panel is gathered when the thread comes to it."""
+    """Compute a tile of panel `which` from column `start`, after gathering the panel if it is new to the thread."""
     cdef Py_ssize_t first = which * height, here = min(height, m - first)
     if worker == NULL or worker.failed:
         return

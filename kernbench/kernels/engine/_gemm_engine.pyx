@@ -18,9 +18,9 @@ ctypedef fused real:
     double
 
 cdef enum:
-    ROWS_AT_ONCE = 4           # that are added together
+    ROWS_AT_ONCE = 4           # rows added together
     # Inner products of a tile. BLAS packs the columns of a tile once for each panel, and the panel once for each tile:
-    # higher panels and wider tiles pack less, until the tile leaves the second-level cache (measured with 1 MB of it).
+    # higher panels and wider tiles reduce packing, until a tile exceeds the second-level cache (measured with 1 MB).
     TILE_BYTES = 524288
 
 
@@ -29,7 +29,7 @@ cdef class GemmEngine(Engine):
 
     cdef double scale          # of the inner products
     cdef bint mends
-    cdef double floor          # squared norms above which near pairs are mended
+    cdef double floor          # squared norms above which near pairs are recomputed
     cdef MaternProfile profile # of a Matern kernel, or None
 
     def __init__(self, kernel, Operand X, Operand Z):
@@ -91,7 +91,7 @@ cdef void _tile(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, P
 
 cdef void _add_weighted(GemmEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count,
                         real *products, real **tile, const double *weights, double *out) noexcept nogil:
-    """A few rows are mapped, then added while the first-level cache has them."""
+    """Map a few rows at a time, and add them while they are in the first-level cache."""
     cdef Py_ssize_t first = 0, q, here
     _multiply[real](self, panel, m, start, count, products)
     while first < m:

@@ -2,7 +2,7 @@
  *
  * A row of inner products comes with a term `a` of the query and a term `b[j]` for each column (`row_terms` of the
  * kernel): squared norms for kernels of the distance, lengths for the arc-cosine kernel. Kernels with a singularity
- * where two rows meet need more digits there than inner products have: see `near_row`.
+ * where two rows coincide need more digits there than inner products give: see `near_row`.
  */
 #ifndef KB_MAPS_H
 #define KB_MAPS_H
@@ -13,8 +13,9 @@
 #include "_simd.h"
 #include "_vector_math.h"
 
-/* Squared distances below this share of |x|^2 + |z|^2 (and unit rows whose |cosine| is above one minus it) are computed
- * again, from differences: kernel values then lose at most some twenty roundings, however long the rows are. */
+/* Squared distances below this share of |x|^2 + |z|^2 (and unit rows whose |cosine| is above one minus it) are
+ * recomputed from differences: the error of kernel values is then at most some twenty roundings, for rows of any
+ * length. */
 #define KB_NEAR 0.05
 
 /* The table of a Matern kernel: intervals per binade of the squared distance, numbers per interval, and a squared

@@ -1,12 +1,12 @@
 /* One precision of the maps; see _maps.h. Included twice, so no guard.
  *
- * One clamp per loop: with two, the compiler weaves branches into masks and loses a fifth of the speed. */
+ * One clamp per loop: with two, the compiler's masks cost a fifth of the speed. */
 
 /* --- of inner products ----------------------------------------------------------------------------------------- */
 
-/* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp keeps the
- * rounding of a tiny squared distance from giving a value above one. The exponent takes the place of t, which is in
- * cache, so that each value of `out`, which may not be, is written once and while others are computed. */
+/* out_j = exp(min(0, t_j - a - b_j)): t = 2 gamma <x, z>, a = gamma |x|^2, b = gamma |z|^2. The clamp prevents values
+ * above one from the rounding of a tiny squared distance. The exponent overwrites t, which is in cache, so that each
+ * value of `out`, which may not be, is written once, while others are computed. */
 KB_CLONES KB_UNUSED static void KB_NAME(gaussian_row)(KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
                                                       ptrdiff_t n, KB_T *KB_RESTRICT out)
 {
@@ -187,7 +187,7 @@ KB_INLINE int KB_NAME(is_near)(enum kb_routine routine, KB_T t, KB_T a, KB_T b, 
     return t * t > (KB_T)((1 - KB_NEAR) * (1 - KB_NEAR));
 }
 
-/* How many of the pairs of a row are. */
+/* The number of such pairs in a row. */
 KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(near_row)(enum kb_routine routine, const KB_T *KB_RESTRICT t, KB_T a,
                                                        const KB_T *KB_RESTRICT b, KB_T floor, ptrdiff_t n)
 {
@@ -223,7 +223,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(reciprocal_row)(ptrdiff_t n, KB_T *KB_RE
         out[j] = 1 / out[j];
 }
 
-/* What remains to be done with a row of coordinatewise sums. */
+/* From a row of coordinatewise sums to kernel values. */
 static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double *constants, ptrdiff_t n, KB_T *out)
 {
     switch (routine) {

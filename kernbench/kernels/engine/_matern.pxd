@@ -10,5 +10,5 @@ cdef class MaternProfile:
     cdef int32_t first, n_pieces
     cdef const void *pieces
     cdef object table                # keeps the memory behind the pointer alive
-    # out[j], a squared distance in the kernel's unit, becomes the kernel value.
+    # Replace out[j], a squared distance in the kernel's unit, by the kernel value.
     cdef void map(self, Py_ssize_t n, void *out) noexcept nogil

@@ -1,4 +1,4 @@
-# Kernel values that inner products are not accurate enough for; see the .pyx.
+# Kernel values for which inner products are not accurate enough; see the .pyx.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -12,8 +12,8 @@ cdef double gemm_scale(kb_routine routine, const double *constants) noexcept
 cdef bint needs_mending(kb_routine routine, const double *constants) noexcept
 cdef double near_floor(kb_routine routine, const double *constants) noexcept
 
-# out[j] computed again, from differences, wherever the rows x and z_j are near each other: squared distances of Matern
-# kernels, values of the arc-cosine kernel.
+# Recompute out[j] from differences wherever the rows x and z_j are near each other: squared distances for Matern
+# kernels, values for the arc-cosine kernel.
 cdef void mend_dense_row(kb_routine routine, double floor, const real *x, const real *z, Py_ssize_t d, const real *t,
                          real a, const real *b, Py_ssize_t n, real *out) noexcept nogil
 

@@ -1,9 +1,9 @@
-"""Distances that need more than an inner product: of rows that nearly coincide.
+"""Distances of rows that nearly coincide, for which inner products are not accurate enough.
 
-Inner products give |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z> with an error of some roundings of |x|^2 + |z|^2. Matérn kernels
-change by |x - z|^2 / (4 (nu - 1)) where two rows meet; with nu <= 1, and likewise for the arc-cosine kernel of order
-0, even faster, like a root of it, and half of the digits would be lost (1 - 3e-4 for k(x, x) in float32). The few such
-pairs are computed again from the differences of the rows. The Gaussian kernel, the limit of large nu, does without: its
+Inner products give |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z> with an error of some roundings of |x|^2 + |z|^2. Matérn
+kernels change by |x - z|^2 / (4 (nu - 1)) for nearby rows; with nu <= 1, and for the arc-cosine kernel of order 0, even
+faster, like a root of it, and half of the digits would be lost (1 - 3e-4 for k(x, x) in float32). The few such pairs
+are recomputed from the differences of the rows. The Gaussian kernel, the limit of large nu, does not need this: its
 error is half a rounding of |x|^2 + |z|^2, in units of sigma^2, for each one of the inner product.
 """
 
@@ -20,7 +20,7 @@ cdef double HARMLESS = 8.0      # roundings of a kernel value that may be lost
 
 
 cdef double gemm_scale(kb_routine routine, const double *constants) noexcept:
-    """Return what inner products are multiplied by on their way into a map."""
+    """Return the factor by which inner products are multiplied before a map."""
     if routine == KB_GAUSSIAN:
         return 2.0 * constants[0]
     if routine == KB_MATERN:
@@ -29,17 +29,17 @@ cdef double gemm_scale(kb_routine routine, const double *constants) noexcept:
 
 
 cdef bint needs_mending(kb_routine routine, const double *constants) noexcept:
-    """Return whether the kernel is steep where two rows meet."""
+    """Return whether the kernel is steep where two rows coincide."""
     return routine == KB_MATERN or (routine == KB_ARC_COSINE and constants[0] == 0.0)
 
 
 cdef double near_floor(kb_routine routine, const double *constants) noexcept:
-    """Return |x|^2 + |z|^2 up to which its roundings, divided by 4 (nu - 1), are harmless."""
+    """Return the |x|^2 + |z|^2 up to which its rounding errors, divided by 4 (nu - 1), are negligible."""
     return HARMLESS * max(constants[0] - 1.0, 0.0) if routine == KB_MATERN else 0.0
 
 
 cdef inline double _value(kb_routine routine, double squared, bint opposite) noexcept nogil:
-    """Return what `mend` writes, from the squared distance of x and z, or of x and -z if they are opposite."""
+    """Return the recomputed value from the squared distance of x and z, or of x and -z if they are opposite."""
     cdef double angle
     if routine == KB_MATERN:
         return squared

@@ -1,4 +1,4 @@
-"""One side of a kernel matrix: prepared rows, and where in memory they are."""
+"""One side of a kernel matrix: prepared rows and pointers to them."""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -8,13 +8,13 @@ from kernbench.kernels.engine.prepared import prepare
 
 
 cdef class Operand:
-    """Rows of data as the engine wants them.
+    """Rows of data in the layout of the engine.
 
     Parameters
     ----------
     X : ndarray or canonical CSR matrix of shape (n, d)
     kernel : Kernel
-        Says how rows are prepared, see :mod:`kernbench.kernels.engine.prepared`.
+        Determines how rows are prepared, see :mod:`kernbench.kernels.engine.prepared`.
     dtype : {float32, float64}
     like : Operand, optional
         Take storage (dense or sparse) and centre from there, so that the two can be compared.

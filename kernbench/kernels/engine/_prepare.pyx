@@ -17,7 +17,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    SERIAL_VALUES = 500000      # below it, waking threads costs more than it gives
+    SERIAL_VALUES = 500000      # below this, threads cost more than they save
 
 
 def scale_rows(const given[:, ::1] X, const double[::1] centre, double unit, double norm_factor,

@@ -10,8 +10,8 @@ from kernbench.kernels.engine._tiles cimport dot_row_double, dot_row_float
 import numpy as np
 
 cdef enum:
-    PANELS_AT_ONCE = 4      # gathered before the threads share out the columns
-    MOST_TILES = 8          # that a thread goes through with one panel before it takes the next
+    PANELS_AT_ONCE = 4      # gathered before the columns are distributed over the threads
+    MOST_TILES = 8          # tiles that a thread processes with one panel before the next panel
 
 
 def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
@@ -39,7 +39,7 @@ def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
 def multiply(Engine engine, const double[:, ::1] A):
     """Return K(X, Z) @ A in float64, shape (n_queries, n_right_hand_sides), tile by tile.
 
-    Panels of queries are shared out over the threads; each adds up its tiles in the order of the columns, in float64,
+    Panels of queries are distributed over the threads; each adds up its tiles in the order of the columns, in float64,
     so the result does not depend on the number of threads. Within a tile, one right-hand side is summed in float64,
     several in the precision of the engine (by gemm).
     """
@@ -72,13 +72,13 @@ def multiply(Engine engine, const double[:, ::1] A):
 def add_weighted_rows(Engine engine, const Py_ssize_t[::1] queries, const double[::1] weights, double[::1] out):
     """out += weights' K(X[queries], Z): a combination of rows that are never stored, tile by tile.
 
-    Threads share out stretches of columns; panels are added in the order of the queries, in float64, so the result
-    does not depend on the number of threads.
+    Ranges of columns are distributed over the threads; panels are added in the order of the queries, in float64, so the
+    result does not depend on the number of threads.
     """
     cdef:
         Py_ssize_t n = engine.Z.n_rows, m = queries.shape[0], height = engine.panel_rows(), first = 0, n_panels, p, t
         Py_ssize_t width = engine.tile_width(min(m, height)), n_tiles = (n + width - 1) // width
-        # A panel stays in cache for as many tiles as leave each of several threads something to do.
+        # A panel stays in cache for several tiles, but few enough to keep all threads busy.
         Py_ssize_t stretch = width * max(<Py_ssize_t> 1, min(<Py_ssize_t> MOST_TILES, n_tiles // MOST_TILES))
         Py_ssize_t n_tasks = (n + stretch - 1) // stretch
         Panel *panels[PANELS_AT_ONCE]

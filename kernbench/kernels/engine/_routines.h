@@ -20,7 +20,7 @@ enum kb_routine {
     KB_EXPONENTIAL_CHI_SQUARED,
     KB_INTERSECTION,
     KB_JENSEN_SHANNON,
-    /* Not computed from rows of numbers here. */
+    /* Not computed by the engine itself. */
     KB_PYTHON,
     KB_PRECOMPUTED,
     KB_SUM,

@@ -1,12 +1,12 @@
-"""Tiles of CSR rows: the columns' stored entries swept past dense panels of 64 queries.
+"""Tiles of CSR rows: the columns' stored entries times dense panels of 64 queries.
 
-Each stored entry costs 64 multiply-adds (or other terms) that vectorise, which beats the dense way when most of the
-entries are zero. Kernels of the inner product are mapped along the queries; then the tile is untangled into rows.
+Each stored entry costs 64 multiply-adds (or other terms) that vectorise, which beats dense products if most of the
+entries are zero. Kernels of the inner product are mapped along the queries; then the tile is transposed into rows.
 
 * Rows of very many features: a panel holds only the features that its queries store, and each tile's entries are
-  sifted for them before the sweep; memory and time then do not grow with the number of features.
-* A handful of queries, for which a panel would be mostly empty: panels of 8, each finished row by row; where even these
-  would be wide, each query is spread out alone, for inner products one by one.
+  filtered accordingly; memory and time then do not grow with the number of features.
+* Few queries, for which a panel would be mostly empty: panels of 8, each finished row by row; if even these would be
+  wide, each query is made dense on its own, for inner products one by one.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -35,13 +35,13 @@ ctypedef fused real:
 cdef enum:
     STEP = 64                   # columns per step of the sweep: the step stays in the first-level cache
     STRETCH = 512               # columns per tile
-    MOST_PANELS = 4             # of 64 queries that are swept one after the other
-    PANEL_BYTES = 16777216      # dense copies of the queries, at most (but at least one panel of 64)
+    MOST_PANELS = 4             # of 64 queries, processed one after the other
+    PANEL_BYTES = 16777216      # largest size of dense copies of the queries (at least one panel of 64)
     WIDE_BYTES = 2097152        # a panel of 64 larger than this holds only the features that its queries store
     MAP_WORK = 16               # multiply-adds that take as long as one value of a map
     PAIR_WORK = 4               # ... and as one term of a coordinatewise sum
-    FEW = 4                     # so many queries are cheaper one by one than in a wide panel
-    FEW_NARROW = 32             # so many queries are cheaper in narrow panels
+    FEW = 4                     # up to this many queries are cheaper one by one than in a wide panel
+    FEW_NARROW = 32             # up to this many queries are cheaper in narrow panels
 
 
 cdef class SparseEngine(Engine):
@@ -49,10 +49,10 @@ cdef class SparseEngine(Engine):
 
     cdef double scale
     cdef bint mends, coordinatewise
-    cdef double floor           # squared norms above which near pairs are mended
+    cdef double floor           # squared norms above which near pairs are recomputed
     cdef MaternProfile profile  # of a Matern kernel, or None
     cdef bint wide              # panels hold the stored features only
-    cdef Py_ssize_t longest     # stored entries of STEP columns, at most
+    cdef Py_ssize_t longest     # largest number of stored entries of STEP columns
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)
@@ -143,17 +143,17 @@ cdef class SparseEngine(Engine):
 
 
 cdef size_t _map_bytes(Py_ssize_t d) noexcept nogil:
-    """Room for the places of d features in a panel, in whole cache lines."""
+    """Bytes for the positions of d features in a panel, in whole cache lines."""
     return (d * sizeof(int32_t) + 63) // 64 * 64
 
 
 cdef void _gather(SparseEngine self, Panel *panel, Py_ssize_t m, real *body) noexcept nogil:
-    """Groups of KB_PANEL rows, turned: the entries of one feature side by side; few rows: one after the other."""
+    """Groups of KB_PANEL rows, transposed: contiguous entries of one feature; few rows: one after the other."""
     cdef:
         Py_ssize_t d = self.X.n_features, n_streams = self.X.n_streams, q, i, s, used = 0
         Py_ssize_t length = n_streams * KB_PANEL
         const real *values = <const real *> self.X.values
-        int32_t *place = <int32_t *> panel.body      # wide panels: a feature's, or 0, where zeros are
+        int32_t *place = <int32_t *> panel.body      # wide panels: the position of a feature, or 0, which holds zeros
         real *slot
         int64_t k
         int32_t column
@@ -187,7 +187,7 @@ cdef void _gather(SparseEngine self, Panel *panel, Py_ssize_t m, real *body) noe
 
 cdef void _few(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, real *products,
                real **rows, Py_ssize_t offset) noexcept nogil:
-    """One inner product after the other, then the map along the columns."""
+    """Compute one inner product after the other, then map along the columns."""
     cdef:
         Py_ssize_t q, r
         int64_t k
@@ -206,7 +206,7 @@ cdef void _few(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, 
 
 cdef void _narrow_tile(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count,
                        real *products, real **rows, Py_ssize_t offset) noexcept nogil:
-    """Inner products with KB_NARROW queries at a time, then row by row the map along the columns."""
+    """Compute inner products with KB_NARROW queries at a time, then map each row along the columns."""
     cdef:
         Py_ssize_t group, q, r, first
         const real *body
@@ -257,9 +257,9 @@ cdef struct Entries:
 
 cdef void _sift(SparseEngine self, Panel *panel, Py_ssize_t first, Py_ssize_t height, real *scratch,
                 Entries *out) noexcept nogil:
-    """The stored entries of `height` columns as a wide panel has them: its places instead of features.
+    """The stored entries of `height` columns in terms of a wide panel: positions instead of features.
 
-    Of inner products, features that no query stores are left out; terms of pairs find zeros at place 0.
+    For inner products, features that no query stores are left out; for terms of pairs they map to position 0, zeros.
     """
     cdef:
         int64_t *starts = <int64_t *> (scratch + 2 * STEP * KB_PANEL)
@@ -284,7 +284,7 @@ cdef void _sift(SparseEngine self, Panel *panel, Py_ssize_t first, Py_ssize_t he
 
 cdef void _sweep(SparseEngine self, Panel *panel, Py_ssize_t m, Py_ssize_t start, Py_ssize_t count, real *products,
                  real **rows, Py_ssize_t offset, const double *weights, double *out) noexcept nogil:
-    """A tile, written to `rows`; or, where there are `weights`, added up to `out` as it is, queries side by side."""
+    """Compute a tile and write it to `rows` or, given `weights`, add its weighted sum over the queries to `out`."""
     cdef:
         Py_ssize_t group, n_groups = (m + KB_PANEL - 1) // KB_PANEL, first, step, height, width
         Py_ssize_t group_length = self.X.n_features * self.X.n_streams * KB_PANEL

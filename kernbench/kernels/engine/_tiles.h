@@ -1,7 +1,7 @@
 /* Loops over one tile of a kernel matrix, in both precisions.
  *
- * _tiles_body.h holds what all kernels share: products with sparse rows, and what is done with finished rows;
- * _maps.h what makes kernel values of inner products, _coordinates.h what needs no inner products.
+ * _tiles_body.h holds what all kernels share: products with sparse rows, and operations on finished rows; _maps.h turns
+ * inner products into kernel values, _coordinates.h needs no inner products.
  */
 #ifndef KB_TILES_H
 #define KB_TILES_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include "_simd.h"
 
-/* Queries that one sparse panel holds side by side: eight AVX2 registers of floats. */
+/* Queries of a sparse panel: eight AVX2 registers of floats. */
 #define KB_PANEL 64
 /* ... and of a narrow panel, for batches that would leave most of a panel empty: one register of floats. */
 #define KB_NARROW 8
 
 /* kb_turn: rows[l][offset + r] = tile[r][l] for a square of 8 x 8 floats or 4 x 4 doubles out of a tile of rows of
- * KB_PANEL. Pairs, then pairs of pairs, then halves change places in registers: four times as fast as one by one. */
+ * KB_PANEL. Pairs, then pairs of pairs, then halves are exchanged in registers: four times as fast as one by one. */
 #if defined(KB_VECTORS) && (defined(__clang__) || __GNUC__ >= 12)
 #define KB_TURNS
 #define KB_MIX __builtin_shufflevector

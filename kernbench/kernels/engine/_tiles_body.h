@@ -3,7 +3,7 @@
 /* --- sparse rows against a dense panel of KB_PANEL queries ----------------------------------------------------- */
 
 /* out[r][q] = scale * sum over the stored entries of row r of value * panel[column][q].
- * Eight vector accumulators, named one by one: an array of them would live in memory, at a tenth of the speed. */
+ * Eight named vector accumulators: an array of them would be kept in memory, at a tenth of the speed. */
 #ifdef KB_VECTORS
 typedef KB_T KB_NAME(kb_lanes) __attribute__((vector_size(32), aligned(sizeof(KB_T)), may_alias));
 
@@ -56,7 +56,8 @@ static void KB_NAME(csr_dots)(const KB_T *KB_RESTRICT values, const int32_t *KB_
 }
 #endif
 
-/* The same past a panel of KB_NARROW queries. Two chains of sums: with one, each entry would wait for the one before. */
+/* The same for a panel of KB_NARROW queries. Two accumulators: with one, each addition would wait for the previous one.
+ * */
 #ifdef KB_VECTORS
 KB_CLONES KB_UNUSED static void KB_NAME(csr_dots_narrow)(const KB_T *KB_RESTRICT values,
                                         const int32_t *KB_RESTRICT columns, const int64_t *KB_RESTRICT starts,
@@ -119,7 +120,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(untangle)(const KB_T *KB_RESTRICT tile, 
 }
 
 /* out[r] += sum over the first n_queries queries of weights[q] * tile[r][q], in double. Sixteen at a time in four
- * vectors: a single chain of sums would wait for itself. */
+ * vectors: with a single accumulator, each addition would wait for the previous one. */
 #ifdef KB_VECTORS
 typedef KB_T KB_NAME(kb_four) __attribute__((vector_size(4 * sizeof(KB_T)), aligned(sizeof(KB_T)), may_alias));
 #ifndef KB_FOUR_DOUBLES

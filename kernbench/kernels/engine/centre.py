@@ -1,13 +1,13 @@
-"""Where the origin goes, for kernels of the difference x - z.
+"""The centre that is subtracted from rows, for kernels of the difference x - z.
 
-Distances do not depend on origin and unit, their rounding does: |x|^2 + |z|^2 - 2 <x, z> cancels far from the origin,
-and squares of tiny or huge numbers leave the range of float32.
+Distances do not depend on origin and unit, but their rounding errors do: |x|^2 + |z|^2 - 2 <x, z> cancels far from the
+origin, and squares of tiny or huge numbers leave the range of float32.
 """
 
 import numpy as np
 from scipy import sparse
 
-CENTRE_ROWS = 100  # rows, at most, that the centre is taken from
+CENTRE_ROWS = 100  # largest number of rows from which the centre is computed
 
 
 def centre_of_dense(kernel, X):
@@ -26,9 +26,9 @@ def _some(X):
 
 
 def _middle(rows):
-    """The (upper) median of each column: near most of its entries, which the mean is not when one is far away.
+    """Return the (upper) median of each column, which, unlike the mean, is robust to outliers.
 
-    A row counts once however often it is repeated, so that a row of weight k and k copies of it are rounded alike.
+    Repeated rows count once, so that a row of weight k and k copies of it are rounded alike.
     """
     if rows.size == 0:
         return np.zeros(rows.shape[1])
@@ -42,7 +42,7 @@ def _middle(rows):
 
 
 def centre_of_sparse(X):
-    """The same for each column that has no zeros; 0 for the others."""
+    """Return the median of each column that has no zeros; 0 for the others."""
     centre = np.zeros(X.shape[1])
     columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
     if X.shape[0] and len(columns):

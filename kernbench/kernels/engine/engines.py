@@ -1,4 +1,4 @@
-"""Which engine computes what."""
+"""The choice of an engine."""
 
 from kernbench.kernels.engine._combined_engine import CombinedEngine
 from kernbench.kernels.engine._engine import Engine, PythonEngine
@@ -16,7 +16,7 @@ def make_engine(kernel, X, Z):
     ----------
     kernel : Kernel
     X, Z : Operand
-        Queries and columns; Z prepared first, X like it.
+        Queries and columns, prepared alike.
     """
     if kernel.components:
         engines = [

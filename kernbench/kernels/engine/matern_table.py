@@ -8,7 +8,7 @@ singularity of L is at s = 0: on an interval [s, (1 + 1/16) s] the error of inte
 
 Largest error of k: 2e-7 in float32; in float64 3e-14 for nu <= 5, growing to 1e-12 at nu = 500, which is that of the
 Bessel and Gamma functions that the table is made from. Squared distances below the smallest normal number count as 0,
-where the kernel is 1; only orders below 0.2 have fallen by more than 1e-7 there, in float32.
+where the kernel is 1; only for orders below 0.2 this is wrong by more than 1e-7, in float32.
 """
 
 import numpy as np
@@ -26,17 +26,17 @@ def matern_table(nu, dtype, bits, n_terms, largest):
     bits : int
         There are 2^bits intervals per binade.
     n_terms : int
-        Coefficients of an interval, of ascending powers of u = fraction - 1/2, the fraction being how far s has come
-        through the interval.
+        Coefficients of an interval, of ascending powers of u = fraction - 1/2, where fraction is the relative position
+        of s in the interval.
     largest : float
         A squared distance at which k has underflowed.
 
     Returns
     -------
     pieces : ndarray of shape (n_pieces, n_terms)
-        Zeros in the first piece, which stands for s too small to matter.
+        The first piece, for negligible s, is zero.
     first : int
-        Piece i is for those s whose bits begin like `first` + i, as integers.
+        Piece i is for those s whose leading bits, as an integer, are `first` + i.
     """
     info = np.finfo(dtype)
     # Below 2^lowest, 1 - k is less than a tenth of a rounding, or s is not a normal number.

@@ -1,4 +1,4 @@
-"""Rows as the compiled engine takes them: checked, lifted, moved, scaled in float64, then rounded and laid out.
+"""Rows for the compiled engine: checked, lifted, centred and scaled in float64, then rounded and stored.
 
 How the rows of one kernel are stored depends on how its values are computed:
 
@@ -7,7 +7,7 @@ How the rows of one kernel are stored depends on how its values are computed:
 ``"strips"``
     `STRIP` rows side by side, feature by feature, for kernels that add up a term for each pair of entries;
 ``"csr"``
-    the stored entries, for kernels to which zeros add nothing, where that is the faster way through the data;
+    the stored entries, for kernels to which zeros add nothing, if that is faster;
 ``"matrix"``
     a precomputed kernel matrix.
 
@@ -25,10 +25,10 @@ from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows that are converted at one time
-COUNTED_ENTRIES = 500_000  # of dense rows that are searched for zeros at one time
+COUNTED_ENTRIES = 500_000  # entries of dense rows in which zeros are counted at a time
 
-# Shares of stored entries below which sweeping sparse rows beats the dense way (measured on AVX2): against sgemm,
-# and against coordinatewise sums.
+# Shares of stored entries below which sparse rows are faster than dense ones (measured on AVX2): than sgemm, and than
+# coordinatewise sums.
 SPARSE_BELOW = 0.25
 SPARSE_BELOW_COORDINATEWISE = 0.5
 
@@ -47,7 +47,7 @@ class PreparedRows:
     terms : ndarray of shape (n,)
         The kernel's `row_terms`, zeros where it has none; of the precision of `data`.
     centre : ndarray of shape (d,), or None
-        Where the origin is.
+        The centre that was subtracted.
     columns, starts : ndarray or None
         int32 and int64; of CSR rows.
     """
@@ -71,7 +71,7 @@ class PreparedRows:
         shape = (len(indices), self.shape[1])
         terms = self.terms[indices]
         if self.storage == "csr":
-            # Not by SciPy, whose checks look at all rows each time.
+            # Not by SciPy, which checks all rows each time.
             first = self.starts[:-1][indices]
             lengths = self.starts[1:][indices] - first
             starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -87,7 +87,7 @@ class PreparedRows:
 
 
 def chunks(n_rows, bytes_per_row):
-    """Yield slices that cover `n_rows` rows, each some `CHUNK_BYTES` long and all but the last of whole strips."""
+    """Yield slices that cover `n_rows` rows, each of about `CHUNK_BYTES` and all but the last of whole strips."""
     height = max(256, int(CHUNK_BYTES // max(1, bytes_per_row)) // STRIP * STRIP)
     for start in range(0, n_rows, height):
         yield slice(start, min(n_rows, start + height))
@@ -166,10 +166,10 @@ def _prepare_dense(kernel, X, dtype, storage, centre):
 def _prepare_csr(kernel, X, dtype, storage, centre):
     X = sparse.csr_matrix(X)
     if kernel.translation_invariant:
-        # As for dense rows, but only columns without zeros can move without filling up.
+        # As for dense rows, but only columns without zeros can be centred without becoming dense.
         centre = centre_of_sparse(X) if centre is None else centre
         X = moved(X.astype(np.float64), centre)
-    # Entry by entry, as a matrix, so that the kernel's functions of rows work for either storage.
+    # Lift the entries but keep a matrix, so that the kernel's functions of rows work for either storage.
     lifted = sparse.csr_matrix((kernel.lift(X.data.astype(np.float64)), X.indices, X.indptr), shape=X.shape)
     lifted, lengths = _scaled(kernel, lifted)
     with np.errstate(over="ignore"):
@@ -189,14 +189,14 @@ def _csr(shape, values, terms, centre, columns, starts):
 
 
 def _stays_as_it_is(kernel, X):
-    """Whether the user's own array will do, without a look at its entries."""
+    """Whether the user's array can be used as it is, without checking its entries."""
     if sparse.issparse(X) or kernel.lifts:
         return False
     return not kernel.translation_invariant and not kernel.unit_rows and kernel.unit == 1.0
 
 
 def _is_scaled_only(kernel):
-    """Whether the compiled pass does all there is to do: rows moved and scaled, and their squared norms."""
+    """Whether the compiled pass suffices, which centres and scales rows and computes their squared norms."""
     return kernel.translation_invariant and kernel.norm_factor is not None and not kernel.lifts
 
 
@@ -208,7 +208,7 @@ def _scaled(kernel, rows):
             with np.errstate(over="ignore"):
                 values /= kernel.unit
         return rows, None
-    # In two steps: the square of a large number would overflow before its root is taken.
+    # In two steps, since squares of large numbers would overflow.
     largest = (
         abs(rows).max(axis=1).toarray().ravel()
         if sparse.issparse(rows)
@@ -243,7 +243,7 @@ def _require_in_range(kernel, *arrays):
 
 
 def _empty_strips(n, d, n_streams, dtype):
-    # Zeros, because the columns that fill up the last strip are computed with, though never looked at.
+    # Zeros, because the padding columns of the last strip take part in computations, though they are never read.
     return np.zeros((-(-n // STRIP), d, n_streams, STRIP), dtype)
 
 
@@ -268,7 +268,7 @@ def _is_sparse_enough(X, share):
     if sparse.issparse(X):
         return X.nnz < share * n_entries
     stored, height = 0, max(1, COUNTED_ENTRIES // X.shape[1])
-    for start in range(0, X.shape[0], height):  # dense rows end the count early
+    for start in range(0, X.shape[0], height):  # the count ends early for dense rows
         stored += np.count_nonzero(X[start : start + height])
         if stored >= share * n_entries:
             return False

@@ -1,4 +1,4 @@
-"""Kernels that are not computed here: precomputed matrices and Python functions."""
+"""Precomputed kernel matrices and kernels that are Python functions."""
 
 from collections.abc import Callable as CallableType
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kernbench.kernels.base import Kernel
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The kernel matrix itself takes the place of X: X[i, j] = k(x_i, z_j)."""
+    """The kernel matrix itself is given in place of X: X[i, j] = k(x_i, z_j)."""
 
     routine: ClassVar[str] = "precomputed"
 
@@ -26,7 +26,7 @@ class Precomputed(Kernel):
 class Callable(Kernel):
     """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``.
 
-    Asked for batches of rows, never for single values, so that a vectorised function stays fast.
+    Called with batches of rows, never for single values, so that a vectorised function is fast.
     """
 
     function: CallableType
@@ -48,7 +48,7 @@ class Callable(Kernel):
         Raises
         ------
         ValueError
-            If the answer is not a matrix of finite real numbers, one per pair of rows.
+            If the result is not a matrix of finite real numbers, one per pair of rows.
         """
         shape = (X.shape[0], Z.shape[0])
         if 0 in shape:

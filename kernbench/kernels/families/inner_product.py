@@ -71,7 +71,7 @@ class DotProduct(Kernel):
     Parameters
     ----------
     coefficients : sequence of float, default=(1, 1, 1/2, 1/6, 1/24)
-        Of at least 0 each (so that the kernel is positive semi-definite), not all 0. ``DotProduct.exponential(n)``
+        Each at least 0 (so that the kernel is positive semi-definite), not all 0. ``DotProduct.exponential(n)``
         gives the first n of exp(<x, z>).
     """
 
@@ -111,7 +111,7 @@ class Sigmoid(Kernel):
     """k(x, z) = tanh(scale <x, z> + c); not positive semi-definite.
 
     Support vector machines find a stationary point of the dual, as LIBSVM does, but no certified optimum; explicit
-    feature maps tell the positive part at most.
+    feature maps represent at most its positive part.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class Matern(Kernel):
     Parameters
     ----------
     nu : float, default=1.5
-        Smoothness, at most 500; beyond, ``Gaussian(length_scale)``, the limit, is as good.
+        Smoothness, at most 500; for larger values use the limit, ``Gaussian(length_scale)``.
     length_scale : float, default=1.0
         In the units of x; as in scikit-learn's ``gaussian_process.kernels.Matern``.
     """

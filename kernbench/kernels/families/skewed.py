@@ -56,7 +56,7 @@ class SkewedChiSquared(SkewedKernel):
         return 4.0
 
     def streams(self, values):
-        # cosh(2 (s - t)) = 1 + (p_s q_t - q_s p_t)^2: no exponential is left for the pairs.
+        # cosh(2 (s - t)) = 1 + (p_s q_t - q_s p_t)^2: pairs need no exponential.
         with np.errstate(over="ignore"):
             return np.exp(values) * 2**-0.25, np.exp(-values) * 2**-0.25
 

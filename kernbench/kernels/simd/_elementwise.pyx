@@ -1,4 +1,4 @@
-"""The array functions of _vector_math.h over flat float32 and float64 arrays, shared out over the threads."""
+"""The array functions of _vector_math.h over flat float32 and float64 arrays, distributed over the threads."""
 
 from cython.parallel cimport prange
 
@@ -12,7 +12,7 @@ from kernbench.kernels.simd._vector_math cimport (
 
 cdef enum:
     CHUNK = 16384  # elements per task
-    SHARED = 4 * CHUNK  # below it, waking a second thread costs more than it saves
+    SHARED = 4 * CHUNK  # below this, a second thread costs more than it saves
 
 
 cdef class Map:

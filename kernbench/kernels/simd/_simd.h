@@ -1,8 +1,8 @@
 /* Run-time dispatch and the vectorised exponentials.
  *
- * KB_CLONES compiles a function once per x86-64 level and lets the loader pick, so that one wheel serves every
- * processor. Elsewhere (other compilers, other C libraries, other processors) it is plain C.
- * Loops that call the `static inline` functions below vectorise: no branches, no library calls, no errno.
+ * KB_CLONES compiles a function once per x86-64 level; the loader chooses, so that one wheel serves every processor.
+ * With other compilers, C libraries or processors it is plain C. Loops that call the `static inline` functions below
+ * vectorise: no branches, no library calls, no errno.
  */
 #ifndef KB_SIMD_H
 #define KB_SIMD_H
@@ -52,7 +52,7 @@ KB_INLINE float kb_exp_float(float x)
     uint32_t bits, power;
     memcpy(&power, &shifted, sizeof power);
     memcpy(&bits, &p, sizeof bits);
-    bits += power << 23; /* the low bits of `shifted` are n; those of the magic number fall off the left end */
+    bits += power << 23; /* the low bits of `shifted` are n; those of the magic number are shifted out */
     memcpy(&p, &bits, sizeof p);
     return p;
 }

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include "_simd.h"
 
-/* Beyond this sin, cos and sincos of one number are meaningless (NaN and infinity too); those of arrays ask libm. */
+/* Beyond this sin, cos and sincos of one number are meaningless (NaN and infinity too); those of arrays call libm. */
 #define KB_TRIG_LIMIT_float 6000.0f
 #define KB_TRIG_LIMIT_double 1e6
 
@@ -367,10 +367,10 @@ KB_INLINE double kb_tanh_double(double x)
 
 /* --- arrays ------------------------------------------------------------------------------------------------ */
 
-/* Elements that are looked through together for unusual ones. */
+/* Elements that are checked together for special values. */
 #define KB_MATH_BLOCK 256
 
-/* The iterations of the next loop do not depend on each other, even where input and output are one array. */
+/* The iterations of the next loop are independent, even if input and output are the same array. */
 #if defined(__clang__)
 #define KB_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

@@ -48,7 +48,7 @@ KB_INLINE int KB_NAME(kb_all_below)(const KB_T *in, ptrdiff_t n, KB_T limit)
     return !(outside >> (8 * sizeof(KB_T) - 1));
 }
 
-/* Blocks of normal numbers, as most are, go without the steps for denormals, zero, infinity and the like. */
+/* Blocks of normal numbers, as most are, skip the steps for denormals, zero, infinity and NaN. */
 KB_CLONES KB_UNUSED static void KB_NAME(kb_log_array)(const KB_T *in, ptrdiff_t n, KB_T *out)
 {
     for (ptrdiff_t start = 0; start < n; start += KB_MATH_BLOCK) {

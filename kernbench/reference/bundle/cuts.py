@@ -2,15 +2,15 @@
 
     min_f  alpha/2 |f|^2 + max_k (<a_k, f> + b_k)  =  max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha).
 
-Their number is bounded: a cut that has had no part in the bound for a while is dropped; where all have one,
-two become their weighted sum with the others, which is a cut too and gives the same bound alone.
+Their number is bounded: a cut whose multiplier has been zero for a while is dropped; if all multipliers are positive,
+one cut is replaced by the weighted sum of all, which is a cut too and gives the same bound alone.
 """
 
 import numpy as np
 
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 
-IDLE = 20  # bounds after which a cut without a part in them is dropped
+IDLE = 20  # bounds after which a cut of multiplier zero is dropped
 
 
 class Cuts:
@@ -52,9 +52,9 @@ class Cuts:
     def maximise(self, alpha):
         """Find the multipliers and the sum of the cuts; return the lower bound.
 
-        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself:
-        u'Qu adds terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound
-        where alpha is small.
+        Any multipliers of the simplex give a bound, optimal or not. The squared norm is computed from the sum itself:
+        u'Qu adds terms of size |a_k|^2 / alpha that cancel, and for small alpha their rounding errors would invalidate
+        the bound.
         """
         self.multipliers = simplex_qp(self.products / alpha, self.offsets, self.multipliers)
         self._sum_up()
@@ -66,7 +66,7 @@ class Cuts:
         self.sum_scores = self.multipliers @ self.scores if self.design.is_kernel else None
 
     def drop_idle(self):
-        """Count the bounds that each cut has had no part in; drop those that have been idle for long."""
+        """Count the bounds in which each cut had multiplier zero; drop cuts that have been idle for too long."""
         self.idle = np.where(self.multipliers > 0, 0, self.idle + 1)
         for k in np.flatnonzero(self.idle > IDLE)[::-1]:
             if k != self.kept:
@@ -80,7 +80,7 @@ class Cuts:
         if idle.max() > 0:
             self._drop(int(np.argmax(idle)))
             return
-        # The sum of all takes the place of the least, and the second least makes room.
+        # The sum of all replaces the cut of least multiplier, and the one of second least multiplier is dropped.
         u = self.multipliers
         least, second = np.argsort(np.where(others, u, np.inf), kind="stable")[:2]
         products = self.products @ u
@@ -94,7 +94,7 @@ class Cuts:
         self._drop(int(second))
 
     def _drop(self, k):
-        """Forget cut k; the last one takes its place."""
+        """Drop cut k; the last one takes its place."""
         last = self.n_cuts - 1
         order = np.arange(last)
         order[k : k + 1] = last
@@ -112,7 +112,7 @@ class Cuts:
         return state | ({"cut_scores": self.scores.copy()} if self.design.is_kernel else {})
 
     def load(self, state):
-        """Take cuts from the state of a solution; return whether there were any, and no more than fit."""
+        """Take cuts from the state of a solution; return whether there were any and they all fit."""
         if not 0 < len(state["cuts"]) <= self.capacity or state["cuts"].shape[1] != self.design.n_coef:
             return False
         self.elements, self.offsets, self.multipliers = state["cuts"], state["offsets"], state["multipliers"]

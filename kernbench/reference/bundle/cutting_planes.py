@@ -15,12 +15,10 @@ line search on scores. Three things differ, and divide the number of cuts by fiv
   sides of it;
 * a fit on a sample of the data comes first.
 
-With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed
-risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, and columns of sparse data
-that have no entries are left out.
+With many features, or more than half as many as samples, steps are plain as long as these close the gap fast; then
+they are Newton steps on a smoothed risk (see `smoothed_newton`), whose gradients are cuts, too. Few cuts of many
+features are kept, and columns of sparse data that have no entries are left out.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -33,18 +31,20 @@ from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, p
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
 COARSE_TOL, COARSE_CUTS = 0.03, 30
-STUCK = 10  # cuts in a row that may change nothing
+STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
-PACE = 8  # plain steps on many features from one look at gap / objective to the next
-PACES = 5  # ... in which it has to reach `tol` if it goes on falling as it does
+SEPARABLE = 2  # fewer samples per feature than this are probably separable (Cover 1965)
+PACE = 8  # plain steps on many features between two measurements of gap / objective
+PACES = 5  # ... within which it has to reach `tol` at its present rate of decrease
 
 
 class CuttingPlanes:
-    """The bundle method for a risk. A solver is this, and a constructor that makes the risk and calls `_set_up`.
+    """The bundle method for a risk. Solvers derive from it, with a constructor that makes the risk and calls `_set_up`.
 
     Attributes
     ----------
@@ -60,10 +60,9 @@ class CuttingPlanes:
     first_check = None
 
     def _settle(self, tol, max_cuts, random_state, initial):
-        """Take the settings that do not depend on the risk; return the generator of the run."""
+        """Set the parameters that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self._seed = seed_of(random_state, initial)
         return np.random.default_rng(self._seed)
@@ -71,26 +70,26 @@ class CuttingPlanes:
     def _set_up(self, problem, rng, initial=None):
         design, self._columns = problem.design, None
         self._n_features = design.n_coef
-        many = design.n_coef > LARGEST and not design.is_kernel
-        if many:
+        if design.n_coef > LARGEST and not design.is_kernel:
             design, self._columns = without_empty_columns(design)
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
-        self._preconditioner = None
-        if not design.is_kernel and design.n_coef <= (min(problem.n, LARGEST) if many else LARGEST):
-            rows = preconditioner_rows(problem.n, design.n_coef, rng)
-            self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
         self._smoothed, self._smoothing, self._last_share = None, False, np.inf
-        if many and self._preconditioner is None and problem.smoothed() is not None:
+        many = design.n_coef > LARGEST or problem.n < SEPARABLE * design.n_coef
+        if many and not design.is_kernel and problem.smoothed() is not None:
             self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
             size = max(MEMORY, 4 * design.X.size)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
+        self._preconditioner = None
+        if self._smoothed is None and not design.is_kernel and design.n_coef <= LARGEST:
+            rows = preconditioner_rows(problem.n, design.n_coef, rng)
+            self._preconditioner = Preconditioner(design, problem.centred_by, self.alpha, rows)
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
         self._objective, self._risk, self._bound, self._dual = None, 0.0, 0.0, -np.inf
-        self._warm = False  # a start other than f = 0 is known
+        self._warm = False  # whether a start other than f = 0 is known
         self._last_gap, self._n_steps, self._was_newton, self._stuck = np.inf, 0, False, 0
         if initial is not None:
             self._start_from(initial)
@@ -119,7 +118,8 @@ class CuttingPlanes:
     # --------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Take up to `n_iter` more cuts; return how many, fewer once the gap is closed or nothing moves any more."""
+        """Take up to `n_iter` more cuts; return how many were taken: fewer once the gap is closed or progress has
+        ended."""
         done = 0
         while done < n_iter and not self.converged and self._stuck < STUCK:
             if self.n_cuts == 0:
@@ -162,7 +162,7 @@ class CuttingPlanes:
             self._coef, self._scores, self._risk, self._objective = coef, scores, risk, objective
             self._cuts.kept = self.n_cuts - 1
         if self._smoothing:
-            # The next step starts from the last point, be it the best or not, and ends where mu is too small.
+            # The next step starts from the last point, best or not; steps end once mu is too small.
             self._cuts.kept, self._stuck = self.n_cuts - 1, 0
 
     def _raise_bound(self):
@@ -175,15 +175,14 @@ class CuttingPlanes:
         self.converged = self._is_within(self.tol)
 
     def _is_within(self, tol):
-        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is
-        # taken.
+        # f = 0 ranks nothing: even if its objective is within `tol` (as for large alpha), take one step from it.
         gap = self.gap()
         return bool(gap == 0 or (gap <= tol * self.objective() and (self.n_cuts > 1 or self._coef.any())))
 
     def _next_point(self):
-        """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
+        """Return the end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         gap = self.gap()
-        # The pace says little before there is a bound other than 0.
+        # The rate is meaningless while the bound is still 0.
         looks = self._smoothed is not None and not self._smoothing and self.n_iter % PACE == 0
         if looks and self._bound > 0:
             share = gap / self.objective()
@@ -257,7 +256,7 @@ class CuttingPlanes:
         return max(0.0, self.objective() - self._bound)
 
     def solution(self):
-        """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
+        """Return the best point with the state needed to continue: the cuts, and the position of the iteration."""
         kept = -1 if self._cuts.kept is None else self._cuts.kept
         state = self._cuts.state() | {
             "seed": np.array([self._seed]), "settings": self.problem.settings(),
@@ -316,6 +315,6 @@ class CuttingPlanes:
                 self._smoothed = None  # it was at its end
             self.converged = self._is_within(self.tol)
         else:
-            # The Hessian does not depend on alpha: it serves two steps for the next one, too.
+            # The Hessian does not depend on alpha: it also serves for two steps at the next alpha.
             self._n_steps = 2 if self._preconditioner is not None and len(self._preconditioner.hessian) else 0
             self._raise_bound()

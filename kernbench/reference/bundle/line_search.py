@@ -1,12 +1,12 @@
-"""Line search by the derivative alone, for convex functions with or without kinks."""
+"""Line search by derivatives alone, for convex functions with or without kinks."""
 
-FLAT = 0.02  # slope, relative to the first, that will do
+FLAT = 0.02  # slope, relative to the first, that is small enough
 NARROW = 1e-6  # relative width of a bracket around a kink
 STATIONARY = 1e-9  # slope, relative to the first, that is 0 up to rounding
 
 
 def line_search(derivative, slope):
-    """Return a step t > 0 at which a convex function of t rises, but hardly.
+    """Return a step t > 0 just beyond the minimiser of a convex function of t.
 
     The minimiser lies just before t: at t the derivative is at least 0 (up to rounding) and small, or there is a
     kink in between.
@@ -30,7 +30,7 @@ def line_search(derivative, slope):
     for k in range(60):
         if high_slope <= FLAT * abs(slope) or high - low <= NARROW * high:
             break
-        # The secant, aimed a little beyond the root so that the upper end moves; every third time the middle.
+        # The secant, extended slightly beyond the root so that the upper end moves; bisection every third time.
         t = low + (high - low) * -low_slope / (high_slope - low_slope)
         t = 0.5 * (low + high) if k % 3 == 2 else t + 0.05 * (high - t)
         middle = derivative(t)

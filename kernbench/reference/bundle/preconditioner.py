@@ -9,7 +9,7 @@ RIDGE = 1e-10
 
 
 def preconditioner_rows(n_samples, n_coef, rng):
-    """Draw the samples to sum over: all, or so many that the sum costs no more than a few passes over X."""
+    """Draw the samples to sum over: all, or as many as cost no more than a few passes over X."""
     size = max(ROWS, 64 * n_samples // n_coef)
     return np.arange(n_samples) if size >= n_samples else np.sort(rng.choice(n_samples, size, replace=False))
 
@@ -18,7 +18,7 @@ class Preconditioner:
     """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
     The Hessian of a mean over pairs is E[h_ij (x_i - x_j)(x_i - x_j)']; with h_ij = h_i h_j / W, W = sum of
-    the h_i of one class, it is what stands here. The Hessian of a mean over samples is alpha I + sum_i h_i
+    the h_i of one class, it is the matrix above. The Hessian of a mean over samples is alpha I + sum_i h_i
     x_i x_i'.
 
     Parameters

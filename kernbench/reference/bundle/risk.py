@@ -1,4 +1,4 @@
-"""A convex risk of scores: what the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
+"""A convex risk of scores: what cutting planes need of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
 
 R is a mean over pairs (`ranking/problem`) or over samples (`linear/bundle`).
 """
@@ -15,7 +15,7 @@ class Risk:
     """
 
     def smoothed(self):
-        """Return the smoothed risk, None where there is none."""
+        """Return the smoothed risk, or None."""
         return None
 
     def same_risk(self, settings):
@@ -23,11 +23,12 @@ class Risk:
         return np.array_equal(settings[1:], self.settings()[1:])
 
     def signature(self, scores):
-        """Return two sums over scores: data that give others to the same f are other data."""
+        """Return two sums over scores, by which data are recognised: if they differ for the same f, the data differ."""
         w = np.ones(self.n) if self.weights is None else self.weights
         return np.array([np.sum((w * scores)[self.positive]), np.sum((w * scores)[~self.positive])])
 
     def same_data(self, signature, scores):
-        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        """Whether a solution with this signature belongs to this problem, in which its f has these scores, not all
+        0."""
         size = np.abs(scores).max() * self.n
         return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))

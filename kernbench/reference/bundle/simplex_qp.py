@@ -3,15 +3,15 @@
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-RIDGE = 1e-13  # relative; lets dependent cuts compete: one of them leaves
+RIDGE = 1e-13  # relative; makes the system solvable for linearly dependent cuts
 
 
 def simplex_qp(Q, b, u):
     """Maximise b'u - u'Qu/2 over the simplex u >= 0, sum u = 1.
 
-    Wolfe's way to the nearest point of a polytope: the maximiser over the affine hull of the active corners
-    is a linear system; where it leaves the simplex a corner is dropped, otherwise the corner with the
-    steepest ascent joins.
+    Wolfe's algorithm for the nearest point of a polytope: the maximiser over the affine hull of the active vertices
+    solves a linear system; where it leaves the simplex a vertex is dropped, otherwise the vertex of steepest ascent is
+    added.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def simplex_qp(Q, b, u):
         Positive semi-definite.
     b : ndarray of shape (k,)
     u : ndarray of shape (k,)
-        Where to start: a point of the simplex, or zeros for the best corner.
+        Where to start: a point of the simplex, or zeros for the best vertex.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def simplex_qp(Q, b, u):
             u[active[leaving]] = 0.0
             left = active.pop(leaving)
             if left == newest and steps.min() == 0:
-                return u / u.sum()  # it cannot enter: what is left is rounding
+                return u / u.sum()  # it cannot enter: the remaining ascent is rounding
         ascent = b - Q @ u
         best = int(np.argmax(ascent))
         level = ascent @ u
@@ -57,7 +57,7 @@ def simplex_qp(Q, b, u):
 
 
 def _affine_maximiser(Q, b, active):
-    """Maximise over the affine hull of some corners: eliminate the first, u_0 = 1 - the others."""
+    """Maximise over the affine hull of some vertices: eliminate the first, u_0 = 1 - the others."""
     first, others = active[0], active[1:]
     if not others:
         return np.ones(1)

@@ -1,8 +1,8 @@
 """Newton steps on a smoothed risk, by conjugate gradients: the directions of cutting planes on many features.
 
-Where there are too many features for a matrix of the second derivatives, the risk R is smoothed: R_mu is its
-lower envelope by parabolas, its kinks rounded over a width mu. Truncated Newton steps minimise
-alpha/2 |f|^2 + R_mu, and mu shrinks as soon as the point is nearer to that minimum than R_mu is to R:
+Where there are too many features for a Hessian matrix, the risk R is smoothed: R_mu takes the Moreau envelope of each
+hinge, whose kink is rounded over a width mu. Truncated Newton steps minimise alpha/2 |f|^2 + R_mu, and mu is reduced as
+soon as the point is nearer to that minimum than R_mu is to R:
 
     |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from kernbench.reference.bundle.line_search import line_search
 
-LARGEST_CG = 15  # Hessian products per step
+LARGEST_CG = 40  # Hessian products per step
 WIDEST, SHRINK, NARROWEST = 2.0, 0.3, 1e-10  # mu: the first one, in units of the margin; its factor, its end
 BALANCE = 0.5
 RESIDUAL = 0.1  # of the Newton equation, as a share of the gradient
-PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu shrinks
+PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu is reduced
 
 
 class SmoothedNewton:
@@ -65,7 +65,7 @@ class SmoothedNewton:
         return g, offset
 
     def may_go_on(self, element):
-        """Take the gradient of the smoothed risk; shrink mu where it is time. False once mu is too small."""
+        """Compute the gradient of the smoothed risk, reducing mu when due. Return False once mu is too small."""
         self.gradient = self.alpha * self.coef + element
         if self.progress and self.gradient @ self.gradient > 2 * self.alpha * BALANCE * self.excess:
             return True
@@ -74,7 +74,7 @@ class SmoothedNewton:
         return self.risk.mu >= NARROWEST
 
     def next_point(self):
-        """The end of a line search along the Newton direction; the same point again where mu has just shrunk."""
+        """Return the end of a line search along the Newton direction; the same point if mu has just been reduced."""
         if np.isinf(self.value):
             return self.coef, self.scores
         step, moved = self._newton_step()

@@ -1,1 +1,1 @@
-"""Feature maps in plain NumPy, as their papers write them: matrices written down, random features draw by draw."""
+"""Feature maps in plain NumPy, as in their papers: explicit matrices, random features draw by draw."""

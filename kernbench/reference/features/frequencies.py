@@ -1,4 +1,4 @@
-"""Frequencies w of k(x, z) = E[cos(<w, x - z>)], and of Laplace and arc-cosine relatives, a draw a row."""
+"""Frequencies w of k(x, z) = E[cos(<w, x - z>)], and those of semigroup and arc-cosine kernels, one draw a row."""
 
 import warnings
 from functools import cache
@@ -37,7 +37,7 @@ def jensen_shannon(u):
     def density(w):
         return 2 / np.log(4) / np.cosh(np.pi * w) / (1 + 4 * w**2)
 
-    def excess(w):  # of the mass beyond w over the smaller of u and 1 - u
+    def excess(w):  # mass beyond w minus the smaller of u and 1 - u
         return quad(density, w, w + 15, epsabs=0, epsrel=1e-13)[0] - min(u, 1 - u)
 
     size = brentq(excess, 0, 10, xtol=1e-14)
@@ -59,7 +59,7 @@ INVERSES = {
     kernels.ReciprocalSemigroup: lambda kernel, u: -np.log(u) / kernel.lam,
     kernels.ArcCosine: lambda kernel, u: ndtri(u),
 }
-# Those that are made of normal numbers, unless the points are quasi-random.
+# Those computed from normal numbers, unless the points are quasi-random.
 NORMAL = {
     kernels.Gaussian: lambda kernel, z: z / kernel.sigma,
     kernels.Matern: lambda kernel, z: z * np.sqrt(2 * kernel.nu) / kernel.length_scale,
@@ -107,7 +107,7 @@ def orthogonal(numbers, n_draws, d):
         group = []
         for k in range(first, min(first + d, n_draws)):
             row = rows[k]
-            for _ in range(2):  # Gram and Schmidt, twice: one round may leave rounding errors
+            for _ in range(2):  # Gram-Schmidt, twice: one round may leave rounding errors
                 for other in group:
                     row = row - (row @ other) * other
             group.append(row / np.linalg.norm(row))
@@ -135,7 +135,7 @@ def fastfood(numbers, n_draws, d):
 def sobol(seed, factor, first, n, n_dimensions):
     """Return points first, ..., first + n - 1 of the scrambled Sobol sequence of a seed and factor."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a length that is no power of two
+        warnings.simplefilter("ignore", UserWarning)  # a length that is not a power of two
         rng = np.random.default_rng((seed, factor))
         try:
             sequence = qmc.Sobol(n_dimensions, scramble=True, rng=rng)

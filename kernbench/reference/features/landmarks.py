@@ -25,9 +25,9 @@ def stratified(y, n_landmarks, rng):
 
 
 def shares(sizes, total):
-    """Share out `total` over classes: the last gets its proportion, the others share what is left.
+    """Allocate `total` to classes: the last gets its proportion, the others share the remainder.
 
-    Each gets at least one, if there are enough, and none more than its size.
+    Each gets at least one, if there are enough, and at most its size.
     """
     *others, last = sizes
     if not others:
@@ -65,7 +65,7 @@ def kmeans(X, n_landmarks, rng):
 def leverage(kernel, X, n_landmarks, rng):
     """Return sorted indices drawn without replacement in proportion to approximate ridge leverage scores."""
     scores, _ = ridge_leverage_scores(kernel, X, n_landmarks, rng)
-    # Exponential waiting times with these rates: who comes first is drawn first.
+    # Exponential waiting times with these rates: the shortest ones are drawn.
     waiting = rng.standard_exponential(len(X)) / scores
     return np.sort(np.argsort(waiting)[:n_landmarks])
 
@@ -86,7 +86,7 @@ def ridge_leverage_scores(kernel, X, n_landmarks, rng):
     dimension = RELATIVE_DIMENSION * min(n_landmarks, n_sample)
 
     def estimated(rows):
-        """Scores of `rows`, by a sample of the first half of them."""
+        """Return the scores of `rows`, estimated from a sample of the first half of them."""
         if len(rows) <= n_sample:
             return scores_by_sample(kernel, X, rows, rows, np.ones(len(rows)), dimension)
         half = rows[: (len(rows) + 1) // 2]

@@ -12,18 +12,18 @@ from kernbench.reference.kernels.rows import evaluate
 
 
 class Nystroem:
-    """Features from landmarks; see `kernbench.features.Nystroem`, whose landmarks and features it has.
+    """Features from landmarks: those of `kernbench.features.Nystroem`, up to rounding.
 
     Parameters
     ----------
     kernel : Kernel
-        An object: what names and ``gamma`` mean does not differ.
+        A kernel object; names and ``gamma`` are resolved as by the twin.
     n_landmarks : int, default=100
     landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
     root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
     rank_tol : float, default=1e-10
     random_state : int, Generator or None, default=None
-        Drawn from in the order of the twin.
+        Used in the order of the twin.
     """
 
     def __init__(
@@ -101,9 +101,9 @@ def symmetric_root(K, cut):
 def cholesky_root(K, cut):
     """Return R = C^(-1) of the pivoted factorisation K[kept, kept] = C^T C, and kept.
 
-    The next landmark is the one of which those before leave most; the end is where they leave next to nothing.
+    The next landmark has the largest remaining diagonal entry; the factorisation ends when that is negligible.
     """
-    left = K.copy()  # K less what the kept landmarks tell of it
+    left = K.copy()  # K minus its projection onto the kept landmarks
     floor = cut * K.diagonal().max()
     kept, rows = [], []
     while len(kept) < len(K):
@@ -112,7 +112,7 @@ def cholesky_root(K, cut):
             break
         row = left[pivot] / np.sqrt(left[pivot, pivot])
         left -= np.outer(row, row)
-        left[kept + [pivot], kept + [pivot]] = 0.0  # exactly, whatever rounding says
+        left[kept + [pivot], kept + [pivot]] = 0.0  # exactly, despite rounding
         kept.append(pivot)
         rows.append(row)
     C = np.triu(np.array(rows)[:, kept])

@@ -1,8 +1,7 @@
-"""Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), and the numbers that features are made of.
+"""Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), and the random numbers of features.
 
-The key is the seed; number j of a draw is word j % 4 of the counter (j // 4, draw, block, tag), and the tag
-is what the number is for: purpose + 256 factor, where `factor` is the index among the factors of a sum or
-product of kernels.
+The key is the seed; number j of a draw is word j % 4 of the counter (j // 4, draw, block, tag), and the tag is its
+purpose + 256 factor, where `factor` is the index among the factors of a sum or product of kernels.
 """
 
 import numpy as np

@@ -21,11 +21,11 @@ def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=
     seed, block, m : int
     X : ndarray of shape (n, d)
     kernel : Kernel
-        No sum; maybe a product of kernels that are neither.
+        Not a sum; if a product, of kernels that are neither.
     form : {"pair", "phase", "vector", "scalar", "random", "tensor-sketch", "random-degree"}
     draws : {"iid", "orthogonal", "qmc", "fastfood"}
     first_factor : int, default=0
-        The number of the first factor: how many the terms before this one in a sum have.
+        The number of the first factor: that of the factors of all previous terms of a sum.
     """
     X = np.asarray(X, dtype=np.float64)
     if form == "tensor-sketch":
@@ -54,7 +54,7 @@ def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=
 
 
 def lifted(kernel, X):
-    """What a kernel looks at instead of the entries themselves."""
+    """Return the entries as transformed by a kernel."""
     if isinstance(kernel, LOGARITHMIC):
         return np.log(X + kernel.c)
     return np.sqrt(X) if isinstance(kernel, kernels.Hellinger) else X

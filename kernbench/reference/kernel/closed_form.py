@@ -31,7 +31,7 @@ class ClosedForm:
     loss : {"hinge"}, default="hinge"
     random_state : ignored
     initial : Solution, optional
-        Nothing but its ``n_iter`` is used.
+        Only its ``n_iter`` is used.
     """
 
     losses = ("hinge",)
@@ -71,7 +71,7 @@ class ClosedForm:
         return self.n_kernel_evaluations
 
     def advance(self, n_iter):
-        """Do the one iteration there is; return 1, and 0 when it is done."""
+        """Do the only iteration; return 1, or 0 if it was done before."""
         if self.smallest_alpha is not None or n_iter < 1:
             return 0
         n, y, w, alpha = self.problem.n, self.problem.y, self.problem.weights, self.problem.alpha
@@ -81,7 +81,7 @@ class ClosedForm:
             self.f[chunk] = self.rows.block(chunk, used) @ (w * y)[used] / (alpha * n)
             self.n_kernel_evaluations += len(chunk) * len(used)
         self.coef = w * y / (alpha * n)
-        # Margins shrink like 1 / alpha: the alpha at which the largest is 1. An intercept can share them out.
+        # Margins scale with 1 / alpha: the alpha at which the largest is 1. An intercept can balance them.
         positive, negative = (w > 0) & (y > 0), (w > 0) & (y < 0)
         highest, lowest = self.f[positive].max(), self.f[negative].min()
         largest = 0.5 * (highest - lowest) if self.problem.fit_intercept else max(highest, -lowest)

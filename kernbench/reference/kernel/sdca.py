@@ -5,17 +5,15 @@ k(x_i, .) and psi the loss's dual (`losses.margin`), the dual
 
     maximise  D(a) = (1/n) sum_i w_i psi(a_i) - alpha/2 ||f||^2
 
-is climbed by setting one a_i at a time to its best value, which costs one row of the kernel matrix if a_i
-changes.
+is maximised by setting one a_i at a time to its best value, which costs one row of the kernel matrix if a_i changes.
 
-With an intercept D comes with the constraint sum_i w_i y_i a_i = 0, which no single coordinate can keep. So
-pairs move: a batch of examples is drawn, and each of them in turn exchanges signed mass w_i y_i a_i with the
-one of the batch that promises the largest gain. Each such step maximises D over a segment of the feasible
-set, so D only grows; random permutations put every two examples into one batch with positive probability in
-every epoch, and a feasible point from which no pair can climb is optimal (the conditions of optimality
-compare two examples at a time: y_i psi'(a_i) - f(x_i) of one that can grow with that of one that can shrink).
-So the iterates approach the optimum that SMO finds. And since they are feasible, D is a lower bound of the
-optimum at any time, and the gap costs no kernel value.
+With an intercept D has the constraint sum_i w_i y_i a_i = 0, which steps of single coordinates violate. So pairs move:
+a batch of examples is drawn, and each of them in turn exchanges signed mass w_i y_i a_i with the example of the batch
+that promises the largest gain. Each such step maximises D over a segment of the feasible set, so D never decreases;
+random permutations put every two examples into one batch with positive probability in every epoch, and a feasible point
+at which no pair can increase D is optimal (the conditions of optimality compare two examples at a time: y_i psi'(a_i) -
+f(x_i) of one that can grow with that of one that can shrink). So the iterates approach the optimum that SMO finds. And
+since they are feasible, D is a lower bound of the optimum at any time, and the gap costs no kernel value.
 """
 
 import numpy as np
@@ -29,8 +27,8 @@ from kernbench.solvers.base import Solution
 
 BATCH = 256  # examples drawn together; pairs are found among them
 ORDERS = ("permutation", "uniform")
-NO_CHANGE = 1e-13  # dual variables nearer than this are the same, and nearer to a bound are on it
-NO_VIOLATION = 1e-12  # batches that violate the conditions of optimality by less are left alone
+NO_CHANGE = 1e-13  # dual variables nearer than this are equal, and so are a variable and a bound
+NO_VIOLATION = 1e-12  # batches that violate the optimality conditions by less are skipped
 LEAST_CURVATURE = 1e-12
 INSIDE = 1e-3  # partners are judged by the curvature of psi this far inside its domain: at its ends it may be infinite
 
@@ -51,13 +49,13 @@ class SDCA:
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        With the state of an SDCA run of the same problem that run goes on; otherwise ``coef`` is a warm
-        start, clipped to the domain.
+        With the state of an SDCA run of the same problem that run is continued; otherwise ``coef`` is a warm start,
+        clipped to the domain.
     order : {"permutation", "uniform"}, default="permutation"
         Whether an epoch visits every example once, in random order, or as many drawn with replacement.
     shrinking : bool, default=True
         Visit only examples that are not at a bound and pushed against it when the epoch begins.
-        Their responses are kept up, so no example is left out for longer than an epoch.
+        Their responses are updated, so no example is left out for longer than an epoch.
 
     Raises
     ------
@@ -171,7 +169,8 @@ class SDCA:
         return (at_upper & (e > top)) | (at_lower & (e < bottom))
 
     def _pulls(self, members):
-        """y psi'(a) - f: where the signed mass y w a wants to go; and whether it is at its upper, its lower bound."""
+        """Return y psi'(a) - f, the slope in the signed mass y w a, and whether this is at its upper and lower
+        bound."""
         a, y = self._dual[members], self._problem.y[members]
         e = y * self._loss.dual_slope(a) - self._responses[members]
         highest, lowest = a >= self._loss.upper, a <= 0.0
@@ -187,7 +186,7 @@ class SDCA:
             self._add_rows([i], [y * w * (best - a) * self._scale])
 
     def _pair_steps(self, batch):
-        """Let each of the batch exchange mass with its best partner, one after the other."""
+        """Exchange mass between each example of the batch, in turn, and its best partner."""
         batch = np.array(list(dict.fromkeys(batch)), dtype=np.intp)  # uniform draws may come twice
         e, at_upper, at_lower = self._pulls(batch)
         top, bottom = _extremes(e, at_upper, at_lower)
@@ -212,7 +211,8 @@ class SDCA:
         self._add_rows(batch[moved], steps[moved])
 
     def _partner(self, i, a, y, w, f, diagonal, row):
-        """The candidate with which i gains most, by a parabola within what both have room for; None if nothing."""
+        """Return the candidate with which i gains most, by a parabola within the bounds of both; None if no gain is
+        possible."""
         slopes, own = (
             y * self._loss.dual_slope(a),
             self._loss.dual_curvature(np.clip(a, INSIDE, 1 - INSIDE)) / w,
@@ -252,7 +252,7 @@ class SDCA:
             return
         coef = np.clip(
             np.asarray(initial.coef, dtype=np.float64), *problem.box()
-        )  # another alpha, other weights
+        )  # alpha or the weights may differ
         coef = balanced(coef) if problem.fit_intercept else coef
         a = np.divide(
             problem.y * coef,
@@ -266,5 +266,5 @@ class SDCA:
 
 
 def _extremes(e, at_upper, at_lower):
-    """The strongest pull upwards of those that can grow, and the weakest of those that can shrink."""
+    """Return the largest slope of those that can grow, and the smallest of those that can shrink."""
     return e.max(where=~at_upper, initial=-np.inf), e.min(where=~at_lower, initial=np.inf)

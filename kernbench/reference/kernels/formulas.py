@@ -1,6 +1,6 @@
-"""The kernels' formulas, word for word, in plain NumPy and float64.
+"""The kernels' formulas in plain NumPy and float64.
 
-What a formula says is what is computed: no precomputed logarithms, no sums taken apart. Each function takes the kernel
+They are evaluated literally, without precomputed logarithms or rearranged sums. Each function takes the kernel
 and rows X (n, d) and Z (m, d), arrays or CSR matrices, and returns the (n, m) values; those that compare entries are
 written for one row `x` against all rows of Z, and repeated row by row.
 """
@@ -49,7 +49,7 @@ def dot_product(kernel, X, Z):
 
 @_row_by_row
 def arc_cosine(kernel, x, Z):
-    """(1/pi) |x|^n |z|^n J_n(theta), theta = arccos(<x, z> / (|x| |z|)); of a zero row, theta = pi/2.
+    """(1/pi) |x|^n |z|^n J_n(theta), theta = arccos(<x, z> / (|x| |z|)); for a zero row, theta = pi/2.
 
     From unit rows u and v, theta = 2 arctan2(|u - v|, |u + v|), which keeps its digits where u and v nearly coincide.
     """
@@ -165,7 +165,7 @@ def _inner_products(X, Z):
 def _squared_distances(X, Z):
     if not sparse.issparse(X) and not sparse.issparse(Z):
         return cdist(X, Z, "sqeuclidean")
-    # Differences of sparse rows are dear; ||x||^2 + ||z||^2 - 2<x, z> may come out slightly negative.
+    # Differences of sparse rows are expensive; ||x||^2 + ||z||^2 - 2<x, z> may be slightly negative.
     expanded = _squared_norms(X)[:, None] + _squared_norms(Z)[None, :] - 2 * _inner_products(X, Z)
     return np.maximum(expanded, 0.0)
 

@@ -33,8 +33,7 @@ def evaluate(kernel, X, Z=None):
     Raises
     ------
     ValueError
-        For a kernel it does not know, an entry outside the kernel's domain, or a function that returns the wrong
-        shape.
+        For an unknown kernel, an entry outside the kernel's domain, or a function that returns the wrong shape.
     """
     X = _as_float64(X)
     if isinstance(kernel, Precomputed):
@@ -64,7 +63,7 @@ def _as_float64(X):
 
 
 class KernelRows:
-    """Rows, batches and blocks of the kernel matrix of one data set, computed anew each time.
+    """Rows, batches and blocks of the kernel matrix of one data set, recomputed each time.
 
     Parameters
     ----------
@@ -72,16 +71,16 @@ class KernelRows:
         For `Precomputed`, the kernel matrix of shape (n, n).
     kernel : Kernel
     cache_bytes : int, default=0
-        Accepted for the sake of the compiled twin; nothing is kept.
+        Ignored, for compatibility with the compiled twin.
     dtype : {float32, float64}, default=float64
-        Precision of the values handed out; they are computed in float64.
+        Precision of the returned values; they are computed in float64.
 
     Attributes
     ----------
     n_rows : int
     dtype : dtype
     n_evaluations : int
-        Kernel values asked for so far through `row`, `batch` and `block`.
+        Kernel values returned so far by `row`, `batch` and `block`.
     n_cached : int
         Always 0.
 
@@ -121,7 +120,7 @@ class KernelRows:
         return self._values(I, J).astype(self.dtype, copy=False)
 
     def matvec(self, a):
-        """Return K @ a, float64, shape (n,). Not counted: it serves certificates, not steps."""
+        """Return K @ a, float64, shape (n,). Not counted, since it is for certificates, not for steps."""
         a = np.asarray(a, dtype=np.float64)
         support = np.flatnonzero(a)
         chunks = np.split(np.arange(self.n_rows), range(MATVEC_ROWS, self.n_rows, MATVEC_ROWS))

@@ -19,7 +19,7 @@ class PointwiseRisk(Risk):
     problem : LinearProblem
     """
 
-    centred_by = None  # nothing: the Hessian of a mean over samples has no means in it
+    centred_by = None  # nothing: the Hessian of a mean over samples involves no class means
 
     def __init__(self, problem):
         self._hold(
@@ -44,8 +44,8 @@ class PointwiseRisk(Risk):
     def density(self, scores):
         """Return w_i l''(m_i) / n, shape (n,).
 
-        The hinge's is that of a hinge smoothed over a band around the margin; where scores have no spread, at
-        f = 0, the squared loss stands in.
+        For the hinge, that of a hinge smoothed over a band around the margin; if all scores are equal, at f = 0, that
+        of the squared loss.
         """
         margins, width = self.y * scores, WIDTH * np.std(scores)
         if self.loss is LogLoss:
@@ -56,17 +56,17 @@ class PointwiseRisk(Risk):
         return self.shares * 2.0 * (margins < 1)
 
     def settings(self):
-        """Return alpha, and what the risk depends on besides the data: the loss."""
+        """Return alpha and the loss, on which the risk depends besides the data."""
         return np.array([self.alpha, self.loss.code], dtype=np.float64)
 
     def sample(self, rng, size):
-        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        """Return the indices of about `size` samples for a smaller problem."""
         return (
             np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
         )
 
     def take(self, indices, design=None):
-        """Return the problem of a subset of the samples, which stand for all of their class."""
+        """Return the problem on a subset of the samples, weighted to represent their classes."""
         part, taken, of_taken = object.__new__(PointwiseRisk), self.shares[indices], self.positive[indices]
         for label in (True, False):
             taken[of_taken == label] *= (
@@ -93,12 +93,12 @@ class Bundle(CuttingPlanes):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
-        Cuts kept at the most, at least 3; beyond, the two of least weight become one.
+        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged.
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not
-        depend on alpha); any other coefficients are where to start.
+        Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
+        alpha. Other coefficients are a starting point.
     """
 
     losses = ("hinge", "squared_hinge", "log_loss")

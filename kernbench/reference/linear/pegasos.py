@@ -2,10 +2,8 @@
 
 Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011). A step on example i shrinks w by 1 - 1/t and
 adds -l'(m_i) y_i x_i / (lambda t). Both together have a closed form: w_t = g_t / (lambda t), where g_t is the
-plain sum of the -l' y x so far. So a step costs what its row costs, and nothing is ever shrunk.
+plain sum of the -l' y x so far. So the cost of a step is that of its row, and no vector is ever scaled.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 RECOMPUTED = 4096  # steps between two recomputations of |g|^2
 SMALLEST_SCALE = 1e-6
@@ -36,18 +35,18 @@ class Pegasos:
     weights : array-like of shape (n,), optional
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step
-        would throw w farther away than it was.
+        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
+        move w away from the optimum.
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run one uniform number per example.
+        Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on
-        exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the
-        data, whichever is more.
+        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
+        exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data,
+        whichever is more.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
-        Project on a ball that holds the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2
+        Project onto a ball that contains the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2
         l(0)/lambda for the others.
     average : bool, default=True
         `solution` is the average of the iterates, each with weight t + t0; False gives the last one.
@@ -69,8 +68,7 @@ class Pegasos:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, batch_size=1,
                  project=False, average=True):  # fmt: skip
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+        check_number("batch_size", batch_size, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._batch_size, self._project, self._average = problem, batch_size, project, average
         self._lambda = problem.alpha * problem.n / problem.total_weight
@@ -83,8 +81,7 @@ class Pegasos:
 
         self.n_iter = self.n_inner_products = 0
         self.converged, self.first_check = False, -(-problem.n // batch_size)
-        # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 but for
-        # projections.
+        # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 without projections.
         self._start, self._g = np.zeros(design.n_coef), np.zeros(design.n_coef)
         self._counts = np.zeros(problem.n)
         self._scale, self._squared_norm = 1.0, 0.0  # the latter of g
@@ -161,7 +158,7 @@ class Pegasos:
         return self._scale / (self._lambda * max(self.n_iter + self._delay, 1.0))
 
     def _certificate(self):
-        # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible but for its domain.
+        # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible once clipped to its domain.
         problem = self.problem
         known = (
             problem.alpha
@@ -220,7 +217,7 @@ class Pegasos:
             self.n_iter = initial.n_iter
             self._delay = max(
                 self._delay, self.first_check - self.n_iter
-            )  # else the first step would forget it
+            )  # else the first step would discard it
             weight = self.n_iter + self._delay
             self._start = self._lambda * weight * np.array(initial.coef, dtype=np.float64)
             self._g, self._squared_norm = self._start.copy(), self._start @ self._start

@@ -1,15 +1,13 @@
 """Random block coordinate descent for smooth losses.
 
-Nesterov, SIAM J. Optim. 22 (2012). A step draws a block I of coordinates and does, with the exact gradient
-there,
+Nesterov, SIAM J. Optim. 22 (2012). A step draws a block I of coordinates and takes a step along the exact gradient in
+it,
 
     w_I -= (1/L_I) ((1/n) X_I' (w l'(m) y) + alpha w_I),        L_I = l'' lmax(X_I' diag(w) X_I) / n + alpha.
 
-The scores X w are kept up to date, so a step costs two products with the columns of the block. The objective
-falls at every step, and its distance to the optimum like (1 - alpha / sum_I L_I)^t in the mean, or better.
+The scores X w are kept up to date, so a step costs two products with the columns of the block. The objective decreases
+at every step, and its expected distance to the optimum at least like (1 - alpha / sum_I L_I)^t.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from kernbench.problems.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 WIDTH = 8  # features of a block, by default
 RECOMPUTED = 64  # passes over the blocks between two recomputations of the scores
@@ -37,20 +36,20 @@ class RBCD:
     weights : array-like of shape (n,), optional
         Ones by default.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        The hinge has no gradient to follow: the squared hinge is its smooth substitute.
+        The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run one uniform number per step.
+        Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a
-        warm start.
+        Where to start. A run of this class with the same settings is continued exactly; any other ``coef`` is a warm
+        start.
     n_blocks : int, optional
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most. By
-        default eight features make a block.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features. By default
+        blocks of eight features.
 
     Attributes
     ----------
     n_inner_products : int
-        A step costs 2 n times the share of its block in the features.
+        A step counts as 2 n times the share of its block in the features.
 
     Raises
     ------
@@ -66,8 +65,8 @@ class RBCD:
                  n_blocks=None):  # fmt: skip
         if loss == "hinge":
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
-        if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        if n_blocks is not None:
+            check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem = problem
         self._n_blocks = min(n_blocks or -(-design.n_coef // WIDTH), design.n_coef)

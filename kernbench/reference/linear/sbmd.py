@@ -1,13 +1,11 @@
-"""Stochastic block mirror descent with the Euclidean prox: an example gives the slope, a block of weights a step.
+"""Stochastic block mirror descent, Euclidean prox: steps of a random block along the gradient at a random example.
 
 Dang and Lan, SIAM J. Optim. 25 (2015). A step draws an example and a block I of coordinates and does
 
     w_I -= g_t (l'(m_i) y_i x_iI + lambda w_I),        g_t = min(g_0, 2 b / (lambda (t + 1))),
 
-b the number of blocks: each is touched b times less often, and steps b times longer make up for it.
+b the number of blocks: each is updated b times less often, which steps b times longer compensate.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 
 class SBMD:
@@ -35,21 +34,21 @@ class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run two uniform numbers per step.
+        Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any
-        other ``coef`` is a warm start, as if reached by ``n_iter`` steps.
+        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any other
+        ``coef`` is a warm start, as if reached by ``n_iter`` steps.
     n_blocks : int, default=8
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
-        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in the place of the hinge's l''.
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l''.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
 
     Attributes
     ----------
     n_inner_products : int
-        A step is one, and the share of its block in another.
+        A step counts as one, plus the share of its block in another.
 
     Raises
     ------
@@ -63,8 +62,7 @@ class SBMD:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
                  largest_step=None, average=True):  # fmt: skip
-        if not isinstance(n_blocks, Integral) or n_blocks < 1:
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self._average = problem, average
         self._n_blocks = min(n_blocks, design.n_coef)
@@ -83,7 +81,7 @@ class SBMD:
         self._w = np.zeros(design.n_coef)
         # sum_t t w_t of each block up to its last change, and the sum of the t until then
         self._sum, self._counted = np.zeros(design.n_coef), np.zeros(self._n_blocks)
-        self._begun = 0.0  # the same for what lies before a warm start
+        self._begun = 0.0  # the same for the steps before a warm start
         self._stream = UniformStream(seed_of(random_state, initial), 0, width=2)
         if initial is not None:
             self._start_from(initial)

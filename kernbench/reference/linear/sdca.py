@@ -1,15 +1,15 @@
 """Dual coordinate ascent on explicit features, with random permutations and shrinking.
 
 Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008, Algorithm 3; the logistic loss as in Yu, Huang, Lin,
-Machine Learning 85 (2011). The dual variables a_i and w = (1/(alpha n)) sum_i w_i a_i y_i x_i are kept side
-by side: a step looks at one row, finds the best a_i given all others, and moves w along x_i.
+Machine Learning 85 (2011). The dual variables a_i and w = (1/(alpha n)) sum_i w_i a_i y_i x_i are kept together: a step
+visits one row, finds the best a_i given all others, and moves w along x_i.
 
-Shrinking leaves out variables at a bound whose gradient points outwards by more than that of any variable did
-in the epoch before. Once those that remain are solved, all are looked at again.
+Shrinking leaves out variables at a bound whose gradient points outwards by more than that of any variable did in the
+epoch before. Once the others are solved, all are visited again.
 
 The rule of this class is the duality gap, which takes a pass over the data. So the pass is made only when the
 gap is expected to be small enough: the sum over the rows of an epoch of w_i (l(m_i) - psi(a_i) + a_i m_i),
-with margins m_i as they were met, costs nothing and would be the gap if nothing moved.
+with the margins m_i at each visit, costs nothing and would be the gap if nothing moved.
 """
 
 import numpy as np
@@ -20,10 +20,11 @@ from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 ORDERS = ("permutation", "uniform")
-STILL = 1e-12  # a gradient, or a step of the logistic loss, that is rounding
-MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
+STILL = 1e-12  # a gradient, or a step of the logistic loss, within rounding error
+MOST_DOUBT = 10.0  # largest correction factor of an estimate of the gap
 
 
 class SDCA:
@@ -40,21 +41,21 @@ class SDCA:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
-        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected
-        gradients (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within
-        that of the objective.
+        Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
+        gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the
+        objective.
     shrinking : bool, default=True
         Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss,
-        whose variables are never there.
+        whose variables never reach a bound.
     order : {"permutation", "uniform"}, default="permutation"
-        How the rows of an epoch are drawn: a random permutation, or with replacement, as theory has it.
+        How the rows of an epoch are drawn: a random permutation, or with replacement, as in the theory.
     min_iter : int, default=0
-        Rows to look at before a gap of `tol` ends the run; until then only a solution up to rounding does.
+        Rows to visit before a gap of `tol` ends the run; until then only convergence up to rounding does.
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
-        Where to start: at the dual variables of a run of this class, which goes on exactly if `alpha` and
-        `loss` are the same; or from -l'(m_i) at the margins m_i of ``coef``.
+        Where to start: at the dual variables of a run of this class, which is continued exactly if `alpha` and `loss`
+        are the same; or from -l'(m_i) at the margins m_i of ``coef``.
 
     Raises
     ------
@@ -72,7 +73,8 @@ class SDCA:
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self.tol, self.min_iter = require_number("tol", tol), min_iter
+        self.tol = require_number("tol", tol)
+        self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
         self.problem, self.loss, self._uniform = problem, problem.loss, order == "uniform"
         self._shrinking = bool(shrinking) and not self._uniform and self.loss is not LogLoss
         self._rng = as_generator(random_state)
@@ -102,10 +104,10 @@ class SDCA:
     # --------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Look at `n_iter` more rows; return at how many, fewer once converged."""
+        """Visit `n_iter` more rows; return how many were visited, fewer once converged."""
         done = 0
         while done < n_iter and not self.converged:
-            if self._position < 0:  # not begun; at 0 rows may have been looked at and shrunk
+            if self._position < 0:  # not begun; at 0 rows may have been visited and shrunk
                 self._begin_epoch()
             done += self._walk(n_iter - done)
             if self._position == self._active:
@@ -121,7 +123,7 @@ class SDCA:
         self._largest, self._smallest, self._residual = -np.inf, np.inf, 0.0
 
     def _walk(self, n_iter):
-        """Look at up to `n_iter` rows of this epoch."""
+        """Visit up to `n_iter` rows of this epoch."""
         y, weights, loss = self.problem.y, self.problem.weights, self.loss
         done = 0
         while done < n_iter and self._position < self._active:
@@ -152,24 +154,28 @@ class SDCA:
         return done
 
     def _stays_put(self, a, slope):
-        """Whether a is at a bound and pressed against it harder than any variable was in the last epoch."""
+        """Whether a is at a bound and its gradient points outwards by more than that of any variable in the last
+        epoch."""
         return (a <= 0.0 and slope > self._upper) or (a >= self.loss.upper and slope < self._lower)
 
     def _end_epoch(self):
-        """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
+        """Make the pass over the data if the gap may have closed; set the thresholds of shrinking for the next
+        epoch."""
         self._position = -1
         estimate = self._residual / self.problem.n
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
         still = self._largest <= STILL and self._smallest >= -STILL
         whole = self._active == len(self._used)
-        if self.n_iter >= self._bound_due:  # the bound only grows; it need not be fresh after a short epoch
+        if (
+            self.n_iter >= self._bound_due
+        ):  # the bound only grows; it need not be recomputed after a short epoch
             self._bound, self._bound_due = self.dual_objective(), self.n_iter + len(self._used) // 4
         if still or estimate * self._doubt <= tol * self._bound:
-            if still and whole:  # no step was taken, and none will be: what is left of the gap is rounding
+            if still and whole:  # no step was taken, and none will be: the remaining gap is rounding
                 tol = max(tol if self._uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # The error of this estimate corrects the next one, unless that is of other rows.
+            # The error of this estimate corrects the next one, unless that covers other rows.
             self._doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return
@@ -177,7 +183,7 @@ class SDCA:
         self._lower = self._smallest if self._smallest < -STILL else -np.inf
 
     def _restart(self):
-        """Look at all rows in the next epoch."""
+        """Visit all rows in the next epoch."""
         self._active, self._upper, self._lower = len(self._used), np.inf, -np.inf
 
     # --- what it found
@@ -208,7 +214,7 @@ class SDCA:
         return self.converged
 
     def solution(self):
-        """The weights w, and in the state the dual variables and where the epoch is."""
+        """The weights w; the state holds the dual variables and the position in the epoch."""
         epoch = [self._active, self._position, self._upper, self._lower, self._doubt, self._largest, self._smallest,
                  self._residual, self._bound, self._bound_due]  # fmt: skip
         state = {"a": self._a.copy(), "order": self._order.copy(), "epoch": np.array(epoch, dtype=np.float64),

@@ -5,15 +5,12 @@ Hazan, Koren, Srebro, NIPS 2011. With z_i = y_i x_i / max |x| the problem
     max over |w| <= 1 and slack xi, sum_i w_i xi_i <= V,  of  min_i (<w, z_i> + xi_i)
 
 is a game against a distribution p over the examples. Against p, w takes steps along examples drawn from it
-and the slack goes to those with the largest p. Against w, p does multiplicative updates, with the heights <w,
-z_i> of all examples estimated from a single feature, drawn in proportion to its square in w: O(n + d) for a
-step.
+and the slack goes to those with the largest p. Against w, p is updated multiplicatively, with the heights <w, z_i> of
+all examples estimated from a single feature, drawn in proportion to its square in w: O(n + d) for a step.
 
 The step sizes depend on the number T of steps. So a game is played for T steps, then one begins for 2 T, and
-so on; what is reported is the average of the longer of the last two.
+so on; the average of the longer of the last two is reported.
 """
-
-from numbers import Integral
 
 import numpy as np
 
@@ -24,10 +21,11 @@ from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 MOST_SLACK = 2.0  # enough, as heights lie in [-1, 1]
 FIRST_HORIZON = 4096
-SMALLEST = 1e-150  # of the largest q_i: what is lost to underflow could never come back
+SMALLEST = 1e-150  # relative to the largest q_i: entries that underflow could never recover
 
 
 class SIMBA:
@@ -35,8 +33,8 @@ class SIMBA:
 
     With `nu` it solves the slack-constrained problem: ||w|| <= 1, slack nu per unit of weight, the smallest
     margin as large as possible. With `alpha` it solves alpha/2 ||w||^2 + (1/n) sum_i w_i hinge(y_i <w, x_i>):
-    its minimiser u solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the
-    best multiple of the average is computed exactly, and the budget is set to the slack that it takes.
+    its minimiser u solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the best multiple
+    of the average is computed exactly, and the budget is set to its slack.
 
     Parameters
     ----------
@@ -51,10 +49,10 @@ class SIMBA:
         Ones by default.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run two uniform numbers per step.
+        Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly. Other coefficients give
-        the first budget, and are the solution until the first game is over: a game itself begins at w = 0.
+        Where to start. A run of this class with the same settings is continued exactly. Other coefficients give the
+        first budget, and are the solution until the first game is over: a game itself begins at w = 0.
     horizon : int, default=4096
         Steps of the first game.
 
@@ -77,8 +75,7 @@ class SIMBA:
                  horizon=FIRST_HORIZON):  # fmt: skip
         if (alpha is None) == (nu is None):
             raise ValueError("SIMBA needs exactly one of alpha (regularisation) and nu (slack budget)")
-        if not isinstance(horizon, Integral) or horizon < 1:
-            raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
+        check_number("horizon", horizon, at_least=1, whole=True)
         self._tuned = alpha is not None
         problem = LinearProblem(
             design, y, alpha=alpha if self._tuned else 1.0, weights=weights, loss=loss, offered=self.losses
@@ -102,8 +99,7 @@ class SIMBA:
         self._counts = np.zeros(n)  # u = sum_i counts_i z_i / sqrt(2 T)
         # The sum of the w so far is sum_i (passed counts_i - lags_i) z_i.
         self._lags, self._passed = np.zeros(n), 0.0
-        # What the game before came to: its average, the multiples of the y_i x_i in it, how many steps they
-        # took.
+        # Result of the previous game: its average, its coefficients of the y_i x_i, its number of steps.
         self._last, self._last_dual, self._last_length = np.zeros(d), np.zeros(n), 0
         self._stream = UniformStream(seed_of(random_state, initial), 0, width=2)
         if initial is not None:
@@ -148,7 +144,7 @@ class SIMBA:
         self._counts[i] += 1.0
         self._lags[i] += self._passed
         self._passed += shrunk
-        # p answers, to heights seen through one feature
+        # update p by the heights along one feature
         v = slack_of_the_likeliest(self._q, problem.weights, self._volume / self._radius)
         if self._squared_norm > 0:
             j = _drawn(squares, for_feature)
@@ -176,7 +172,7 @@ class SIMBA:
         return self._average() if self._step_in_game >= self._last_length else (self._last, self._last_dual)
 
     def _judged(self):
-        """The direction f, its multiples of the y_i x_i, its heights y_i f(x_i), and the multiple of f to report."""
+        """The direction f, its coefficients of the y_i x_i, its heights y_i f(x_i), and the multiple of f to report."""
         problem, (direction, dual) = self.problem, self._direction()
         heights = problem.y * problem.design.scores(direction)
         if self._tuned:
@@ -219,7 +215,8 @@ class SIMBA:
         return self._certificate()[1] if self._tuned else None
 
     def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective; with `nu` there is none: never."""
+        """Set `converged` to whether the gap is at most `tol` times the objective; never with `nu`, which has no
+        gap."""
         if self._tuned:
             objective, gap = self._certificate()
             self.converged = bool(gap <= tol * objective)

@@ -12,6 +12,6 @@
     svg.py        from matplotlib to SVG
     picture.py    Picture: what they return
 
-Each kind has a function ``picture(display, results)`` that returns a Picture, or None where the records hold
-nothing to draw.
+Each kind has a function ``picture(display, results)`` that returns a Picture, or None if the records have nothing to
+draw.
 """

@@ -18,12 +18,12 @@ OPACITY = 0.15  # of one step; the steps lie over each other
 
 
 def picture(display, results):
-    """Draw a :class:`~kernbench.experiments.declare.Contours`; None where there is nothing to draw."""
+    """Draw a :class:`~kernbench.experiments.declare.Contours`; None if there is nothing to draw."""
     grids = {}
     for record in results.chosen_records(display):
         grid = _grid(place(record, display.grid))
         if grid is not None:
-            grids.setdefault(record["dataset"], grid)  # repeats compute the same
+            grids.setdefault(record["dataset"], grid)  # the same for all repeats
     if not grids:
         return None
     panels = []

@@ -10,7 +10,7 @@ from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.looks import INK, ORDERED, Look, category_looks, looks_of
 from kernbench.report.charts.picture import picture_of
 
-MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names go inside
+MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names are written inside
 BELOW = 0.6  # the line of the reference slope runs this far below the lowest point
 MANY_TICKS = 6
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
@@ -18,7 +18,7 @@ SHARES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
 def picture(display, results):
-    """Draw a :class:`~kernbench.experiments.declare.Curves`; None where there is nothing to draw."""
+    """Draw a :class:`~kernbench.experiments.declare.Curves`; None if there is nothing to draw."""
     panels = lines_of(display, results)
     if not panels:
         return None
@@ -41,7 +41,7 @@ def picture(display, results):
 
 
 class _Chart:
-    """A chart with all its panels: what they have in common, and how one is drawn."""
+    """A chart: what its panels have in common, and the drawing of one."""
 
     def __init__(self, display, results, panels):
         self.display, self.results, self.panels = display, results, panels
@@ -76,7 +76,7 @@ class _Chart:
 
     @cached_property
     def is_named(self):
-        """Whether lines need their names: there are several."""
+        """Whether lines need names, since there are several."""
         return len({line.name for line in self.every}) > 1
 
     def _look(self, lines, place):
@@ -119,13 +119,13 @@ class _Chart:
             layout.name_ends(axes, ends, fonts)
 
     def most_inside(self):
-        """The most names that a small panel holds which have no room at the ends of its lines."""
+        """The largest number of names in a small panel that do not fit at the ends of its lines."""
         names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values())
         rooms = (n for n in names if layout.room_for(n, layout.SMALL_FONTS, self.panel_size[0]) > MOST_ROOM)
         return max(map(len, rooms), default=0) if self.is_named else 0
 
     def _room(self, lines, fonts, width):
-        """The share of a panel's width that names take beside their lines, those too long for it left out."""
+        """The share of a panel's width for names beside their lines, not counting names that are too long."""
         names = [self.line_name(line.name) for line in lines] if self.is_named else []
         shares = [layout.room_for([name], fonts, width) for name in names]
         return max((share for share in shares if share <= MOST_ROOM), default=0.0)
@@ -166,7 +166,7 @@ class _Chart:
         axes.plot(x, y, color=INK, linewidth=1.0, linestyle=DASHED, zorder=1.5)
         if not (alone and self.display.slope_label):
             return
-        # On the side that is free: left of the line, below one that falls and above one that rises.
+        # On the free side: left of the line, below a falling one and above a rising one.
         falls = self.display.slope < 0
         share = 0.3 if falls else 0.7
         axes.annotate(
@@ -194,7 +194,7 @@ class _Chart:
         axes.set_ylim(*y_limits)
 
     def words(self, lines):
-        """A panel in words: where each line begins and ends."""
+        """A panel in words: the ends of each line."""
         x, y = self.display.x, self.display.y
         parts = [f"{y.label} against {x.label}."]
         for line in lines:
@@ -227,7 +227,7 @@ class _Chart:
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
 
     def csv_rows(self):
-        """What is drawn, a heading first."""
+        """The data of the chart, with a heading."""
         display = self.display
         head = [] if display.panel is None else [display.panel]
         yield (*head, display.line, text.heading(display.x), text.heading(display.y), "lowest", "highest")

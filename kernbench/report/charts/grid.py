@@ -1,4 +1,4 @@
-"""One number for each pair of categories: what dot charts and heat maps show."""
+"""One number for each pair of categories, as shown by dot charts and heat maps."""
 
 from kernbench.report import text
 
@@ -23,7 +23,7 @@ class Grid:
         )
 
     def words(self, digits):
-        """The grid in words, for those who cannot see it."""
+        """The grid in words, for screen readers."""
         parts = [f"{self.display.value.label}."]
         for row, row_name in self.rows.items():
             values = [
@@ -35,7 +35,7 @@ class Grid:
         return " ".join(parts)
 
     def csv_rows(self):
-        """What is drawn, a heading first."""
+        """The data of the chart, with a heading."""
         yield (*self.categories, text.heading(self.display.value))
         for names, value in self.values.items():
             yield (*names, value)

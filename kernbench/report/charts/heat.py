@@ -11,12 +11,12 @@ from kernbench.report.charts.looks import BLUE, INK
 from kernbench.report.charts.picture import picture_of
 
 ROW = 0.3  # inches
-FAINT, FULL = 0.06, 0.62  # opacity of the least and the largest value: letters on it stay readable
+FAINT, FULL = 0.06, 0.62  # opacity of the least and the largest value, on which letters are readable
 GAP = 0.04  # between cells, as a share of one
 
 
 def picture(display, results):
-    """Draw a :class:`~kernbench.experiments.declare.HeatMap`; None where there is nothing to draw."""
+    """Draw a :class:`~kernbench.experiments.declare.HeatMap`; None if there is nothing to draw."""
     grid = Grid(display, results, display.row, display.column)
     if not grid.values:
         return None
@@ -52,7 +52,7 @@ def _draw(axes, fonts, display, grid):
 
 
 def _shares(found, log):
-    """Where each value lies between the least and the largest, from 0 to 1."""
+    """The position of each value between the least and the largest, from 0 to 1."""
     scaled = {names: math.log(value) if log else value for names, value in found.items()}
     low, high = min(scaled.values()), max(scaled.values())
     return {names: (value - low) / (high - low) if high > low else 1.0 for names, value in scaled.items()}

@@ -1,7 +1,7 @@
 """Canvases and panels: what all declared figures share.
 
-Small multiples are drawn twice: each panel on a small canvas of its own for the page, where they flow into as
-many columns as the window has room for, and all of them on one canvas for the file.
+Small multiples are drawn twice: each panel on a small canvas for the page, where they are arranged in as many columns
+as fit into the window, and all of them on one canvas for the file.
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from kernbench.report import text
 from kernbench.report.charts.looks import GRID, INK
 from kernbench.report.charts.svg import inline, render, standalone
 
-SIZE = (5.2, 4.1)  # inches; at this size the letters stay readable on a phone
+SIZE = (5.2, 4.1)  # inches; at this size the letters are readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
-FILE_WIDTH = 10.2  # inches of small multiples beside each other in a file, at the most
+FILE_WIDTH = 10.2  # largest width of a row of small multiples in a file, in inches
 MOST_INSIDE = 3  # lines whose legend fits inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
 LETTER = 0.58  # width of an average letter over its height
@@ -49,7 +49,7 @@ class Panel:
         For its ids in the page.
     title : str
     words : str
-        The panel in words, for those who cannot see it.
+        The panel in words, for screen readers.
     draw : callable
         ``draw(axes, fonts)``.
     """
@@ -61,7 +61,7 @@ class Panel:
 
 
 def tick(value, _=None):
-    """0.01, 0.1, 1, 10 … with an exponent only where the number would be long."""
+    """0.01, 0.1, 1, 10 …, with an exponent only if the number would be long."""
     if value == 0 or LEAST <= abs(value) < MOST:
         return f"{value:g}".replace("-", "−")
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -77,7 +77,7 @@ def new_canvas(size):
 
 
 def finish(canvas):
-    """Make text safe: names come from records, so that a $ is a dollar, and SVG allows no control characters."""
+    """Make text safe: names come from records, so a $ is not mathematics, and SVG allows no control characters."""
     for words in canvas.findobj(Text):
         words.set_parse_math(False)
         words.set_text(text.printable(words.get_text()))
@@ -148,14 +148,14 @@ def name_ends(axes, ends, fonts):
 
 
 def apart(levels, gap):
-    """Ascending levels, moved a little until neighbours are `gap` apart; within 0 and 1 if they can be."""
+    """Ascending levels, moved slightly until neighbours are `gap` apart; within 0 and 1 if possible."""
     steps = gap * np.arange(len(levels))
     moved = isotonic_regression(np.asarray(levels) - steps).x + steps
     return moved - max(0.0, moved[-1] - 1.0) + max(0.0, -moved[0])
 
 
 def name_inside(axes, handles, names, fonts):
-    """Draw a small legend where the panel is emptiest, or below it if there are many lines."""
+    """Draw a small legend in the emptiest part of the panel, or below it if there are many lines."""
     place = {"loc": "best"}
     if len(names) > MOST_INSIDE:
         below = -0.19 if axes.get_xlabel() else -0.12
@@ -176,7 +176,7 @@ def name_inside(axes, handles, names, fonts):
 
 
 def size_for(n_names, size=SMALL):
-    """Size in inches of a panel that names its lines inside, or below where they are many."""
+    """Size in inches of a panel with a legend inside, or below if there are many lines."""
     rows = -(-n_names // LEGEND_COLUMNS) if n_names > MOST_INSIDE else 0
     return size[0], size[1] + LEGEND_ROW * rows
 

@@ -71,7 +71,7 @@ def _step_line(name, runs):
 
 
 def finals_of(display, results):
-    """Where the baseline ends in each panel: a dict of panel to (x or None, y), medians over repeats."""
+    """The end of the baseline in each panel: a dict of panel to (x or None, y), medians over repeats."""
     ends = {}
     if display.baseline is None:
         return ends

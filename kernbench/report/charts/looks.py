@@ -1,11 +1,11 @@
-"""One look per method, the same in every figure, in colours that do not rely on red against green.
+"""One look per method, the same in every figure, in colours for colour-blind readers.
 
 Okabe, Ito: Color Universal Design, 2008, without yellow, which cannot be seen on white.
 """
 
 from dataclasses import dataclass
 
-# Ink is replaced by the page's own text colour, so that figures are readable on light and on dark.
+# Ink is replaced by the page's own text colour, so that figures are readable on light and dark backgrounds.
 INK = "#010203"
 GRID = "#a1a2a3"
 
@@ -68,7 +68,7 @@ def category_looks(panels):
                 continue
             used = {found[other].colour for other in names if other in found}
             free = [place for place, colour in enumerate(PALETTE) if colour not in used]
-            # With more words than colours, marks and dashes differ too.
+            # With more categories than colours, marks and dashes differ too.
             place = free[0] if free else len(found)
             dash = DASHES[0 if free else 1 + place % (len(DASHES) - 1)]
             found[name] = Look(PALETTE[place % len(PALETTE)], marks[place % len(marks)], dash)

@@ -7,12 +7,12 @@ from kernbench.report.charts.looks import GRID, INK, category_looks, looks_of
 from kernbench.report.charts.picture import picture_of
 
 ROW = 0.27  # inches
-LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and how many rows there is room for
+LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and number of rows that fit
 SHORT = 15  # letters of a name in the legend up to which three columns fit
 
 
 def picture(display, results):
-    """Draw a :class:`~kernbench.experiments.declare.Marks`; None where there is nothing to draw."""
+    """Draw a :class:`~kernbench.experiments.declare.Marks`; None if there is nothing to draw."""
     grid = Grid(display, results, display.row, display.mark)
     if not grid.values:
         return None

@@ -1,4 +1,4 @@
-"""Performance profiles over all experiments: every problem that the same solvers were run on counts alike."""
+"""Performance profiles over all experiments: every problem on which the same solvers were run has equal weight."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ SOLVED = 1e-3  # relative distance to the best objective of a problem up to whic
 def overall_profiles(results):
     """The profile of fit times over the problems of all experiments, one for each scale that has enough.
 
-    A problem is a repeat on a data set of an experiment. Methods are the same where their labels are. Those
-    that were run in two experiments or more, without a time budget, are compared on the problems that all of
-    them were run on. A method has solved a problem when its objective is within 10⁻³ of the best one there.
+    A problem is a repeat on a data set of an experiment. Methods are identified by their labels. Those of two or more
+    experiments, without a time budget, are compared on the problems on which all of them were run. A method has solved
+    a problem when its objective is within 10⁻³ of the best one there.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _costs(results):
 
 
 def _if_solved(costs, label):
-    """A method's seconds on a problem, infinite where its objective is not near the best."""
+    """A method's seconds on a problem, infinite if its objective is not near the best."""
     best = min(objective for _, objective in costs.values())
     seconds, objective = costs[label]
     return seconds if objective <= best + SOLVED * abs(best) else np.inf

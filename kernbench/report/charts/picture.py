@@ -16,16 +16,15 @@ class Picture:
         File name without its ending.
     caption : str
     svg_inline, svg_file : str
-        For the page (safe to place in HTML as it is; small multiples are several elements) and to stand
-        alone.
+        For the page (safe HTML; small multiples are several elements) and as a separate file.
     csv : str
-        What is drawn.
+        The data of the figure.
     heading : str
-        Heading in the section under which it is shown, with its neighbours of the same heading.
+        Heading in the section; consecutive figures of the same heading share it.
     shape : {"", "panels", "panels large"}
-        How it is laid out: beside others, or as small multiples over the whole width.
+        Its layout: beside others, or as small multiples over the whole width.
     lead : str
-        Over small multiples: what their axes are.
+        Description of the axes, above small multiples.
     """
 
     name: str
@@ -48,7 +47,7 @@ def picture_of(display, results, drawn, rows, remarks=(), **layout):
     drawn : (str, str)
         As SVG, for the page and for its file.
     rows : iterable of tuple
-        What is drawn, a heading first.
+        The data of the figure, with a heading.
     remarks : iterable of str
         Sentences of the caption after the title.
     **layout
@@ -60,7 +59,7 @@ def picture_of(display, results, drawn, rows, remarks=(), **layout):
 
 
 def by_heading(pictures):
-    """Neighbours of one heading together: a list of (heading, list of Picture)."""
+    """Group consecutive pictures of the same heading: a list of (heading, list of Picture)."""
     groups = []
     for picture in pictures:
         if not groups or groups[-1][0] != picture.heading:

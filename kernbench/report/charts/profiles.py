@@ -13,7 +13,7 @@ WORST = 1e3  # factors beyond are not drawn
 
 
 def picture(display, results):
-    """Draw :class:`~kernbench.experiments.declare.Profiles`; None where there are fewer than two methods."""
+    """Draw :class:`~kernbench.experiments.declare.Profiles`; None if there are fewer than two methods."""
     factors, looks = factors_of(display, results), looks_of(results)
     return draw_profiles(
         results.file_name(display.name),
@@ -27,7 +27,7 @@ def picture(display, results):
 
 
 def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
-    """Draw profiles; None where there are fewer than two methods, or no problem.
+    """Draw profiles; None if there are fewer than two methods, or no problem.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
 
 
 def factors_of(display, results):
-    """Each method's factor over the best on each problem, infinite where it failed.
+    """Each method's factor over the best on each problem, infinite if it failed.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def factors_of(display, results):
 
 
 def _steps(found, end):
-    """Where the share of problems rises, and to what; on to `end`."""
+    """The steps of the share of problems, up to `end`."""
     x = np.sort([factor for factor in found if factor < np.inf])
     y = np.arange(1, len(x) + 1) / len(found)
     x, y = np.concatenate([[1.0], x]), np.concatenate([[0.0], y])

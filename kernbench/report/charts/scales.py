@@ -3,7 +3,7 @@
 import numpy as np
 
 MARGIN = 0.06  # of an axis, beyond its outermost points
-MANY = 7  # powers of ten; of more, every second or third is named
+MANY = 7  # powers of ten; if there are more, every second or third is shown
 
 
 def limits(arrays, log):
@@ -18,7 +18,7 @@ def limits(arrays, log):
 
 
 def beyond(ends, share, log):
-    """The right end of an axis of which the last `share` stays free for words."""
+    """The right end of an axis whose last `share` is reserved for names."""
     low, high = ends
     stretch = share / (1.0 - share)
     return high * (high / low) ** stretch if log else high + (high - low) * stretch
@@ -32,7 +32,7 @@ def ticks(low, high, log):
 def decades(low, high):
     """Powers of ten from `low` to `high`, not too many; steps of 1, 2, 5 where there are fewer than two.
 
-    Where there are fewer than three of those, even steps.
+    If there are fewer than three of those, even steps.
     """
     powers = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     found = [10.0**power for power in powers if low <= 10.0**power <= high]

@@ -14,7 +14,7 @@ from kernbench.report.text import printable
 # and so the file, the same for the same records.
 _SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "kernbench", "font.family": "sans-serif"}
 _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-# A hundredth of a point is less than a screen can show; matplotlib writes six decimals.
+# matplotlib writes six decimals; a hundredth of a point is below the resolution of screens.
 _LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+(?![\d.])")
 
 
@@ -50,7 +50,7 @@ def inline(document, name, title, description):
     Returns
     -------
     str
-        Safe to place in HTML as it is.
+        Safe HTML.
     """
     body = document[document.index("<svg") :]
     # matplotlib's style element would apply to the whole page; the page's own style sheet has the same rules.

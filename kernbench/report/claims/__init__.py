@@ -1,9 +1,9 @@
-"""Does a claim hold? On how many of its data sets, and with which numbers.
+"""The verdicts on claims: on how many data sets they hold, and with which numbers.
 
 ::
 
     findings.py    all claims of an experiment, each over its data sets
     races.py       Claim: a method against a baseline, perhaps in a part of its time
     bounds.py      Bound: a number, or a ratio of two
-    judgement.py   what both say of one data set
+    judgement.py   the verdict on one data set
 """

@@ -42,7 +42,7 @@ def judge_bound(results, dataset, claim):
 
 
 def _values(results, dataset, claim):
-    """What a bound is about, repeat by repeat; at least one value."""
+    """The values that a bound limits, one for each repeat; at least one."""
     metric = results.experiment.metric(claim.metric)
     if claim.baseline is not None:
         pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
@@ -57,7 +57,7 @@ def _values(results, dataset, claim):
 
 
 def _interval(metric, claim, values):
-    """How far repeats lie apart: a bootstrap interval of their median, or their range where they are few."""
+    """The scatter of repeats: a bootstrap interval of their median, or their range if they are few."""
     if len(values) == 1:
         return "1 repeat: no interval."
     is_few = len(values) < MIN_REPEATS
@@ -69,7 +69,7 @@ def _interval(metric, claim, values):
 
 
 def summed_up(results, claim, judgements):
-    """The judgements to list: where they are many, those that hold become one."""
+    """The judgements to list: if there are many, those that hold are combined into one."""
     holding = [judgement for judgement in judgements if judgement.verdict == HOLDS]
     if len(judgements) <= EACH_UP_TO or len(holding) < 2:
         return judgements

@@ -1,4 +1,4 @@
-"""The claims of an experiment, each with its verdict on every data set it is about."""
+"""The claims of an experiment, each with its verdict on every data set to which it applies."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,13 @@ class Finding:
     text : str
         The claim.
     judgements : list of Judgement
-        To be listed; where many data sets agree, they share one.
+        To be listed; many agreeing data sets share one.
     n_holding, n_failing, n_datasets : int
-        Of all data sets that the claim is about at this scale, recorded or not.
+        Of all data sets to which the claim applies at this scale, recorded or not.
     absent : list of str
-        Those without any record.
+        Data sets without any record.
     generated : bool
-        All data it was judged on are generated, where a reader might expect real ones.
+        Whether all of its data are generated, although a reader might expect real ones.
     """
 
     text: str
@@ -85,7 +85,7 @@ def findings(results):
 
 
 def _datasets(results, claim):
-    """The data sets a claim is about at this scale: the declared ones, and any others with records."""
+    """The data sets to which a claim applies at this scale: the declared ones, and any others with records."""
     settings = {setting.name: setting for setting in results.experiment.scale(results.scale).settings}
     names = [claim.method] + ([] if claim.baseline is None else [claim.baseline])
     return [

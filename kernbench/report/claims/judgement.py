@@ -1,4 +1,4 @@
-"""What is said of a claim on one data set, and what judging needs of cells."""
+"""The judgement of a claim on one data set, and the records that it needs."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Judgement:
     interval : str
         A sentence on the scatter over repeats.
     value : float or None
-        The number that decided, where there is one.
+        The decisive number, if there is one.
     """
 
     dataset: str
@@ -34,7 +34,7 @@ class Judgement:
 
 
 class CannotBeJudged(Exception):
-    """Why a claim cannot be judged on a data set, as a sentence."""
+    """The reason, a sentence, why a claim cannot be judged on a data set."""
 
 
 def pairs_of(results, metric, dataset, method, baseline):
@@ -66,5 +66,5 @@ def require_results(results, cells):
 
 
 def too_few(n_repeats):
-    """That there are too few repeats for an interval."""
+    """The sentence that there are too few repeats for an interval."""
     return f"{text.plural(n_repeats, 'repeat')}: no interval (that takes at least {MIN_REPEATS})."

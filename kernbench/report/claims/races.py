@@ -1,4 +1,4 @@
-"""Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a part of its time."""
+"""Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
 from math import hypot
 
@@ -64,7 +64,7 @@ def _margin(metric, claim, good_enough):
 
 
 def _in_time(results, dataset, claim):
-    """Whether the claim's share of the time was kept, None where it cannot be decided, and a sentence."""
+    """Whether the claim's share of the time was kept (None if undecidable), and a sentence."""
     cells = [results.cell(dataset, name) for name in (claim.method, claim.baseline)]
     times = [[finite(place(record, "seconds.fit")) for record in pair] for pair in paired(*cells)]
     if any(None in pair for pair in times):

@@ -1,4 +1,4 @@
-"""Write a folder of files: all are made before the first is moved to its place."""
+"""Write a folder of files: all are written before the first is moved into place."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def output_folder(folder):
-    """Make sure that `folder` can be written; yield a temporary folder inside it, deleted in the end.
+    """Check that `folder` can be written; yield a temporary folder inside it, which is deleted at the end.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def write_files(folder, scratch, files):
     Raises
     ------
     ValueError
-        If the disk refuses; nothing half-written is left.
+        If writing fails; no partially written file remains.
     """
     try:
         for name, content in files.items():

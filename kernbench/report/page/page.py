@@ -16,7 +16,7 @@ _PAPER = re.compile("[^:;]*(: [^,;]*)?")  # authors and title, without the year 
 
 @dataclass
 class Page:
-    """What the templates are given.
+    """The data of the templates.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Page:
 
     @property
     def menu(self):
-        """The sections by the paper they are about: a list of (paper, list of Section)."""
+        """The sections by paper: a list of (paper, list of Section)."""
         groups = {}
         for section in self.sections:
             groups.setdefault(_PAPER.match(section.paper)[0], []).append(section)
@@ -78,7 +78,7 @@ def _environment(escape):
 
 
 def render_html(page):
-    """The page as one HTML document that needs nothing else."""
+    """The page as one self-contained HTML document."""
     environment = _environment(True)
     environment.filters["unbroken"] = unbroken
     return environment.get_template("index.html.j2").render(page=page).lstrip()

@@ -1,4 +1,4 @@
-"""Where the numbers come from, and the command that makes them again."""
+"""Where the numbers come from, and the command that reproduces them."""
 
 import shlex
 
@@ -44,7 +44,7 @@ def described(environment):
 
 
 def dates(records):
-    """The first and the last day on which the records were begun, as text."""
+    """The first and the last day of the records, as text."""
     days = sorted({str(record.get("started") or "")[:10] for record in records} - {""})
     if not days:
         return text.DASH
@@ -52,7 +52,7 @@ def dates(records):
 
 
 def command(results):
-    """The shell command that makes the records of an experiment again."""
+    """The shell command that reproduces the records of an experiment."""
     experiment, scale = results.experiment, results.experiment.scale(results.scale)
     words = ["kernbench", "run", experiment.name, "--scale", results.scale]
     repeats = 1 + max(record["repeat"] for record in results.records)

@@ -1,4 +1,4 @@
-"""Everything the page shows of one experiment at one scale, before it is laid out."""
+"""The content of the page on one experiment at one scale."""
 
 from dataclasses import dataclass
 
@@ -23,13 +23,13 @@ class Section:
     standing : str
         The findings in a few words.
     tables, facts : list of Table
-        The declared ones; which data there are and what failed.
+        The declared tables; those of the data and of the failures.
     pictures : list of (str, list of Picture)
         By heading.
     gaps : list of str
         Methods without a record, and cells that were never run.
     generated : list of str
-        Data sets that are generated, where the reader might expect real ones.
+        Generated data sets, where the reader might expect real ones.
     environments : list of (list of (str, str), int)
     command, dates : str
     n_records, n_failed : int

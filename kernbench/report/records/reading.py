@@ -1,4 +1,4 @@
-"""Read a results folder for the report, and note what could not be read."""
+"""Read a results folder for the report, with notes on what could not be read."""
 
 import warnings
 from pathlib import Path
@@ -22,7 +22,7 @@ def read_results(folder):
     results : list of Results
         One for each experiment and scale that has records.
     notes : list of str
-        What was left out and why; the report prints them.
+        What was left out, and the reasons; printed in the report.
 
     Raises
     ------

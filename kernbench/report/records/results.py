@@ -1,7 +1,6 @@
 """The results of an experiment at one scale: its declaration and its records, in one object.
 
-Tables, claims, charts and the verdict are given this object and a display or a claim; nothing below it knows
-of them.
+Tables, claims, charts and the verdict receive this object and a display or a claim.
 """
 
 import json
@@ -61,19 +60,19 @@ class Results:
         return list(dict.fromkeys([*declared, *recorded]))
 
     def cell(self, dataset, method):
-        """The cell, empty when nothing was recorded for it."""
+        """The cell; an empty one if it has no records."""
         return self.cells.get((dataset, method)) or Cell(dataset, method)
 
     def chosen_datasets(self, display):
-        """The recorded data sets that a display is about."""
+        """The recorded data sets of a display."""
         return [name for name in self.datasets if display.datasets is None or name in display.datasets]
 
     def chosen_methods(self, display, dataset=None):
-        """The recorded methods that a display is about."""
+        """The recorded methods of a display."""
         return [name for name in self.methods(dataset) if display.methods is None or name in display.methods]
 
     def chosen_records(self, display):
-        """The successful records of the methods and data sets that a display is about."""
+        """The successful records of the methods and data sets of a display."""
         datasets, methods = self.chosen_datasets(display), self.chosen_methods(display)
         chosen = (cell for key, cell in self.cells.items() if key[0] in datasets and key[1] in methods)
         return [record for cell in chosen for record in cell.ok]
@@ -81,7 +80,7 @@ class Results:
     def medians(self, display, categories):
         """The median of a display's value, in its unit, for each combination of categories.
 
-        On a logarithmic axis without numbers that cannot be shown there.
+        For a logarithmic axis only positive values are used.
         """
         axis, found = display.value, {}
         rows = rows_of(self.chosen_records(display), categories, [axis.path], display.where)
@@ -91,21 +90,21 @@ class Results:
         return {names: median_or_none(values) for names, values in found.items()}
 
     def method(self, name):
-        """The declared method, or None for a record whose declaration has gone."""
+        """The declared method, or None if it is no longer declared."""
         return next((method for method in self.experiment.methods if method.name == name), None)
 
     def setting(self, dataset):
-        """The declared setting of a data set, or None for a record whose declaration has gone."""
+        """The declared setting of a data set, or None if it is no longer declared."""
         settings = self.experiment.scale(self.scale).settings
         return next((setting for setting in settings if setting.name == dataset), None)
 
     def has_budget(self, name):
-        """Whether a method stops when its time is used up, not by its own rule."""
+        """Whether a method stops by a time budget, not by its own rule."""
         method = self.method(name)
         return method is not None and method.depends_on is not None
 
     def data(self, dataset):
-        """What the records say of a data set: name, kind, sizes, checksum, description."""
+        """The records' description of a data set: name, kind, sizes, checksum, description."""
         cells = (cell for (data, _), cell in self.cells.items() if data == dataset)
         return next((data for cell in cells if (data := cell.data())), {})
 
@@ -114,7 +113,7 @@ class Results:
         return str(self.data(dataset).get("kind") or "unknown")
 
     def label(self, name):
-        """What figures and tables call a method."""
+        """The label of a method in figures and tables."""
         method = self.method(name)
         return name if method is None else method.label
 
@@ -123,7 +122,7 @@ class Results:
         return self.label(name).partition(" (")[0]
 
     def category_label(self, place, word):
-        """The label of a data set or a method, and any other word as it is.
+        """The label of a data set or a method; any other word unchanged.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class Results:
     def code(self, name, *more):
         """How a user writes a method, ``KernelSVC(solver="smo")``, and the module to import it from.
 
-        A method that is a class of the experiment itself has its label and no module.
+        For a method that is a class of the experiment itself, its label and no module.
         """
         method = self.method(name)
         if method is None or method.estimator.startswith("kernbench.experiments."):
@@ -150,12 +149,12 @@ class Results:
         return f"{estimator}({', '.join([*arguments, *more])})", package
 
     def spelled(self, name):
-        """A method in a sentence: like its code, with the package of a class that is not ours."""
+        """A method in a sentence: its code, with the package of a class of another library."""
         code, package = self.code(name)
         return code if package in ("", "kernbench") else f"{package}.{code}"
 
     def paper(self, dataset, method, metric):
-        """What the paper prints, and the name of the data it belongs to when these are others.
+        """The paper's number, and the name of its data if these are different.
 
         Returns
         -------

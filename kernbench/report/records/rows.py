@@ -5,7 +5,7 @@ from kernbench.report.statistics import finite
 
 
 def place(record, path):
-    """What a record holds at a dotted place, ``"metrics.slope"``; None where it has no such place."""
+    """The value of a record at a dotted place, ``"metrics.slope"``; None if it has no such place."""
     value = record
     for step in path.split("."):
         value = value.get(step) if isinstance(value, dict) else None
@@ -24,7 +24,7 @@ def rows_of(records, categories, numbers, where=()):
     numbers : sequence of str
         Places of numbers. Rows in which one of them is missing or not finite are left out.
     where : sequence of (str, str), optional
-        Places and what they must hold.
+        Places and their required texts.
 
     Yields
     ------

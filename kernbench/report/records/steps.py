@@ -1,4 +1,4 @@
-"""Step curves: between two points of its trace a solver still has the model of the earlier point."""
+"""Step curves: between two points of its trace a solver has the model of the earlier point."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def on_one_grid(curves):
     Returns
     -------
     x : ndarray of shape (n_points,)
-        Begins where every repeat has begun and ends where the last one ends.
+        From the point at which all repeats have begun to the end of the last one.
     y : ndarray of shape (n_repeats, n_points)
     """
     if len(curves) == 1:
@@ -49,7 +49,7 @@ def on_one_grid(curves):
 def settled_at(x, y, level):
     """First `x` from which `y` stays at or below `level` to the end, or None.
 
-    The first crossing would favour a curve that goes up and down.
+    The first crossing would favour oscillating curves.
     """
     above = np.flatnonzero(np.asarray(y) > level)
     first = above[-1] + 1 if above.size else 0

@@ -67,14 +67,14 @@ def _shown(display, metric):
 
 
 def _related(display, value, base):
-    """A value beside the baseline's; None where there is nothing to divide by."""
+    """A value relative to the baseline's; None if that is zero and a ratio is needed."""
     if display.difference:
         return value - base
     return value / base if base else None
 
 
 def _paper(display, results, metric, dataset, name):
-    """The paper's number as it is printed, related to the baseline's like ours, and where it is from."""
+    """The paper's number as printed, relative to the baseline's like ours, and its origin."""
     entry, elsewhere = results.paper(dataset, name, metric.name)
     if entry is None:
         return "", None

@@ -1,4 +1,4 @@
-"""The tables every experiment has: which data the numbers are from, and which runs failed."""
+"""The tables of every experiment: its data, and the runs that failed."""
 
 from kernbench.report import text
 from kernbench.report.statistics import finite
@@ -6,7 +6,7 @@ from kernbench.report.tables.table import Column, Entry, Table, words
 
 
 def data_table(results):
-    """Which data each data set is: full, subset or generated, its sizes and its checksum."""
+    """The kind of each data set (full, subset or generated), its sizes and its checksum."""
     columns = (
         Column("data", "data", numeric=False),
         Column("kind", "kind", numeric=False),

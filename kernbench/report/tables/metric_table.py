@@ -37,7 +37,7 @@ def metric_table(display, results):
 
 
 def _stand_ins(results, quantities, blocks):
-    """Which data sets the paper's numbers are from, where these are others."""
+    """Notes on the data sets of the paper's numbers, if they are different."""
     asked = [quantity.metric for quantity in quantities if quantity.form == "paper"]
     pairs = ((dataset, name) for dataset, _ in blocks for name in results.methods(dataset))
     found = ((pair[0], results.paper(*pair, metric)[1]) for pair in pairs for metric in asked)
@@ -45,11 +45,11 @@ def _stand_ins(results, quantities, blocks):
 
 
 def stand_in(dataset, elsewhere):
-    """The note on a paper's number that is from other data."""
+    """The note on a paper's number for different data."""
     return f"† {dataset} here stands for {elsewhere}, where the paper's numbers are from."
 
 
 def plus_minus(blocks):
-    """What ± means, where it is used."""
+    """The meaning of ±, if it is used."""
     entries = (entry for _, rows in blocks for row in rows for entry in row)
     return [PLUS_MINUS] if any(entry.error is not None for entry in entries) else []

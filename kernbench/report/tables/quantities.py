@@ -6,7 +6,7 @@ from kernbench.report.records.steps import positive_steps, settled_at
 from kernbench.report.statistics import mean_and_error, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
-# The form of a quantity -> its heading and its heading in the CSV, where they are not the metric's own.
+# The form of a quantity -> its heading and its heading in the CSV, if they are not the metric's own.
 HEADINGS = {
     "paper": ("paper: {own}", "paper_{metric}"),
     "difference": ("difference", "{metric}_minus_{baseline}"),
@@ -74,7 +74,7 @@ def _one(value, show):
 
 
 def mean_entry(cell, mean, error, show, paper=""):
-    """Our mean, or why there is none, and the paper's number in brackets."""
+    """Our mean, or the reason why there is none, and the paper's number in brackets."""
     paper = f" ({paper})" if paper else ""
     if mean is not None:
         return Entry(f"{show(mean, error)}{paper}", mean, error)
@@ -116,7 +116,7 @@ def seconds_to(metric, cell, baseline, margin):
     Returns
     -------
     float or None
-        Median over repeats. None when a repeat did not get there, or has no trace.
+        Median over repeats. None if a repeat did not reach it, or has no trace.
     """
     level, _ = mean_and_error(baseline.values(metric))
     if level is None:

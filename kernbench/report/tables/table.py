@@ -1,4 +1,4 @@
-"""A table: entries that hold a number and the way it is printed, and its three forms."""
+"""Tables, whose entries have a value and a text, and their forms as CSV and Markdown."""
 
 import csv
 import io
@@ -23,14 +23,14 @@ class Entry:
     Attributes
     ----------
     text : str
-        What people read.
+        The printed text.
     value : object
-        What the CSV holds: a number, a word, or None.
+        The value in the CSV: a number, a word, or None.
     error : float or None
         Standard error of `value`, a column of its own in the CSV.
     mark : str
-        ``"good"``, ``"bad"``, ``"code"`` or ``""``: how the page sets it off. The text must say it too, since
-        not everybody sees colours.
+        ``"good"``, ``"bad"``, ``"code"`` or ``""``: how the page highlights it. The text must express it too, for
+        readers who do not see colours.
     """
 
     text: str
@@ -79,7 +79,7 @@ class Table:
     notes: list = field(default_factory=list)
 
     def to_csv(self):
-        """The table as CSV text: full precision, and a column more for each standard error."""
+        """The table as CSV text: full precision, and an additional column for each standard error."""
         headed, rows = self._flat()
         with_error = [any(row[i].error is not None for _, row in rows) for i in range(len(self.columns))]
         header = ["data"] if headed else []
@@ -110,7 +110,7 @@ class Table:
 
 
 def _field(value):
-    """A field of a CSV: numbers as they are, and text that a spreadsheet does not take for a formula."""
+    """A field of a CSV: a number, or text that a spreadsheet does not interpret as a formula."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -128,7 +128,7 @@ def _is_number(text):
 
 
 def markdown_text(text):
-    """Text that Markdown prints as it is, on one line."""
+    """Text escaped for Markdown, on one line."""
     text = " ".join(str(text).split())
     for character in "\\`*_[]<>|":
         text = text.replace(character, "\\" + character)

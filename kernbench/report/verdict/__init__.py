@@ -1,8 +1,8 @@
-"""What to use: the recommendations of all experiments, one headline for each task.
+"""The recommendations of all experiments, with one headline for each task.
 
 ::
 
-    advice.py     the answer for one data set
+    advice.py     the recommendation for one data set
     reasons.py    the reasons for and against it, in sentences
     verdict.py    the boxes at the top of the page
 """

@@ -1,4 +1,4 @@
-"""The answer to "which method?" for one data set."""
+"""The recommended method for one data set."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,12 +9,12 @@ from kernbench.report.records.cells import speed
 from kernbench.report.records.results import Results
 from kernbench.report.statistics import mean_and_error
 
-CLOSE = 1.1  # a runner-up that takes at most this many times as long is named: the order may change
+CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
 
 
 @dataclass
 class Advice:
-    """The answer for one data set.
+    """The recommendation for one data set.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
-    because stopping early regularises. Where the baseline has no result, the best value takes its place.
+    because stopping early regularises. If the baseline has no result, the best value replaces it.
 
     Returns
     -------

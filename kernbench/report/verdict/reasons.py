@@ -1,11 +1,11 @@
-"""Why this method: the reasons for and against it, one sentence each."""
+"""The reasons for and against the recommended method, one sentence each."""
 
 from kernbench.report import text
 from kernbench.report.statistics import finite_values
 from kernbench.report.tables.quantities import seconds_to
 from kernbench.report.verdict.advice import CLOSE
 
-SAME_OPTIMUM = 1e-3  # objectives that differ by less than this share are the same for a classifier
+SAME_OPTIMUM = 1e-3  # objectives that differ by less than this share are equivalent for a classifier
 
 
 def reasons(advices, chosen):
@@ -88,7 +88,7 @@ def _better(advices):
 
 
 def _optimum(advices):
-    """That the winner did not win by stopping early, or that it did."""
+    """Whether the recommended method wins by stopping early."""
     excesses = []
     for advice in advices:
         if advice.display.objective is not None and advice.method != advice.display.baseline:
@@ -116,7 +116,7 @@ def _memory(advices):
 
 
 def _budget(advices):
-    """What the methods with a time budget reached in it, on the problem that took longest."""
+    """What the methods with a time budget reached, on the problem that took longest."""
     advice = max(advices, key=lambda advice: advice.seconds)
     base, baseline = advice.times.get(advice.display.baseline), advice.display.baseline
     parts, fraction = [], None
@@ -135,7 +135,7 @@ def _budget(advices):
 
 
 def _rough(advices):
-    """Which method comes near first, for users who stop early."""
+    """The method that first comes near the baseline, for users who stop early."""
     wins = {}
     for advice in (advice for advice in advices if advice.display.rough is not None):
         base = advice.cell(advice.display.baseline)

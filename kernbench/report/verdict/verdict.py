@@ -1,4 +1,4 @@
-"""The boxes at the top of the page: which method to use for a task, and why, computed from the records."""
+"""The boxes at the top of the page: the recommended method for a task, with reasons computed from the records."""
 
 from dataclasses import dataclass, field
 

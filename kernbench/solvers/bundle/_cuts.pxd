@@ -8,11 +8,11 @@ cdef class Cuts:
     cdef readonly Py_ssize_t n_cuts, capacity
     cdef Design design
     cdef SimplexQP qp
-    cdef Py_ssize_t kept                       # the cut of the best point, never dropped; -1 without one
-    cdef double[:, ::1] elements, scores       # a_k and, of a kernel, their scores
+    cdef Py_ssize_t kept                       # the cut of the best point, never dropped; -1 if there is none
+    cdef double[:, ::1] elements, scores       # a_k and, for a kernel, their scores
     cdef double[:, ::1] products, Q            # <a_k, a_l>; working memory
     cdef double[::1] offsets, multipliers, shares
-    cdef double[::1] sum, sum_scores           # of the cuts, each times its multiplier; its scores, of a kernel
+    cdef double[::1] sum, sum_scores           # of the cuts, each times its multiplier; its scores, for a kernel
     cdef Py_ssize_t[::1] idle
     cdef int append(self, const double *g, double offset) except -1 nogil
     cdef double maximise(self, double alpha) noexcept nogil

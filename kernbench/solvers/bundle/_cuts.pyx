@@ -2,8 +2,8 @@
 
     min_f  alpha/2 |f|^2 + max_k (<a_k, f> + b_k)  =  max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha).
 
-Their number is bounded: a cut that has had no part in the bound for a while is dropped; where all have one, two become
-their weighted sum with the others, which is a cut too and gives the same bound alone.
+Their number is bounded: a cut whose multiplier has been zero for a while is dropped; if all multipliers are positive,
+one cut is replaced by the weighted sum of all, which is a cut too and gives the same bound alone.
 """
 
 from kernbench.solvers.design._design cimport dot
@@ -12,17 +12,17 @@ from kernbench.solvers.bundle._risk cimport refuse_nan
 import numpy as np
 
 cdef enum:
-    IDLE = 20              # bounds after which a cut without a part in them is dropped
+    IDLE = 20              # bounds after which a cut of multiplier zero is dropped
 
 
 cdef class Cuts:
-    """Room for cuts.
+    """A bounded set of cuts.
 
     Parameters
     ----------
     design : FeatureDesign or KernelDesign
     capacity : int
-        Cuts kept at the most.
+        Largest number of cuts kept.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ cdef class Cuts:
     def __init__(self, Design design, capacity):
         self.design, self.capacity, self.kept = design, capacity, -1
         self.qp = SimplexQP(capacity)
-        # Memory of cuts that are never taken is never touched.
+        # Memory reserved for cuts that never come is not touched.
         self.elements = np.empty((capacity, design.n_coef))
         self.scores = np.empty((capacity if design.is_kernel else 1, design.n_samples))
         self.products, self.Q = np.empty((capacity, capacity)), np.empty((capacity, capacity))
@@ -61,8 +61,9 @@ cdef class Cuts:
     cdef double maximise(self, double alpha) noexcept nogil:
         """Find the multipliers and the sum of the cuts; return the lower bound.
 
-        Multipliers of the simplex give a bound, the best ones or not. Its square is that of the sum itself: u'Qu adds
-        terms of the size |a_k|^2 / alpha that cancel, and their rounding would pass for a bound where alpha is small.
+        Any multipliers of the simplex give a bound, optimal or not. The squared norm is computed from the sum itself:
+        u'Qu adds terms of size |a_k|^2 / alpha that cancel, and for small alpha their rounding errors would invalidate
+        the bound.
         """
         cdef Py_ssize_t k, l, m = self.n_cuts
         cdef double square
@@ -80,7 +81,7 @@ cdef class Cuts:
             weighted_sum(self.scores, self.multipliers, self.n_cuts, 1.0, &self.sum_scores[0])
 
     cdef void drop_idle(self) noexcept nogil:
-        """Count the bounds that each cut has had no part in; drop those that have been idle for long."""
+        """Count the bounds in which each cut had multiplier zero; drop cuts that have been idle for too long."""
         cdef Py_ssize_t k
         for k in range(self.n_cuts):
             self.idle[k] = 0 if self.multipliers[k] > 0.0 else self.idle[k] + 1
@@ -106,7 +107,7 @@ cdef class Cuts:
         if self.idle[longest] > 0:
             self._drop(longest)
             return
-        # The sum of all takes the place of the least, and the second least makes room.
+        # The sum of all replaces the cut of least multiplier, and the one of second least multiplier is dropped.
         for k in range(m):
             self.shares[k] = dot(&self.products[k, 0], &u[0], m)
             square += u[k] * self.shares[k]
@@ -122,7 +123,7 @@ cdef class Cuts:
         self._drop(second)
 
     cdef void _drop(self, Py_ssize_t k) noexcept nogil:
-        """Forget cut k; the last one takes its place."""
+        """Drop cut k; the last one takes its place."""
         cdef Py_ssize_t l, last = self.n_cuts - 1
         self.n_cuts = last
         if k == last:
@@ -145,7 +146,7 @@ cdef class Cuts:
         return state | ({"cut_scores": np.array(self.scores[:m])} if self.design.is_kernel else {})
 
     def load(self, state):
-        """Take cuts from the state of a solution; return whether there were any, and no more than fit."""
+        """Take cuts from the state of a solution; return whether there were any and they all fit."""
         m = len(state["cuts"])
         if not 0 < m <= self.capacity or state["cuts"].shape[1] != self.design.n_coef:
             return False

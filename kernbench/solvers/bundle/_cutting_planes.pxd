@@ -19,10 +19,10 @@ cdef class CuttingPlanes:
     cdef SampledLine line
     cdef Preconditioner preconditioner
     cdef SmoothedNewton smoothed         # None with a preconditioner, with a kernel, and once mu is too small
-    cdef bint smoothing                  # whether steps are taken on the smoothed risk by now
+    cdef bint smoothing                  # whether steps are now taken on the smoothed risk
     cdef double last_share               # gap / objective, PACE cuts ago
     cdef object sample
-    cdef object columns                  # of the data that have entries, where the design holds these only; else None
+    cdef object columns                  # columns that have entries, if the design holds only these; else None
     cdef Py_ssize_t n_features           # coefficients of a solution
     cdef long long seed
     cdef double alpha

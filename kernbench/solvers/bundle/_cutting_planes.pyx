@@ -14,11 +14,11 @@ Three things differ, and divide the number of cuts by five to ten:
 * the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both sides of it;
 * a fit on a sample of the data comes first.
 
-An iteration costs two products with the data, one evaluation of the risk, and what the small problems cost.
+An iteration costs two products with the data, one evaluation of the risk, and the solution of the small problems.
 
-With many features steps are plain as long as these close the gap fast; then they are Newton steps on a smoothed risk
-(see `_smoothed_newton`), whose gradients are cuts, too. Few cuts are kept there, so that they need about the memory of
-the data, and columns of sparse data that have no entries are left out.
+With many features, or more than half as many as samples, steps are plain as long as these close the gap fast; then they
+are Newton steps on a smoothed risk (see `_smoothed_newton`), whose gradients are cuts, too. Few cuts of many features are
+kept, so that they need about the memory of the data, and columns of sparse data that have no entries are left out.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -30,8 +30,6 @@ from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditi
 from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
 from kernbench.solvers.bundle._smoothed_newton cimport SmoothedNewton
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number, require_state
@@ -39,20 +37,23 @@ from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
 from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.solvers.bundle._preconditioner import LARGEST
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
     COARSE_CUTS = 30
-    STUCK = 10             # cuts in a row that may change nothing
+    STUCK = 10             # largest number of consecutive cuts without any change
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
     FEWEST_CUTS = 10
-    PACE = 8               # plain steps on many features from one look at gap / objective to the next
-    PACES = 5              # ... in which it has to reach `tol` if it goes on falling as it does
+    SEPARABLE = 2          # fewer samples per feature than this are probably separable (Cover 1965): the pairs at the
+                           # kink are as few as the features, and no density tells the Hessian
+    PACE = 8               # plain steps on many features between two measurements of gap / objective
+    PACES = 5              # ... within which it has to reach `tol` at its present rate of decrease
 cdef double COARSE_TOL = 0.03
 
 
 cdef class CuttingPlanes:
-    """The bundle method for a risk. A solver is this, and a constructor that makes the risk and calls `_set_up`.
+    """The bundle method for a risk. Solvers derive from it, with a constructor that makes the risk and calls `_set_up`.
 
     Attributes
     ----------
@@ -68,10 +69,9 @@ cdef class CuttingPlanes:
     first_check = None
 
     def _settle(self, tol, max_cuts, random_state, initial):
-        """Take the settings that do not depend on the risk; return the generator of the run."""
+        """Set the parameters that do not depend on the risk; return the generator of the run."""
         self.tol = require_number("tol", tol, positive=True)
-        if not isinstance(max_cuts, Integral) or max_cuts < 3:
-            raise ValueError(f"max_cuts must be an integer of at least 3, got {max_cuts!r}")
+        check_number("max_cuts", max_cuts, at_least=3, whole=True)
         self.max_cuts = max_cuts
         self.seed = seed_of(random_state, initial)
         return np.random.default_rng(self.seed)
@@ -79,17 +79,16 @@ cdef class CuttingPlanes:
     def _set_up(self, Risk problem, rng, initial=None):
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
         self.n_features = self.design.n_coef
-        many = self.n_features > LARGEST and not self.design.is_kernel
-        if many:
+        if self.n_features > LARGEST and not self.design.is_kernel:
             self.design, self.columns = without_empty_columns(self.design)
         d, n = self.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
         self.line = SampledLine(small, self.sample)
-        if not many or d <= n:
-            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
-        if many and self.preconditioner is None:
+        if not self.design.is_kernel and (d > LARGEST or n < SEPARABLE * d):
             self._smooth(small)
+        if self.smoothed is None:
+            self.preconditioner = preconditioner_for(self.design, problem.centred_by, self.alpha, rng)
         self.cuts = Cuts(self.design, self.max_cuts)
         self.Z = np.empty((self.max_cuts + 1 if self.preconditioner is not None else 1, d))
         self.heights, self.shares = np.empty(self.max_cuts), np.empty(self.max_cuts)
@@ -102,7 +101,7 @@ cdef class CuttingPlanes:
             self._start_from(initial)
 
     def _smooth(self, Risk small):
-        """Take steps on the smoothed risk, if there is one, and bound the memory of the cuts."""
+        """Prepare steps on the smoothed risk, if there is one, and bound the memory of the cuts."""
         risk = self.problem.smoothed()
         if risk is not None:
             line = SampledLine(small.smoothed(), self.sample)
@@ -129,7 +128,8 @@ cdef class CuttingPlanes:
     # --- the iteration -----------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Take up to `n_iter` more cuts; return how many, fewer once the gap is closed or nothing moves any more."""
+        """Take up to `n_iter` more cuts; return how many were taken: fewer once the gap is closed or progress has
+        ended."""
         done = 0
         while done < n_iter and not self.converged and self.stuck < STUCK:
             if self.cuts.n_cuts == 0:
@@ -145,7 +145,7 @@ cdef class CuttingPlanes:
         return done
 
     def _first_point(self):
-        """Start from what was given, else from the solution for a sample, else from 0."""
+        """Start from the given coefficients, else from the solution for a sample, else from 0."""
         cdef CuttingPlanes coarse
         if not self.warm and self.problem.n > 4 * len(self.sample):
             coarse = CuttingPlanes.__new__(CuttingPlanes)
@@ -180,7 +180,7 @@ cdef class CuttingPlanes:
             self.coef, self.next_coef = self.next_coef, self.coef
             self.scores, self.next_scores = self.next_scores, self.scores
         if self.smoothing:
-            # The next step starts from the last point, be it the best or not, and ends where mu is too small.
+            # The next step starts from the last point, best or not; steps end once mu is too small.
             self.cuts.kept, self.stuck = self.cuts.n_cuts - 1, 0
         return 0
 
@@ -196,7 +196,7 @@ cdef class CuttingPlanes:
         return 0
 
     cdef bint _is_within(self, double tol) noexcept nogil:
-        # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
+        # f = 0 ranks nothing: even if its objective is within `tol` (as for large alpha), take one step from it.
         cdef:
             Py_ssize_t k
             double gap = self.value - self.bound
@@ -206,12 +206,12 @@ cdef class CuttingPlanes:
         return gap <= 0 or (gap <= tol * self.value and moved)
 
     cdef int _next_point(self) except -1 nogil:
-        """The end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
+        """Return the end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         cdef:
             Py_ssize_t i, k, d = self.design.n_coef, n = self.problem.n
             double gap = self.value - self.bound, share, slope, curvature, t
             bint plain = self.preconditioner is None or (self.was_newton and gap > 0.5 * self.last_gap)
-        # The pace says little before there is a bound other than 0.
+        # The rate is meaningless while the bound is still 0.
         if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0 and self.bound > 0.0:
             share = gap / self.value
             self.smoothing = share * (share / self.last_share) ** PACES > self.tol
@@ -301,7 +301,7 @@ cdef class CuttingPlanes:
         return max(0.0, self.objective() - self.bound)
 
     def solution(self):
-        """Return the best point, and what it takes to go on: the cuts, and where the iteration stands."""
+        """Return the best point with the state needed to continue: the cuts, and the position of the iteration."""
         state = self.cuts.state() | {
             "seed": np.array([self.seed]), "settings": self.problem.settings(),
             "signature": self.problem.signature(self._identifying_scores()),
@@ -356,9 +356,9 @@ cdef class CuttingPlanes:
                 if self.smoothing:
                     self.smoothed.load(initial.state, self.problem)
             else:
-                self.smoothed = None     # it was at its end
+                self.smoothed = None     # its steps had ended
             self.converged = self._is_within(self.tol)
         else:
-            # The Hessian does not depend on alpha: it serves two steps for the next one, too.
+            # The Hessian does not depend on alpha: it also serves for two steps at the next alpha.
             self.n_steps = 2 if self.preconditioner is not None and self.preconditioner.fitted else 0
             self._raise_bound()

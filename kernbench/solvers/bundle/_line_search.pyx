@@ -1,7 +1,7 @@
-"""Line search by the derivative alone, on a sample of the scores.
+"""Line search by derivatives alone, on a sample of the scores.
 
-The objective along a line is alpha/2 |f + t step|^2 + R(s + t moved), and its derivative needs scores only. R's is
-taken on a sample; at t = 0 it is known exactly, so that the sample is needed for its change only.
+The objective along a line is alpha/2 |f + t step|^2 + R(s + t moved), and its derivative needs scores only. That of R
+is estimated on a sample; at t = 0 it is known exactly, so only its change is estimated.
 """
 
 from libc.math cimport fabs
@@ -11,7 +11,7 @@ from kernbench.solvers.bundle._risk cimport refuse_nan
 
 import numpy as np
 
-cdef double FLAT = 0.02            # slope, relative to the first, that will do
+cdef double FLAT = 0.02            # slope, relative to the first, that is small enough
 cdef double NARROW = 1e-6          # relative width of a bracket around a kink
 cdef double STATIONARY = 1e-9      # slope, relative to the first, that is 0 up to rounding
 cdef double FARTHEST = 2.0 ** 30
@@ -27,7 +27,7 @@ cdef class SampledLine:
     problem : Risk
         The problem of the sample.
     sample : ndarray of int
-        Where its samples lie among all.
+        Indices of its samples among all.
     """
 
     def __init__(self, Risk problem, sample):
@@ -46,7 +46,7 @@ cdef class SampledLine:
 
     cdef double search(self, const double *scores, const double *moved, double slope,
                        double curvature) except? -1 nogil:
-        """Return a step t > 0 at which the objective rises, but hardly; 0 if `slope` is not negative.
+        """Return a step t > 0 just beyond the minimiser; 0 if `slope` is not negative.
 
         The minimiser lies just before t: at t the derivative is at least 0 (up to rounding) and small, or there is a
         kink in between.
@@ -69,7 +69,7 @@ cdef class SampledLine:
         for k in range(REFINEMENTS):
             if high_slope <= FLAT * fabs(slope) or high - low <= NARROW * high:
                 break
-            # The secant, aimed a little beyond the root so that the upper end moves; every third time the middle.
+            # The secant, extended slightly beyond the root so that the upper end moves; bisection every third time.
             t = low + (high - low) * -low_slope / (high_slope - low_slope)
             t = 0.5 * (low + high) if k % 3 == 2 else t + 0.05 * (high - t)
             middle = self.derivative(t)

@@ -26,7 +26,7 @@ cdef enum:
     ROWS = 4096          # sum over at least this many samples
     WORTH = 64           # ... or over 64 n / d of n, so that the sum costs no more than a few passes over X
     BLOCK = 256          # rows multiplied at a time
-    THREADED = 1 << 20   # multiplications from which on threads pay
+    THREADED = 1 << 20   # multiplications from which threads pay off
     LANES = 8            # partial sums; a fixed number, so that results do not depend on the number of threads
 cdef double RIDGE = 1e-10
 
@@ -54,7 +54,7 @@ cdef Preconditioner _preconditioner_of(Design design, const unsigned char[::1] m
 
 
 def solve_pairwise_hessian(Design design, positive, double alpha, h, v):
-    """Return M^-1 v for weights h of the samples, summed over all of them."""
+    """Return M^-1 v for weights h of the samples, with the sums taken over all of them."""
     cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
     cdef double[::1] solved = np.array(v, dtype=np.float64)
     cdef Preconditioner hessian = _preconditioner_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
@@ -67,17 +67,17 @@ cdef class Preconditioner:
     """The matrix M above, factorised."""
 
     def state(self):
-        """Return what was fitted: it does not depend on alpha; an empty matrix before the first fit."""
+        """Return the fitted Hessian, which does not depend on alpha; an empty matrix before the first fit."""
         return np.array(self.hessian) if self.fitted else np.empty((0, 0))
 
     def load(self, hessian):
-        """Take what was fitted, if anything was."""
+        """Restore a fitted Hessian, if there is one."""
         if hessian.shape == (self.n_coef, self.n_coef):
             self.hessian = hessian
             self._factorise()
 
     cdef int fit(self, const double *h) except -1 nogil:
-        """Take the weights h of the samples."""
+        """Fit M to the weights h of the samples."""
         cdef:
             Py_ssize_t d = self.n_coef, n = self.design.n_samples, i, k, l, lane
             double weight, share = <double> n / self.rows.shape[0], difference
@@ -135,7 +135,8 @@ cdef class Preconditioner:
         return 0
 
     cdef int _sum_up(self, Py_ssize_t lane, const double *h, const double *means, double *sums) noexcept nogil:
-        """sums = sum h_i (x_i - mu)(x_i - mu)' over one of `LANES` shares of the rows; non-zero without memory."""
+        """sums = sum h_i (x_i - mu)(x_i - mu)' over one of `LANES` shares of the rows; returns non-zero if memory runs
+        out."""
         cdef:
             Py_ssize_t d = self.n_coef, m = self.rows.shape[0], start, stop = m * (lane + 1) // LANES, q, k, i, count
             double *block = <double *> malloc(BLOCK * d * sizeof(double))

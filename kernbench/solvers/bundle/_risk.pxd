@@ -8,10 +8,10 @@ cdef class Risk:
     cdef readonly Py_ssize_t n
     cdef readonly double alpha, at_zero      # the risk where all scores are 0
     cdef readonly object positive, weights
-    cdef const unsigned char[::1] centred_by # the classes whose means the Hessian leaves out; None for none
+    cdef const unsigned char[::1] centred_by # the classes whose means are removed in the Hessian, or None
     # The risk at these scores, and its (sub)gradient with respect to them unless NULL; NaN if they are too large.
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil
-    # About the second derivative of the risk with respect to each score, at least 0.
+    # Approximate second derivatives of the risk with respect to each score, at least 0.
     cdef int density(self, const double *scores, double *h) except -1 nogil
 
 

@@ -1,8 +1,8 @@
-"""A convex risk of scores: all that the cutting planes have to know of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
+"""A convex risk of scores: what cutting planes need of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
 
-R is a mean over pairs (`ranking/_problem`) or over samples (`linear/_bundle`). Besides its value and a subgradient, the
-cutting planes ask for about its second derivative, for a smaller problem of some of the samples, and for what tells
-whether the cuts of one problem are cuts of another.
+R is a mean over pairs (`ranking/_problem`) or over samples (`linear/_bundle`). Besides its value and a subgradient,
+cutting planes need its approximate second derivatives, a smaller problem on some of the samples, and a test of whether
+the cuts of one problem are cuts of another.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -33,7 +33,7 @@ cdef class Risk:
         return 0
 
     def smoothed(self):
-        """Return the `SmoothedRisk` of this risk, None where there is none."""
+        """Return the `SmoothedRisk` of this risk, or None."""
         return None
 
     def same_risk(self, settings):
@@ -41,19 +41,20 @@ cdef class Risk:
         return np.array_equal(settings[1:], self.settings()[1:])
 
     def signature(self, scores):
-        """Return two sums over scores: data that give others to the same f are other data."""
+        """Return two sums over scores, by which data are recognised: if they differ for the same f, the data differ."""
         s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
         return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
 
     def same_data(self, signature, scores):
-        """Whether a solution with this signature belongs to the problem, where its f has these scores, not all 0."""
+        """Whether a solution with this signature belongs to this problem, in which its f has these scores, not all
+        0."""
         size = np.abs(scores).max() * self.n
         return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
 
 
 cdef class SmoothedRisk(Risk):
-    """Base of the smoothed risks: R_mu(s) = max_p <slopes(p), s> + offset(p) - mu/2 mean p^2 over what R is the maximum
-    of, so that its gradient is the slope of a cut of R."""
+    """Base of the smoothed risks: R_mu(s) = max_p <slopes(p), s> + offset(p) - mu/2 mean p^2, where R is the maximum at
+    mu = 0, so that its gradient is the slope of a cut of R."""
 
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
         pass
@@ -67,7 +68,7 @@ cdef int refuse_nan(double value) except -1 nogil:
 
 
 cdef int answer_signals() except -1 nogil:
-    """Let Ctrl-C through between two long computations."""
+    """Check for Ctrl-C between two long computations."""
     with gil:
         PyErr_CheckSignals()
     return 0

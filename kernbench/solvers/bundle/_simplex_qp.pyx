@@ -1,8 +1,8 @@
 """The small quadratic programme of a bundle of cuts, by an active set.
 
-Wolfe's way to the nearest point of a polytope: the maximiser over the affine hull of the active corners is a linear
-system; where it leaves the simplex a corner is dropped, otherwise the corner with the steepest ascent joins. Finite and
-exact, where coordinate steps would crawl along a flat face.
+Wolfe's algorithm for the nearest point of a polytope: the maximiser over the affine hull of the active vertices solves
+a linear system; where it leaves the simplex a vertex is dropped, otherwise the vertex of steepest ascent is added.
+Finite and exact, where coordinate steps would converge slowly along a flat face.
 """
 
 from libc.math cimport fabs
@@ -10,7 +10,7 @@ from scipy.linalg.cython_lapack cimport dposv
 
 import numpy as np
 
-cdef double RIDGE = 1e-13   # relative; lets dependent cuts compete: one of them leaves
+cdef double RIDGE = 1e-13   # relative; makes the system solvable for linearly dependent cuts
 
 
 cdef class SimplexQP:
@@ -80,7 +80,7 @@ cdef class SimplexQP:
                 for j in range(leaving, n_active - 1):
                     active[j] = active[j + 1]
                 n_active -= 1
-                if i == newest and step == 0.0:     # it cannot enter: what is left is rounding
+                if i == newest and step == 0.0:     # it cannot enter: the remaining ascent is rounding
                     _normalise(u, k)
                     return
             best, level, size = 0, 0.0, 0.0
@@ -104,7 +104,7 @@ cdef class SimplexQP:
 
     cdef bint _affine_maximiser(self, const double *Q, Py_ssize_t stride, const double *b,
                                 Py_ssize_t n_active) noexcept nogil:
-        """`target`: the maximiser over the affine hull of the active corners; the first is eliminated."""
+        """Set `target` to the maximiser over the affine hull of the active vertices; the first is eliminated."""
         cdef:
             const Py_ssize_t *active = &self.active[0]
             double *target = &self.target[0]

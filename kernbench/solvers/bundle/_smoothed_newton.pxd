@@ -11,7 +11,7 @@ cdef class SmoothedNewton:
     cdef Design design
     cdef double alpha, value, excess
     cdef bint progress
-    # the point, its scores, the gradient there; what conjugate gradients need
+    # the point, its scores and gradient; working memory of conjugate gradients
     cdef double[::1] coef, scores, gradient, residual, p, p_scores, product, curved
     cdef bint may_go_on(self, const double *element) noexcept nogil
     cdef double take(self, const double *coef, const double *scores, double risk, double *g) except? -1 nogil

@@ -1,8 +1,8 @@
 """Newton steps on a smoothed risk, by conjugate gradients: the directions of cutting planes on many features.
 
-Where there are too many features for a matrix of the second derivatives, the risk R is smoothed: R_mu is its lower
-envelope by parabolas, its kinks rounded over a width mu. Truncated Newton steps minimise alpha/2 |f|^2 + R_mu, and mu
-shrinks as soon as the point is nearer to that minimum than R_mu is to R:
+Where there are too many features for a Hessian matrix, the risk R is smoothed: R_mu takes the Moreau envelope of each
+hinge, whose kink is rounded over a width mu. Truncated Newton steps minimise alpha/2 |f|^2 + R_mu, and mu is reduced as
+soon as the point is nearer to that minimum than R_mu is to R:
 
     |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
 
@@ -18,13 +18,13 @@ from kernbench.solvers.design._design cimport dot
 import numpy as np
 
 cdef enum:
-    LARGEST_CG = 15                # Hessian products per step
+    LARGEST_CG = 40                # Hessian products per step; with 15, nearly separable pairs stall at small alpha
 cdef double WIDEST = 2.0           # the first mu, in units of the margin: at f = 0 half the slope of the hinge
 cdef double SHRINK = 0.3
-cdef double NARROWEST = 1e-10      # mu below which the gradient, a difference over mu, loses too many digits
+cdef double NARROWEST = 1e-10      # mu below which the gradient, a difference divided by mu, loses too many digits
 cdef double BALANCE = 0.5
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
-cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu shrinks
+cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu is reduced
 
 
 cdef class SmoothedNewton:
@@ -56,7 +56,7 @@ cdef class SmoothedNewton:
         return {"iterate": np.array(self.coef), "smoothing": np.array([self.risk.mu, self.value, self.progress])}
 
     def load(self, state, Risk risk):
-        """Go on from the state of a solution for the same problem, of which `risk` is the risk itself."""
+        """Continue from the state of a solution of the same problem; `risk` is the risk before smoothing."""
         cdef double[::1] g = np.empty(self.design.n_samples)
         cdef double[::1] coef = state["iterate"]
         mu, value, progress = state["smoothing"]
@@ -66,7 +66,7 @@ cdef class SmoothedNewton:
         self.value, self.progress = value, bool(progress)
 
     cdef double take(self, const double *coef, const double *scores, double risk, double *g) except? -1 nogil:
-        """Move to a point where the risk is known; g becomes the slopes of a cut there. Return its offset."""
+        """Move to a point where the risk is known; set g to the slopes of a cut there and return its offset."""
         cdef:
             Py_ssize_t k, d = self.coef.shape[0], n = self.scores.shape[0]
             double smoothed = self.risk.risk(scores, g), value
@@ -81,7 +81,7 @@ cdef class SmoothedNewton:
         return self.risk.offset
 
     cdef bint may_go_on(self, const double *element) noexcept nogil:
-        """Take the gradient of the smoothed risk; shrink mu where it is time. False once mu is too small."""
+        """Compute the gradient of the smoothed risk, reducing mu when due. Return False once mu is too small."""
         cdef Py_ssize_t k, d = self.coef.shape[0]
         for k in range(d):
             self.gradient[k] = self.alpha * self.coef[k] + element[k]
@@ -93,7 +93,7 @@ cdef class SmoothedNewton:
         return self.risk.mu >= NARROWEST
 
     cdef int next_point(self, double *step, double *moved, double *next_coef, double *next_scores) except -1 nogil:
-        """The end of a line search along the Newton direction; the same point again where mu has just shrunk."""
+        """Return the end of a line search along the Newton direction; the same point if mu has just been reduced."""
         cdef:
             Py_ssize_t k, d = self.coef.shape[0], n = self.scores.shape[0]
             double t = 0.0

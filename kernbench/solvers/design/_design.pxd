@@ -1,4 +1,4 @@
-# What the scores are made of, for compiled solvers.
+# Features or a kernel, from which scores are computed, for compiled solvers.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -30,8 +30,8 @@ cdef class FeatureDesign(Design):
 
 
 cdef class KernelDesign(Design):
-    cdef object rows                     # KernelRows, where the matrix is not kept
-    cdef FeatureDesign matrix            # the kernel matrix, where it is
+    cdef object rows                     # KernelRows, if the matrix is not kept
+    cdef FeatureDesign matrix            # the kernel matrix, if it is
 
 
 cdef double dot(const double *u, const double *v, Py_ssize_t n) noexcept nogil

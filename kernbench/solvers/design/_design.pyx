@@ -1,12 +1,12 @@
-"""What the scores are made of: features or a kernel, behind one interface.
+"""Scores from features or from a kernel, behind one interface.
 
 A design maps an element f of a Hilbert space H to its scores, f(x_1), …, f(x_n), and takes values g_i at the samples
 back to the element sum_i g_i k(x_i, .). An element is an array of coefficients: the d weights w where there are
 features (k the inner product), the n coefficients of the k(x_i, .) where there is a kernel. A solver written in these
 terms is a linear and a kernel method at once.
 
-Rows are shared out over the threads in chunks whose bounds depend on the shape only, and sums over chunks are taken in
-their order: the result does not depend on the number of threads. Storage may be float32, sums are float64.
+Rows are distributed over the threads in chunks whose bounds depend on the shape only, and the sums of chunks are added
+in order: the result does not depend on the number of threads. Storage may be float32, sums are float64.
 """
 
 from cython.parallel cimport prange
@@ -21,9 +21,9 @@ import numpy as np
 from scipy import sparse
 
 cdef enum:
-    CHUNK_ROWS = 2048          # rows of a chunk, at least
-    SUMS = 1 << 20             # numbers in the partial sums of all chunks, at most (but for four chunks)
-    THREADED = 1 << 18         # numbers of X that two threads are worth
+    CHUNK_ROWS = 2048          # smallest number of rows of a chunk
+    SUMS = 1 << 20             # largest size of the partial sums of all chunks (four chunks are always allowed)
+    THREADED = 1 << 18         # entries of X from which a second thread pays off
 
 
 def as_design(X):
@@ -32,8 +32,8 @@ def as_design(X):
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features), or KernelRows
-        Arrays of float32 or float64 in C order and CSR matrices are not copied. Of kernel rows the whole matrix is kept
-        if it fits their cache; otherwise it is multiplied tile by tile. A design is returned as it is.
+        Arrays of float32 or float64 in C order and CSR matrices are not copied. The whole matrix of kernel rows is kept
+        if it fits into their cache; otherwise products are computed tile by tile. A design is returned as it is.
 
     Returns
     -------
@@ -216,8 +216,8 @@ cdef class KernelDesign(Design):
     Parameters
     ----------
     rows : KernelRows, or ndarray of shape (n_samples, n_samples)
-        Of rows whose cache has room for all of them the whole matrix is computed once and kept; otherwise each product
-        is computed tile by tile.
+        If their cache has room for all of them, the whole matrix is computed once and kept; otherwise each product is
+        computed tile by tile.
 
     Attributes
     ----------

@@ -1,16 +1,16 @@
 """Stochastic dual coordinate ascent with kernel rows, a batch of visits at a time.
 
-The examples of a batch are drawn ahead. Those whose dual variable would move now get their kernel rows together; the
-part of them that belongs to the batch is copied side by side, and the batch is walked in this small matrix:
+The examples of a batch are drawn in advance. The kernel rows of those whose dual variable would move are fetched
+together; their values within the batch are copied into a small matrix, on which the batch is processed:
 
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
-  of the batch at once; an example that now has to move, and was not expected to, ends the batch early. So the path is
-  that of one visit at a time. (Rows foreseen and then not needed are counted: they were computed.)
+  of the batch at once; an example that has to move although its row was not fetched ends the batch early. So the
+  iterates are those of one visit at a time. (Rows fetched but not needed are counted: they were computed.)
 * with an intercept the dual has the constraint sum_i w_i y_i a_i = 0, and pairs move: see ``reference/kernel/sdca.py``
   for the method, why it ends at the optimum that SMO finds, and why its gap is certified at no cost.
 
-Then the rows that moved are added to the responses of all, in double precision, four rows to a pass, in stretches that
-stay in the first-level cache and do not depend on the number of threads.
+Then the rows of the variables that moved are added to all responses, in double precision, four rows to a pass, in
+segments that fit into the first-level cache and do not depend on the number of threads.
 """
 
 from cython.parallel cimport prange
@@ -43,8 +43,8 @@ cdef enum:
     BATCH = 256         # visits drawn together; pairs are found among them
     STRETCH = 2048      # responses that a thread updates at a time
 
-cdef double NO_CHANGE = 1e-13       # dual variables nearer than this are the same, and nearer to a bound are on it
-cdef double NO_VIOLATION = 1e-12    # batches that violate the conditions of optimality by less are left alone
+cdef double NO_CHANGE = 1e-13       # dual variables nearer than this are equal, and so are a variable and a bound
+cdef double NO_VIOLATION = 1e-12    # batches that violate the optimality conditions by less are skipped
 cdef double INSIDE = 1e-3           # partners are judged by the curvature of psi this far inside its domain, not at its ends
 
 ORDERS = ("permutation", "uniform")
@@ -65,7 +65,7 @@ cdef class SDCA:
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        Go on from an SDCA solution exactly, or from other coefficients as a warm start.
+        Continue an SDCA solution exactly, or use other coefficients as a warm start.
     order : {"permutation", "uniform"}, default="permutation"
         Whether an epoch visits every example once, in random order, or as many drawn with replacement.
     shrinking : bool, default=True
@@ -153,7 +153,7 @@ cdef class SDCA:
         self.visits, self.position = open_ones[drawn], 0
 
     def _shrinkable(self):
-        """Which examples are at a bound and pushed against it, by more than any other pulls."""
+        """Mark the examples at a bound whose gradient pushes them against it by more than any other pulls."""
         y, a = self.problem.y, np.asarray(self.dual)
         e = y * self.loss.dual_slope(a) - np.asarray(self.responses)
         highest, lowest = a >= self.upper, a <= 0.0
@@ -167,7 +167,8 @@ cdef class SDCA:
     # --- single coordinates --------------------------------------------------------------------------------------------
 
     cdef Py_ssize_t _single_steps(self, const Py_ssize_t[::1] batch) except -1:
-        """Move the coordinates of `batch` up to the first that has no row; return how many were visited."""
+        """Move the coordinates of `batch` up to the first that needs a row that was not fetched; return how many were
+        visited."""
         cdef:
             Py_ssize_t length = batch.shape[0], k, l, i, seat, m = 0
             double *f = &self.room[0, 0]
@@ -207,7 +208,7 @@ cdef class SDCA:
     # --- pairs ---------------------------------------------------------------------------------------------------------
 
     cdef int _pair_steps(self, const Py_ssize_t[::1] batch) except -1:
-        """Let each of the batch exchange mass with its best partner, one after the other."""
+        """Exchange mass between each example of the batch, in turn, and its best partner."""
         cdef:
             Py_ssize_t m, i, j, k
             double *f = &self.room[0, 0]
@@ -292,7 +293,7 @@ cdef class SDCA:
 
     cdef inline void _describe(self, Py_ssize_t k, double a, double *slopes, double *own, double *grow,
                                double *shrink) noexcept nogil:
-        """What the search for partners must know of candidate k when its dual variable is `a`."""
+        """Update the data of candidate k that the search for partners uses, for the dual variable `a`."""
         cdef DualEnd end = self._end(k, a)
         slopes[k] = end.y * dual_slope(self.code, a)
         own[k] = dual_curvature(self.code, min(max(a, INSIDE), 1.0 - INSIDE)) / end.w
@@ -334,7 +335,7 @@ cdef class SDCA:
             bint single = self.rows.single
             double *f = &self.responses[0]
             void **pointers = NULL
-        for q in range(m):  # a row is a pass over memory: leave out those that did not move
+        for q in range(m):  # each row is a pass over memory: skip those that did not move
             if steps[q] != 0.0:
                 self.members[n_moved], steps[n_moved] = self.members[q], steps[q]
                 n_moved += 1
@@ -366,7 +367,7 @@ cdef class SDCA:
         return self.converged
 
     def solution(self):
-        """The coefficients as of now, with the best intercept for them."""
+        """The current coefficients, with the best intercept for them."""
         state = {"dual": np.array(self.dual), "responses": np.array(self.responses),
                  "visits": np.array(self.visits, dtype=np.float64), "position": np.array([float(self.position)])}
         return Solution(self._coef(), self.problem.best_intercept(np.asarray(self.responses)), self.n_iter, state)
@@ -391,7 +392,7 @@ cdef class SDCA:
             self.visits, self.position = state["visits"].astype(np.intp), int(state["position"].item())
             self.responses = state["responses"]
             return
-        coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # another alpha, other weights
+        coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # alpha or the weights may differ
         coef = balanced(coef) if problem.fit_intercept else coef
         a = np.divide(problem.y * coef, problem.weights * self.scale, out=np.zeros(problem.n), where=problem.weights > 0)
         self.dual = np.clip(a, 0.0, self.upper)

@@ -12,7 +12,7 @@ class ClosedForm:
     """f = 1/(alpha n) sum_i w_i y_i k(x_i, .), the minimiser if no margin y_i f(x_i) exceeds 1.
 
     One iteration is the product of the kernel matrix with w y, tile by tile; the matrix is never stored.
-    Where the condition fails the solution is what it is, its gap says how far from the optimum, and
+    Where the condition fails the same function is returned, with a gap that bounds its distance to the optimum, and
     `converged` stays False unless that gap is within the tolerance.
 
     Parameters
@@ -21,20 +21,20 @@ class ClosedForm:
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float
-        Regularisation, > 0; `problems.parzen` tells which is strong enough.
+        Regularisation, > 0; `problems.parzen` says how strong it must be.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=False
-        True only for classes of equal total weight: for others no alpha makes this the minimiser.
+        True only if both classes have the same total weight: otherwise no alpha makes this the minimiser.
     loss : {"hinge"}, default="hinge"
     random_state : ignored
         There is no randomness.
     initial : Solution, optional
-        Nothing but its ``n_iter`` is used.
+        Only its ``n_iter`` is used.
 
     Attributes
     ----------
     smallest_alpha : float
-        Where the condition begins to hold; known after the iteration.
+        Smallest alpha at which the condition holds; known after the iteration.
 
     Raises
     ------
@@ -78,7 +78,7 @@ class ClosedForm:
         return self.n_kernel_evaluations
 
     def advance(self, n_iter):
-        """Do the one iteration there is; return 1, and 0 when it is done."""
+        """Do the only iteration; return 1, or 0 if it was done before."""
         if self.smallest_alpha is not None or n_iter < 1:
             return 0
         problem = self.problem

@@ -34,7 +34,7 @@ cdef class PointwiseRisk(Risk):
     def _hold(self, design, alpha, loss, y, weights, shares):
         self.design, self.n, self.alpha, self.loss = design, len(y), alpha, loss
         self.y, self.weights, self.shares, self.positive = y, weights, shares, y > 0
-        self.centred_by = None     # the Hessian of a mean over samples has no means in it
+        self.centred_by = None     # the Hessian of a mean over samples involves no class means
         self.at_zero = margin_value(self.loss, 0.0) * np.sum(shares)
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
@@ -48,8 +48,8 @@ cdef class PointwiseRisk(Risk):
         return total
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
-        """w_i l''(m_i) / n. The hinge's is that of a hinge smoothed over a band around the margin; where scores have no
-        spread, at f = 0, the squared loss stands in."""
+        """w_i l''(m_i) / n. For the hinge, that of a hinge smoothed over a band around the margin; if all scores are
+        equal, at f = 0, that of the squared loss."""
         cdef Py_ssize_t i
         cdef double mean = 0.0, width = 0.0, margin, slope, curvature
         for i in range(self.n):
@@ -70,15 +70,15 @@ cdef class PointwiseRisk(Risk):
         return 0
 
     def settings(self):
-        """Return alpha, and what the risk depends on besides the data: the loss."""
+        """Return alpha and the loss, on which the risk depends besides the data."""
         return np.array([self.alpha, self.loss], dtype=np.float64)
 
     def sample(self, rng, size):
-        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        """Return the indices of about `size` samples for a smaller problem."""
         return np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
 
     def take(self, indices, Design design=None):
-        """Return the problem of a subset of the samples, which stand for all of their class."""
+        """Return the problem on a subset of the samples, weighted to represent their classes."""
         cdef PointwiseRisk part = PointwiseRisk.__new__(PointwiseRisk)
         shares, positive = np.asarray(self.shares), self.positive
         taken, of_taken = shares[indices], positive[indices]
@@ -105,12 +105,12 @@ cdef class Bundle(CuttingPlanes):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
-        Cuts kept at the most, at least 3; beyond, the two of least weight become one.
+        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged.
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not depend on
-        alpha); any other coefficients are where to start.
+        Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
+        alpha. Other coefficients are a starting point.
 
     Attributes
     ----------

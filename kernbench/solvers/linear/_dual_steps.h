@@ -1,7 +1,7 @@
-/* The walk of dual coordinate ascent over the rows of an epoch: reference/linear/sdca.py in C.
+/* The loop of dual coordinate ascent over the rows of an epoch: reference/linear/sdca.py in C.
  *
- * Its price is the row: rows come in random order, so each would be waited for. The order is known, so the row that comes
- * a few steps later is asked for now. What belongs to a row lies together, in one half of a cache line.
+ * Its cost is the access to rows: they come in random order, and each would be a cache miss. The order is known, so
+ * rows are prefetched a few steps ahead. The data of a row are contiguous, in one half of a cache line.
  *
  * _dual_steps_body.h is included twice: KB_T is the type of the stored data, KB_NAME(f) names the function for it.
  * w and all sums are double.
@@ -17,12 +17,12 @@
 typedef struct {
     double a;         /* the dual variable */
     double curvature; /* w_i |x_i|^2 / (alpha n) */
-    double push;      /* w_i y_i / (alpha n): a step of a moves w by so many x_i */
+    double push;      /* w_i y_i / (alpha n): a step of a moves w by this multiple of x_i */
     int64_t start;    /* of the row among the stored values; the next one's start is its end */
 } kb_sample;
 
 typedef struct {
-    ptrdiff_t active, position;        /* rows of this epoch, and how many are behind us */
+    ptrdiff_t active, position;        /* rows of this epoch, and how many are done */
     double upper, lower;               /* the largest and smallest projected gradient of the last epoch */
     double largest, smallest;          /* of this one */
     double residual;                   /* sum of |push_i| (l(m_i) - psi(a_i) + a_i m_i) */
@@ -39,7 +39,7 @@ enum { KB_AHEAD = 8, KB_FAR_AHEAD = 16 }; /* rows; samples */
 #define KB_PREFETCH(address) ((void)0)
 #endif
 
-/* Ask for the first lines of a row; the processor itself sees where a longer one leads. */
+/* Prefetch the first cache lines of a row; the hardware prefetcher follows longer ones. */
 KB_INLINE void kb_prefetch(const char *from, const char *to)
 {
     const char *most = from + 8 * 64;
@@ -47,7 +47,7 @@ KB_INLINE void kb_prefetch(const char *from, const char *to)
         KB_PREFETCH(from);
 }
 
-/* One decision: given the margin of sample i, returns how far a moves. *shrunk tells that the sample is left out. */
+/* Given the margin of sample i, returns the step of a. *shrunk tells whether the sample is left out. */
 KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinking, kb_epoch *e, int *shrunk)
 {
     const double a = s->a, room = 1.0 - margin, positive = room > 0.0 ? room : 0.0;
@@ -64,7 +64,7 @@ KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinki
     e->residual += fabs(s->push) * residual;
     if (loss == KB_LOG_LOSS) {
         next = kb_dual_coordinate(loss, a, margin, s->curvature);
-        projected = next - a; /* it is never at a bound: the step itself tells how far it is */
+        projected = next - a; /* never at a bound: the step itself measures the distance */
     } else if (a <= 0.0) {
         if (shrinking && slope > e->upper) {
             *shrunk = 1;

@@ -1,4 +1,4 @@
-/* One precision of the walk; see _dual_steps.h. Included twice, so no guard. */
+/* One precision of the loop; see _dual_steps.h. Included twice, so no guard. */
 
 /* |x_i|^2 of rows given by their starts; a dense matrix has starts as well. */
 KB_UNUSED static void KB_NAME(squared_norms)(const KB_T *KB_RESTRICT values, const int64_t *KB_RESTRICT starts, ptrdiff_t n,
@@ -49,7 +49,7 @@ KB_INLINE double KB_NAME(sparse_dot)(const KB_T *KB_RESTRICT x, const int32_t *K
     return (s0 + s1) + (s2 + s3);
 }
 
-/* Up to `count` rows of the epoch; returns how many. columns is NULL for dense rows. */
+/* Processes up to `count` rows of the epoch; returns how many. columns is NULL for dense rows. */
 KB_INLINE ptrdiff_t KB_NAME(walk)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns, ptrdiff_t d,
                                   kb_sample *KB_RESTRICT samples, int64_t *KB_RESTRICT order, double *KB_RESTRICT w,
                                   kb_epoch *epoch, ptrdiff_t count, const int loss, const int shrinking)

@@ -1,7 +1,7 @@
-"""Pegasos on explicit features, with w_t = g_t / (lambda t): a step costs what its row costs.
+"""Pegasos on explicit features, with w_t = g_t / (lambda t): the cost of a step is that of its row.
 
-No vector is ever shrunk: the scale of g is a number, and the average of the iterates is kept as two numbers for each
-example, what it has added to g and how late.
+No vector is ever scaled: the scale of g is a number, and the average of the iterates is kept as two numbers for each
+example, its contributions to g and the same weighted by time.
 """
 
 from libc.math cimport sqrt
@@ -10,8 +10,6 @@ from kernbench.losses._margin cimport KB_HINGE, margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign, dot
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
-from numbers import Integral
-
 import numpy as np
 
 from kernbench.problems.feature_bounds import certificate, squared_norms
@@ -19,6 +17,7 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     DRAWS = 4096           # examples drawn at a time
@@ -42,18 +41,18 @@ cdef class Pegasos:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
         The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
-        throw w farther away than it was.
+        move w away from the optimum.
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run one uniform number per example.
+        Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` goes on exactly;
-        any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data, whichever is
-        more.
+        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
+        exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data,
+        whichever is more.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
-        Project on a ball that holds the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2 l(0)/lambda for
-        the others.
+        Project onto a ball that contains the optimum after each step: ||w||^2 <= 1/lambda for the hinge, 2 l(0)/lambda
+        for the others.
     average : bool, default=True
         `solution` is the average of the iterates, each with weight t + t0; False gives the last one.
 
@@ -86,8 +85,7 @@ cdef class Pegasos:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, batch_size=1,
                  project=False, average=True):
-        if not isinstance(batch_size, Integral) or batch_size < 1:
-            raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+        check_number("batch_size", batch_size, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
         self.batch_size, self.project, self.average = batch_size, project, average
@@ -188,7 +186,7 @@ cdef class Pegasos:
         return self.scale / (self.lam * max(self.n_iter + self.delay, 1.0))
 
     def _certificate(self):
-        # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible but for its domain.
+        # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible once clipped to its domain.
         problem = self.problem
         known = problem.alpha * problem.n * problem.y * self._signed() / np.where(problem.weights > 0, problem.weights, 1.0)
         return certificate(problem, self._coef(), known)
@@ -230,7 +228,7 @@ cdef class Pegasos:
             self.stream = UniformStream(self.stream.seed, 0, position=int(position))
         else:
             self.n_iter = initial.n_iter
-            self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would forget it
+            self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would discard it
             weight = self.n_iter + self.delay
             start = self.lam * weight * np.array(initial.coef, dtype=np.float64)
             self.start, self.g, self.squared_norm = start, start.copy(), start @ start

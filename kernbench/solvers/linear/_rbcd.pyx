@@ -2,14 +2,12 @@
 
     w_I -= (1/L_I) ((1/n) X_I' (w l'(m) y) + alpha w_I),        L_I = l'' lmax(X_I' diag(w) X_I) / n + alpha.
 
-The scores X w and the slopes w l'(m) y / n are kept up to date; where X is sparse, a step looks at the examples that have
-a feature of the block and at no others. Columns are read from a transposed copy of X: its memory is doubled.
+The scores X w and the slopes w l'(m) y / n are kept up to date; with sparse X, a step visits only the examples that
+have a feature of the block. Columns are read from a transposed copy of X, which doubles its memory.
 """
 
 from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign
-
-from numbers import Integral
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     WIDTH = 8              # features of a block, by default
@@ -39,19 +38,20 @@ cdef class RBCD:
     weights : array-like of shape (n,), optional
         Ones by default.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        The hinge has no gradient to follow: the squared hinge is its smooth substitute.
+        The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run one uniform number per step.
+        Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly; any other ``coef`` is a warm start.
+        Where to start. A run of this class with the same settings is continued exactly; any other ``coef`` is a warm
+        start.
     n_blocks : int, optional
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most. By default
-        eight features make a block.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features. By default
+        blocks of eight features.
 
     Attributes
     ----------
     n_inner_products : int
-        A step costs 2 n times the share of its block in the features.
+        A step counts as 2 n times the share of its block in the features.
 
     References
     ----------
@@ -79,8 +79,8 @@ cdef class RBCD:
                  n_blocks=None):
         if loss == "hinge":
             raise ValueError("rbcd needs a smooth loss; the substitute of the hinge is loss='squared_hinge'")
-        if n_blocks is not None and (not isinstance(n_blocks, Integral) or n_blocks < 1):
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        if n_blocks is not None:
+            check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.loss = problem, design, problem.loss.code
         self.y, self.weights, self.alpha, self.share = problem.y, problem.weights, problem.alpha, 1.0 / problem.n

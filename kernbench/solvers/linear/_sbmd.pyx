@@ -1,8 +1,8 @@
-"""Stochastic block mirror descent: an example gives the slope, a block of weights takes the step.
+"""Stochastic block mirror descent: steps of a random block of weights along the gradient at a random example.
 
     w_I -= g_t (l'(m_i) y_i x_iI + lambda w_I),        g_t = min(g_0, 2 b / (lambda (t + 1))),
 
-with b blocks. The average of the iterates is brought up to date block by block, when a block changes.
+with b blocks. The average of the iterates is updated block by block, when a block changes.
 """
 
 from libc.stdint cimport int32_t
@@ -10,8 +10,6 @@ from libc.stdint cimport int32_t
 from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_dot
-
-from numbers import Integral
 
 import numpy as np
 
@@ -21,9 +19,10 @@ from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
-    DRAWS = 4096           # steps whose draws are made at a time
+    DRAWS = 4096           # steps drawn at a time
 
 
 cdef class SBMD:
@@ -42,21 +41,21 @@ cdef class SBMD:
         Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run two uniform numbers per step.
+        Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` goes on exactly; any other
+        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any other
         ``coef`` is a warm start, as if reached by ``n_iter`` steps.
     n_blocks : int, default=8
-        Blocks of neighbouring features, of nearly equal size; as many as there are features at the most.
+        Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
-        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in the place of the hinge's l''.
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l''.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
 
     Attributes
     ----------
     n_inner_products : int
-        A step is one, and the share of its block in another.
+        A step counts as one, plus the share of its block in another.
 
     References
     ----------
@@ -83,8 +82,7 @@ cdef class SBMD:
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
                  largest_step=None, average=True):
-        if not isinstance(n_blocks, Integral) or n_blocks < 1:
-            raise ValueError(f"n_blocks must be an integer of at least 1, got {n_blocks!r}")
+        check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
         self.average, self.n_blocks = average, min(n_blocks, design.n_coef)

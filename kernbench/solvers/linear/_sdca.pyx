@@ -1,4 +1,4 @@
-"""Dual coordinate ascent on explicit features; the text is in the reference, the loop over rows in _dual_steps.h."""
+"""Dual coordinate ascent on explicit features; explained in the reference; the loop over rows is in _dual_steps.h."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
@@ -11,6 +11,7 @@ from kernbench._names import unknown_name
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.problems.draws import as_generator, draw_indices
 
 cdef extern from "_dual_steps.h" nogil:
@@ -37,7 +38,7 @@ cdef extern from "_dual_steps.h" nogil:
     double dual_sum "kb_dual_sum"(const Sample *samples, Py_ssize_t n, int loss)
 
 ORDERS = ("permutation", "uniform")
-cdef double MOST_DOUBT = 10.0  # of how many times an estimate of the gap may be too small
+cdef double MOST_DOUBT = 10.0  # largest correction factor of an estimate of the gap
 
 
 cdef class SDCA:
@@ -52,18 +53,19 @@ cdef class SDCA:
     weights : array-like of shape (n,), optional
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
-        Converged when the duality gap is at most `tol` times the objective. Below 1e-12 it is the projected gradients
-        (steps, for the logistic loss) that must be within 1e-12, on all rows, and the gap within that of the objective.
+        Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
+        gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the
+        objective.
     shrinking : bool, default=True
         Leave out variables that stay at a bound; not for ``order="uniform"`` and not for the logistic loss.
     order : {"permutation", "uniform"}, default="permutation"
         How the rows of an epoch are drawn: a random permutation, or with replacement.
     min_iter : int, default=0
-        Rows to look at before a gap of `tol` ends the run; until then only a solution up to rounding does.
+        Rows to visit before a gap of `tol` ends the run; until then only convergence up to rounding does.
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
-        Go on from dual variables of this class, exactly if `alpha` and `loss` are the same; or from any weights.
+        Continue from dual variables of this class, exactly if `alpha` and `loss` are the same; or from any weights.
 
     References
     ----------
@@ -98,7 +100,8 @@ cdef class SDCA:
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self.tol, self.min_iter = require_number("tol", tol), min_iter
+        self.tol = require_number("tol", tol)
+        self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
         self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
         self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
         self.rng = as_generator(random_state)
@@ -115,7 +118,7 @@ cdef class SDCA:
             self._start_from(initial)
 
     def _lay_out(self):
-        """Put what belongs to a row together; the norms are the first n inner products."""
+        """Set the data of each row; the norms are the first n inner products."""
         cdef Py_ssize_t n = self.problem.n
         cdef double[::1] norms = np.empty(n)
         cdef int64_t[::1] starts
@@ -142,10 +145,10 @@ cdef class SDCA:
     # --- the iteration -----------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Look at `n_iter` more rows; return at how many, fewer once converged."""
+        """Visit `n_iter` more rows; return how many were visited, fewer once converged."""
         cdef Py_ssize_t done = 0, walked, wanted = n_iter
         while done < wanted and not self.converged:
-            if self.epoch.position < 0:  # not begun; at 0 rows may have been looked at and shrunk
+            if self.epoch.position < 0:  # not begun; at 0 rows may have been visited and shrunk
                 self._begin_epoch()
             with nogil:
                 walked = self._walk(wanted - done)
@@ -181,20 +184,21 @@ cdef class SDCA:
                                  &self.order[0], &self.coef[0], &self.epoch, count, self.loss, self.shrinking)
 
     cdef _end_epoch(self):
-        """Make the pass over the data if the gap may have closed; set what the next epoch shrinks by."""
+        """Make the pass over the data if the gap may have closed; set the thresholds of shrinking for the next
+        epoch."""
         cdef double estimate = self.alpha * self.epoch.residual
         cdef double tol = self.tol if self.n_iter >= self.min_iter else 0.0
         cdef bint whole = self.epoch.active == self.n_used, still
         self.epoch.position = -1
         still = self.epoch.largest <= STILL and self.epoch.smallest >= -STILL
-        if self.n_iter >= self.bound_due:  # the bound only grows; it need not be fresh after a short epoch
+        if self.n_iter >= self.bound_due:  # the bound only grows; it need not be recomputed after a short epoch
             self.bound, self.bound_due = self.dual_objective(), self.n_iter + self.n_used // 4
         if still or estimate * self.doubt <= tol * self.bound:
-            if still and whole:  # no step was taken, and none will be: what is left of the gap is rounding
+            if still and whole:  # no step was taken, and none will be: the remaining gap is rounding
                 tol = max(tol if self.uniform else self.tol, STILL)
             if self.check(tol):
                 return
-            # The error of this estimate corrects the next one, unless that is of other rows.
+            # The error of this estimate corrects the next one, unless that covers other rows.
             self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
             self._restart()
             return
@@ -202,7 +206,7 @@ cdef class SDCA:
         self.epoch.lower = self.epoch.smallest if self.epoch.smallest < -STILL else -INFINITY
 
     cdef void _restart(self):
-        """Look at all rows in the next epoch."""
+        """Visit all rows in the next epoch."""
         self.epoch.active, self.epoch.upper, self.epoch.lower = self.n_used, INFINITY, -INFINITY
 
     # --- what it found -----------------------------------------------------------------------------------------------
@@ -237,7 +241,7 @@ cdef class SDCA:
         return self.converged
 
     def solution(self):
-        """The weights w, and in the state the dual variables and where the epoch is."""
+        """The weights w; the state holds the dual variables and the position in the epoch."""
         cdef Epoch *e = &self.epoch
         epoch = [e.active, e.position, e.upper, e.lower, self.doubt, e.largest, e.smallest,
                  self.problem.alpha * self.problem.n * e.residual, self.bound, self.bound_due]

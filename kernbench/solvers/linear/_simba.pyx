@@ -1,16 +1,14 @@
 """SIMBA: the slack-constrained linear SVM as a game, in O(n + d) per step.
 
-The steps of the sizes sqrt(log n / T) and 1/sqrt(2 T) depend on the number T of steps: a game is played for T steps, the
-next for 2 T. Columns are read from a transposed copy of X: its memory is doubled. The slack goes to those with the
-largest q, of twice their weight in all: they are found by selection, not by sorting.
+The step sizes sqrt(log n / T) and 1/sqrt(2 T) depend on the number T of steps: a game is played for T steps, the next
+for 2 T. Columns are read from a transposed copy of X, which doubles its memory. The slack goes to the examples with the
+largest q, which are found by selection, not by sorting.
 """
 
 from libc.math cimport log, sqrt
 
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_add
-
-from numbers import Integral
 
 import numpy as np
 
@@ -21,12 +19,13 @@ from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, seed_of
+from kernbench.validation.numbers import check_number
 
 cdef enum:
     FIRST_GAME = 4096
     DRAWS = 4096
 cdef double MOST_SLACK = 2.0   # enough, as heights lie in [-1, 1]
-cdef double SMALLEST = 1e-150  # of the largest q_i: what is lost to underflow could never come back
+cdef double SMALLEST = 1e-150  # relative to the largest q_i: entries that underflow could never recover
 FIRST_HORIZON = FIRST_GAME
 
 
@@ -35,8 +34,8 @@ cdef class SIMBA:
 
     With `nu` it solves the slack-constrained problem: ||w|| <= 1, slack nu per unit of weight, the smallest margin as
     large as possible. With `alpha` it solves alpha/2 ||w||^2 + (1/n) sum_i w_i hinge(y_i <w, x_i>): its minimiser u
-    solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the best multiple of the
-    average is computed exactly, and the budget is set to the slack that it takes.
+    solves the other problem at nu = L(u)/||u||, L its mean loss. So from time to time the best multiple of the average
+    is computed exactly, and the budget is set to its slack.
 
     Parameters
     ----------
@@ -51,10 +50,10 @@ cdef class SIMBA:
         Ones by default.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Draws the seed of the run, and the run two uniform numbers per step.
+        Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings goes on exactly. Other coefficients give the first
-        budget, and are the solution until the first game is over: a game itself begins at w = 0.
+        Where to start. A run of this class with the same settings is continued exactly. Other coefficients give the
+        first budget, and are the solution until the first game is over: a game itself begins at w = 0.
     horizon : int, default=4096
         Steps of the first game.
 
@@ -90,8 +89,7 @@ cdef class SIMBA:
                  horizon=FIRST_HORIZON):
         if (alpha is None) == (nu is None):
             raise ValueError("SIMBA needs exactly one of alpha (regularisation) and nu (slack budget)")
-        if not isinstance(horizon, Integral) or horizon < 1:
-            raise ValueError(f"horizon must be an integer of at least 1, got {horizon!r}")
+        check_number("horizon", horizon, at_least=1, whole=True)
         self.tuned = alpha is not None
         problem = LinearProblem(design, y, alpha=alpha if self.tuned else 1.0, weights=weights, loss=loss,
                                 offered=self.losses)
@@ -169,7 +167,7 @@ cdef class SIMBA:
         self.counts[i] += 1.0
         self.lags[i] += self.passed
         self.passed += size / norm
-        # p answers, to heights seen through one feature
+        # update p by the heights along one feature
         j = _draw(&self.column[0], d, for_feature) if self.squared_norm > 0.0 else -1
         self._give_slack(self.volume / self.radius)
         for i in range(n):
@@ -203,7 +201,7 @@ cdef class SIMBA:
             q[i] = SMALLEST if seen < SMALLEST and weights[i] > 0.0 else seen
 
     cdef void _give_slack(self, double budget) noexcept nogil:
-        """v = the slack in [0, 2]^n of the most use to p within the budget: the largest q_i first, then the first i."""
+        """v = the slack in [0, 2]^n within the budget that is best for p: to the largest q_i first, ties by index."""
         cdef:
             Py_ssize_t i, n = self.q.shape[0]
             double above = 0.0, edge, room
@@ -220,9 +218,9 @@ cdef class SIMBA:
                 room -= MOST_SLACK * self.weights[i]
 
     cdef double _edge(self, double mass) noexcept nogil:
-        """The q of the example with which the largest q_i together first weigh at least `mass`; -1 if none does.
+        """The q_i at which the examples with the largest q_i together reach the weight `mass`; -1 if they do not.
 
-        It moves little in a step: only those within `reach` of the last one are searched, or all if it is not there.
+        It changes little in a step: only values within `reach` of the last one are searched, or all if it is not there.
         """
         cdef:
             Py_ssize_t i, count = 0, n = self.q.shape[0]
@@ -235,7 +233,7 @@ cdef class SIMBA:
             bint near
         if mass <= 0.0:
             return 2.0             # q_i <= 1: no example
-        # No branches: on which side an example is cannot be foreseen.
+        # Without branches, which could not be predicted.
         for i in range(n):
             near = (q[i] >= low) & (q[i] <= high)
             above += weights[i] * (q[i] > high)
@@ -264,7 +262,7 @@ cdef class SIMBA:
         return self._average() if self.step_in_game >= self.last_length else (np.asarray(self.last), np.asarray(self.last_dual))
 
     def _judged(self):
-        """The direction f, its multiples of the y_i x_i, its heights y_i f(x_i), and the multiple of f to report."""
+        """The direction f, its coefficients of the y_i x_i, its heights y_i f(x_i), and the multiple of f to report."""
         problem, (direction, dual) = self.problem, self._direction()
         heights = problem.y * self.design.scores(direction)
         if self.tuned:
@@ -340,7 +338,7 @@ cdef class SIMBA:
 
 
 cdef double _select(double *values, double *masses, Py_ssize_t n, double mass) noexcept nogil:
-    """The value with which the largest values together first weigh at least `mass`; -1 if none does."""
+    """The value at which the largest values together reach the weight `mass`; -1 if they do not."""
     cdef:
         Py_ssize_t low, equal, high
         double pivot, of_larger, of_equal, a, b, c
@@ -374,7 +372,7 @@ cdef double _select(double *values, double *masses, Py_ssize_t n, double mass) n
 
 
 cdef Py_ssize_t _draw(const double *masses, Py_ssize_t n, double u) noexcept nogil:
-    """The entry that a uniform number stands for, in proportion to `masses`."""
+    """The entry selected by a uniform number, in proportion to `masses`."""
     cdef double total = 0.0, passed = 0.0
     cdef Py_ssize_t i
     for i in range(n):

@@ -133,9 +133,9 @@ def test_adult_like_rule_does_not_depend_on_the_seed():
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("checkerboard", {"noise": 0.5}, "noise must be a finite number at least 0 and below 0.5, got 0.5"),
-        ("checkerboard", {"cells": 1}, "cells must be a whole number at least 2"),
-        ("blobs", {"n_features": 2.5}, "n_features must be a whole number"),
+        ("checkerboard", {"noise": 0.5}, "noise must be a number of at least 0 and below 0.5, got 0.5"),
+        ("checkerboard", {"cells": 1}, "cells must be an integer of at least 2"),
+        ("blobs", {"n_features": 2.5}, "n_features must be a positive integer"),
         ("blobs", {"separation": float("nan")}, "separation must be a finite number"),
         ("sparse-text", {"positive": 0}, "positive must be"),
     ],

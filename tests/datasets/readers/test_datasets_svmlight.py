@@ -92,5 +92,5 @@ def test_a_long_token_is_shown_cut(write):
 
 @pytest.mark.parametrize("n_features", [0, -1, 2.0, "3"])
 def test_n_features_must_be_a_count(n_features, write):
-    with pytest.raises(ValueError, match="n_features must be a whole number at least 1"):
+    with pytest.raises(ValueError, match="n_features must be a positive integer"):
         read_svmlight(write("good.svm", GOOD), n_features=n_features)

@@ -141,12 +141,12 @@ def test_a_fraction_of_whole_numbers_asks_for_exact_sizes(fraction, n_test, forg
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"test_fraction": 0}, "test_fraction must be a finite number at least 0.001 and below 1"),
+        ({"test_fraction": 0}, "test_fraction must be a number of at least 0.001 and below 1"),
         ({"test_fraction": 20}, "test_fraction must be"),
         ({"test_fraction": 0.99}, "leaves fewer than 2 of 60 rows for training"),
-        ({"split_seed": 1.5}, "split_seed must be a whole number"),
+        ({"split_seed": 1.5}, "split_seed must be an integer"),
         ({"standardise": 1}, "standardise must be True or False"),
-        ({"n_rows": 5}, "n_rows must be a whole number at least 10 and below 61"),
+        ({"n_rows": 5}, "n_rows must be an integer of at least 10 and below 61"),
         ({"n_rows": 61}, "n_rows must be"),
     ],
 )

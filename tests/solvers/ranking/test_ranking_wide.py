@@ -58,11 +58,26 @@ def assert_same_optimum(solver, other, tol=1e-3):
 @pytest.mark.parametrize("form", ["csr", "float64"])
 def test_gap_bounds_suboptimality(form, alpha, options, rank):
     problem = wide(120, 2500, form=form, weighted=form == "csr" and "n_pairs" not in options)
-    if "n_pairs" in options and alpha < 1e-3:
-        pytest.skip("a few separable pairs: thousands of cuts")
     options = {**options, "alpha": alpha}
     solver = run(rank(BUNDLE, "compiled", problem, **options))
     assert_same_optimum(solver, on_few_features(problem, rank, **options))
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-4])
+@pytest.mark.parametrize("n, d", [(300, 1500), (100, 300), (300, 250)])
+def test_separable_rows_take_a_few_hundred_iterations(n, d, alpha, rank):
+    """Labels at random of fewer rows than twice the columns; the density of the pairs at the kink tells nothing."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.normal(size=n) > 0, 1, -1)
+    problem = SimpleNamespace(X=rng.normal(size=(n, d)), y=y, weights=None, n=n, form="float64")
+    solver = run(rank(BUNDLE, "compiled", problem, alpha=alpha), 600)
+    assert solver.converged and solver.gap() <= 1e-3 * solver.objective()
+
+
+def test_few_separable_pairs_take_no_thousands_of_products(rank):
+    for alpha in (1e-3, 1e-4):
+        solver = run(rank(BUNDLE, "compiled", wide(120, 2500), n_pairs=400, alpha=alpha))
+        assert solver.converged and solver.n_passes < 4000
 
 
 def test_small_tolerances_are_reached(rank):

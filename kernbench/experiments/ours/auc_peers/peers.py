@@ -15,7 +15,7 @@ class SurvivalSVM:
     ----------
     alpha : float
     random_state : int
-        For the order of rows that share a time.
+        Determines the order of rows with equal times.
     """
 
     def __init__(self, alpha=1e-3, random_state=0):

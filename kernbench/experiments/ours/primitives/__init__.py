@@ -5,8 +5,8 @@ and their features are those of Dai et al. (NIPS 2014), Table 1.
 
 ::
 
-    catalogue.py       every kernel, once: its parameters, its rows, its features …
-    peers.py           … and what scikit-learn or SciPy has instead
+    catalogue.py       every kernel: its parameters, its rows, its features …
+    peers.py           … and its counterpart in scikit-learn or SciPy
     inputs.py          rows, drawn from formulas
     blocks.py          a cell: values, precision and speed of a kernel's blocks
     approximation.py   a cell: error of random features, of their draws, of Nyström's landmarks

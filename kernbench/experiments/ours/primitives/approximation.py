@@ -95,10 +95,6 @@ def random_features(cell):
 
     The cell's `params` are ``kernel``, ``n_features`` (a list) and ``n_seeds``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -125,10 +121,6 @@ def draws(cell):
 
     The cell's `params` are those of :func:`random_features`.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -150,10 +142,6 @@ def nystroem(cell):
     """Error of Nyström features against their number, for each way to choose landmarks.
 
     The cell's `params` are ``kernel``, ``n_landmarks`` (a list) and ``n_seeds``.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A kernel's blocks: what their values are, how precise they are, and how fast."""
+"""A kernel's blocks: their values, precision and speed."""
 
 import numpy as np
 from scipy.linalg import blas
@@ -39,10 +39,6 @@ def measure(cell):
     The cell's `params` are ``kernel`` (a name of the catalogue), ``shapes`` (pairs of rows and columns: n × d
     against n × d) and ``seconds`` for each shape and precision.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -79,7 +75,7 @@ def _timings(entry, n_rows, n_columns, dtype, cell):
 
 
 def _precision(entry, X):
-    """How far float32 is from float64, and float64 from the peer: largest difference over largest value."""
+    """Differences of float32 from float64, and of float64 from the peer: largest difference over largest value."""
     kernel, half = entry.kernel(X.shape[1]), len(X) // 2
     X, Z = X[:half], X[half:]
     exact = block(kernel, X, Z)

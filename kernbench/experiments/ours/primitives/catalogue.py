@@ -1,11 +1,11 @@
-"""Every kernel of the experiment, once. A new kernel is a new line here."""
+"""The kernels of the experiment. A new kernel is a new line here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp
 
 from kernbench._lazy import load
-from kernbench._names import unknown_name
+from kernbench._names import find
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Entry:
     forms : tuple of str
         Forms of its random features that are compared; none for a kernel without.
     product : bool
-        A block is a matrix product and a pass over it; others cost a loop over all columns for each value,
-        and are measured on fewer rows.
+        Whether a block is a matrix product and a pass over it; others take a loop over all columns for each value, and
+        are measured on fewer rows.
     """
 
     name: str
@@ -108,7 +108,4 @@ CATALOGUE = (
 
 def get(name):
     """The entry called `name`; ValueError with the nearest name when there is none."""
-    for entry in CATALOGUE:
-        if entry.name == name:
-            return entry
-    raise ValueError(unknown_name("kernel", name, [entry.name for entry in CATALOGUE]))
+    return find("kernel", name, CATALOGUE)

@@ -1,5 +1,4 @@
-"""The experiment ``primitives``: what is measured and how large, what is claimed of it, what the report
-shows."""
+"""The experiment ``primitives``: measurements and sizes, claims, and what the report shows."""
 
 from kernbench.experiments.declare import Bound, Experiment, Method, Scale, Setting
 from kernbench.experiments.declare import metrics as m

@@ -5,7 +5,7 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.datasets.base import Dataset, array_checksum
 
-DECIMALS = 9  # mathematics libraries may differ in later ones, and the checksum must not
+DECIMALS = 9  # mathematics libraries may differ in later ones, which must not change the checksum
 EMPTY = 0.1  # share of a histogram's bins that hold nothing
 N_CLUSTERS = 30
 

@@ -1,4 +1,4 @@
-"""What other libraries have in place of our kernels: the same matrix, or one that gives it in a line."""
+"""Counterparts of our kernels in other libraries: the same matrix, or one from which it follows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Peer:
         return {"sklearn": "scikit-learn", "scipy": "SciPy"}[self.address.partition(".")[0]]
 
     def call(self, kernel, X, Z):
-        """What the function returns; a class is made first, and its object called."""
+        """The result of the function; of a class, that of calling an object of it."""
         function, options = load(self.address), self.options(kernel)
         return function(**options)(X, Z) if isinstance(function, type) else function(X, Z, **options)
 

@@ -25,10 +25,6 @@ def feature_maps(cell):
 
     The cell's `params` are ``kernel``, ``n_features``, ``n_landmarks`` and ``seconds``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -87,14 +83,10 @@ def feature_maps(cell):
 
 
 def threads(cell):
-    """Time blocks, products and features with one thread up to all that the cell was given.
+    """Time blocks, products and features with one thread up to all threads of the cell.
 
     The cell's `params` are ``kernel``, ``n_features``, ``n_block_rows`` (of the matrix K(X, X)) and
     ``seconds``.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------
@@ -125,7 +117,7 @@ def threads(cell):
 
 
 def _product_and_cosine(X, W):
-    """The least that features of the form ``"phase"`` cost: one product, one vectorised pass in place."""
+    """The minimal work for features of the form ``"phase"``: one product, one vectorised pass in place."""
     values = bare_product(X, W)
     return np.cos(values, out=values)
 
@@ -143,5 +135,5 @@ def _with_threads(n_threads, routine):
 
 
 def threads_given():
-    """Threads this cell's process was started with."""
+    """The number of threads of this cell's process."""
     return int(os.environ.get("OMP_NUM_THREADS") or 1)

@@ -22,7 +22,7 @@ KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators:KernelSVC", "sklearn.svm:SVC"
 NYSTROEM = f"{HERE}.approximations:NystroemSVC"
 LARGE_CACHE = {"cache_size": 2000}
 SEEDED = {"seed_param": "random_state"}
-# On rows of w8a in CSR form intelex 2026.2 ends far from the optimum, on the same rows as an array it does not.
+# On w8a in CSR form intelex 2026.2 ends far from the optimum; on the same rows as an array it does not.
 INTELEX = {"requires": "sklearnex", "package": "scikit-learn-intelex", "dense_input": True}
 
 METHODS = (

@@ -27,17 +27,13 @@ def measure(cell):
 
     The cell's `params` are those of the estimator, ``gamma`` and ``C`` among them.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
         ``metrics``: ``test_error``, ``objective``, ``relative_gap`` (to the certified lower bound),
         ``n_support``, ``n_iter``; ``seconds_to_gap``, ``seconds_to_percent`` and ``seconds_to_error``, until
         the relative gap is at most 10⁻³, at most 1 %, and the test error within 0.2 points of the optimum's:
-        from the trace where there is one, else the time of the fit; None where it did not get there;
+        from the trace if there is one, else the time of the fit; None if it was not reached;
         ``evaluations_to_percent``, the same in kernel evaluations. ``seconds``: ``fit`` without tracing,
         ``predict``.
     """
@@ -53,9 +49,9 @@ def measure(cell):
     final = {"seconds": fit_seconds, "n_kernel_evaluations": evaluations, **judged}
     trace = {name: [value] for name, value in final.items()}
     if cell.traced:
-        # A second run, so that nothing but the fit is on the clock of the first, and its memory is its own.
+        # A second run, so that time and memory of the first are those of the fit alone.
         traced, whole = timed_fit(cell, cell.params, data, Tracer(lambda model: judge(model, original)))
-        before = whole - traced.trace_["seconds"][-1]  # set-up, which the solver's clock leaves out
+        before = whole - traced.trace_["seconds"][-1]  # set-up, which is not on the solver's clock
         trace = {name: list(traced.trace_[name]) for name in trace}
         # In the time of the first run, since the machine may have been slower during the second.
         trace["seconds"] = [(before + value) * fit_seconds / whole for value in trace["seconds"]]
@@ -83,7 +79,7 @@ def measure(cell):
 
 
 def first_within(seconds, values, level):
-    """The first time from which all values are at most `level`; None where the last one is not."""
+    """The first time from which all values are at most `level`; None if the last one is not."""
     found = None
     for second, value in zip(reversed(seconds), reversed(values)):
         if value is None or value > level:

@@ -1,8 +1,7 @@
-"""A cell: a lower limit of the time of any exact solver, from the rows of the kernel matrix that it must know.
+"""A cell: a lower limit of the time of any exact solver, from the rows of the kernel matrix that it needs.
 
-To certify a solution takes f of all rows, a sum over the support vectors: their rows of the kernel matrix are
-needed whatever the algorithm. Rows are computed fastest in a batch of many: a matrix product and a pass of
-exponentials.
+To certify a solution takes f of all rows, a sum over the support vectors: every algorithm needs their rows of the
+kernel matrix. Rows are computed fastest in a batch of many: a matrix product and a pass of exponentials.
 """
 
 import numpy as np
@@ -19,10 +18,6 @@ BATCH = 256  # rows
 
 def measure(cell):
     """Time a row in a batch, in float32 with the threads of the cell; the cell's `params` are ``gamma`` and ``C``.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A cell: the effect of the number of drawn pairs on the solution, each problem being solved to a certified gap."""
+"""A cell: the effect of the number of drawn pairs on the solution; each problem is solved to a certified gap."""
 
 from statistics import fmean, median
 
@@ -18,10 +18,6 @@ def measure(cell):
 
     The cell's `params` are those of `ROCSVC` and ``shares`` (values of B / n, 1 among them) and ``n_seeds``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -35,7 +31,7 @@ def measure(cell):
     shares, n_seeds = params.pop("shares"), params.pop("n_seeds")
     rows = []
     for seed in range(n_seeds):
-        # A seed draws the landmarks first, so that they are the same however many pairs are drawn.
+        # A seed draws the landmarks first, so that they do not depend on the number of pairs.
         seeded = {**params, "random_state": cell.seed + seed}
         of_all = _fitted(cell, data, {**seeded, "pairs": "all"})
         for draws in (AT_RANDOM, EVENLY):

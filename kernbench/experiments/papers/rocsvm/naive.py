@@ -1,4 +1,4 @@
-"""The full risk as it is written down: every pair of a positive and a negative row is looked at."""
+"""The full risk by its definition: a loop over all pairs of a positive and a negative row."""
 
 import numpy as np
 
@@ -51,8 +51,8 @@ class NaiveROCSVC:
         return X @ self.coef_[0]
 
     def _value_and_subgradient(self, w, positives, negatives):
-        # A pair is active where b_j > a_i - 1, compared in this form everywhere. Counts are sums of floats,
-        # which BLAS adds up faster than anything adds up booleans.
+        # A pair is active if b_j > a_i - 1, compared in this form everywhere. Counts are sums of floats, for which BLAS
+        # is faster than sums of booleans.
         shortfall = (negatives @ w)[None, :] - (positives @ w - 1)[:, None]
         active = (shortfall > 0).astype(np.float64)
         risk = np.vdot(active, shortfall) / active.size

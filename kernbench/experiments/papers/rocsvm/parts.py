@@ -15,16 +15,7 @@ INCOMPLETE = {"pairs": "n_samples", **ADAMAX}
 EXACT = {"pairs": "all", "solver": "bundle", "tol": 1e-4}
 
 METRICS = (
-    m.AUC,
-    m.points("gap", "AUC below the truth's"),
-    m.points("gap_population", "AUC below the population's"),
-    m.FIT_SECONDS,
-    m.seconds("search", "time to choose α"),
-    m.seconds("predict", "scoring time"),
-    m.number("objective", "objective over all pairs", 1e-3),
-    m.number("alpha", "α"),
-    m.N_ITER,
-    m.PEAK_MEMORY,
+    *m.RANKING,
     m.percent("excess", "objective above the minimum, B = n", 0.1),
     m.number("excess_slope", "slope of that over B", 0.1),
     m.points("pairs_cost", "AUC lost by B = n", 0.1),

@@ -1,8 +1,10 @@
 """The two simulations: their scales, tables and figures."""
 
-from kernbench.experiments.declare import Axis, CrossTable, Curves, MetricTable, Scale, Setting
+from kernbench.experiments.declare import Axis, CrossTable, Curves, Experiment, MetricTable, Scale, Setting
+from kernbench.experiments.papers.rocsvm.parts import RACE
 
-SIZES, PAIRS = "Growing with the number of rows", "How many pairs?"
+SIZES = ("n-1000", "n-5000", "n-10000", "n-50000", "n-100000")
+GROWING, PAIRS = "Growing with the number of rows", "How many pairs?"
 N_TRAIN = Axis("data.n_train", "training rows", log=True)
 SECONDS = Axis("seconds.fit", "fit time", "s", log=True)
 SHARE = Axis("trace.share", "pairs drawn, B / n", log=True)
@@ -26,8 +28,8 @@ def _settings(data, compared, n_small, sizes, small, pairs_at, n_seeds, n_test):
     yield Setting("pairs", arguments, sweep, label=f"n = {pairs_at:,}", methods=("pairs",), **common)
 
 
-def simulation_scales(data, compared, n_small, *, quick_pairs_at, n_seeds, quick_repeats):
-    """The two scales of a simulation.
+def simulation(data, compared, n_small, baseline, *, quick_pairs_at, n_seeds, quick_repeats, **declared):
+    """Declare a simulation.
 
     Parameters
     ----------
@@ -36,33 +38,30 @@ def simulation_scales(data, compared, n_small, *, quick_pairs_at, n_seeds, quick
     compared : tuple of str
         Methods; the first `n_small` of them run on at most 1,000 rows (10,000 at the paper's scale).
     n_small : int
+    baseline : str
+        The method whose time is 1.
     quick_pairs_at : int
         Rows on which the number of pairs is varied at quick scale.
     n_seeds : tuple of int
         Draws of pairs, at quick and at the paper's scale.
     quick_repeats : int
+    **declared
+        Further attributes of the `Experiment`.
     """
     quick = ((1000, 5000), 1000, quick_pairs_at, n_seeds[0], 10_000)
     paper = ((5000, 10_000, 50_000, 100_000), 10_000, 10_000, n_seeds[1], 25_000)
     quick, paper = (tuple(_settings(data, compared, n_small, *sizes)) for sizes in (quick, paper))
-    return {
+    scales = {
         "quick": Scale(quick, quick_repeats, time_limit=60.0, memory_limit=2 * 2**30),
         "paper": Scale(paper, 50, time_limit=1800.0),
     }
+    tables, figures = _tables(compared, baseline), _figures(compared)
+    return Experiment(scales=scales, tables=tables, figures=figures, own_data=True, **RACE, **declared)
 
 
-def simulation_tables(methods, baseline, datasets):
-    """AUC, times and optimality of methods on sets with a known truth.
-
-    Parameters
-    ----------
-    methods : tuple of str
-    baseline : str
-        The method whose time is 1.
-    datasets : tuple of str
-        Those the methods are compared on.
-    """
-    compared = {"methods": methods, "datasets": datasets}
+def _tables(methods, baseline):
+    """AUC, times and optimality of methods on sets with a known truth."""
+    compared = {"methods": methods, "datasets": SIZES}
     return (
         CrossTable("gap", "AUC below that of the truth, in points", "gap", **compared, notes=(GAP,)),
         CrossTable("auc", "AUC on the test rows", "auc", **compared),
@@ -95,7 +94,7 @@ def simulation_tables(methods, baseline, datasets):
     )
 
 
-def simulation_figures(methods):
+def _figures(methods):
     """Time and gap over the number of rows; gap, objective and time over the number of pairs."""
     return (
         Curves(
@@ -106,7 +105,7 @@ def simulation_figures(methods):
             slope=1.0,
             slope_label="slope 1",
             methods=methods,
-            heading=SIZES,
+            heading=GROWING,
         ),
         Curves(
             "gaps",
@@ -114,7 +113,7 @@ def simulation_figures(methods):
             N_TRAIN,
             Axis("metrics.gap", "AUC below the truth's", "points", 100.0),
             methods=methods,
-            heading=SIZES,
+            heading=GROWING,
             note="Below 0, chance put a model above the truth on these test rows.",
         ),
         Curves(

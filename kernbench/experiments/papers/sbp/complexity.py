@@ -1,10 +1,9 @@
 """A cell: kernel evaluations needed against accuracy, beside the bounds of the paper's Table 1.
 
-The bounds are for an expected hinge loss of L(u) + eps, u being any competitor, and let the number of
-training rows grow as the accuracy asks for. So do we: each solver is run on more and more rows, and what
-counts for an eps is the least number of evaluations, over all numbers of rows, after which the hinge loss of
-the test rows is at most L(u) + eps. u is SMO's solution on more rows than any run has; all runs share its
-weight of the norm.
+The bounds are for an expected hinge loss of L(u) + eps, u being any competitor, and let the number of training rows
+grow with the accuracy. Accordingly, each solver is run on several numbers of rows, and the cost of an eps is the least
+number of evaluations, over all numbers of rows, after which the hinge loss of the test rows is at most L(u) + eps. u is
+SMO's solution on more rows than any run has; all runs have the same weight of the norm.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ from kernbench.experiments.papers.sbp.parts import LABELS
 from kernbench.kernels.blocks import matmul
 
 N_EPS = 8
-LEAST = 1 / 30  # of the largest eps; below, the sampling error of the test rows shows
+LEAST = 1 / 30  # of the largest eps; below, the sampling error of the test rows dominates
 # Kernel evaluations up to constants and logarithms, for L = L(u), e = eps and s = |u|^2 (Table 1, r = 1).
 BOUNDS = {
     "sbp": lambda L, e, s: ((L + e) / e) ** 3 * s**2 / e,
@@ -26,7 +25,7 @@ BOUNDS = {
     "norm-ball-sgd": lambda L, e, s: ((L + e) / e) * s**2 / e**3,
     "perceptron": lambda L, e, s: ((L + e) / e) ** 3 * s**2 / e,
 }
-OPTIONS = {"perceptron": {"output": "average"}}  # its bound is for the conversion, not for the last iterate
+OPTIONS = {"perceptron": {"output": "average"}}  # its bound is for the average, not for the last iterate
 MEASURED, BOUND = "measured", "bound"
 
 
@@ -35,10 +34,6 @@ def measure(cell):
 
     The cell's `params` are ``solvers``, ``gamma``, ``C`` (for the rows of the reference), ``sizes`` (numbers
     of training rows) and ``epochs``.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------
@@ -111,7 +106,7 @@ def _frontier(name, data, params, problem, seed):
 
 
 def _ladder(loss, found):
-    """Values of eps: from half the excess loss of f = 0 down to the least that the best solver reached."""
+    """Values of eps, from half the excess loss of f = 0 down to the smallest reached by the best solver."""
     top = (1.0 - loss) / 2
     reached = sorted(min(value for _, value in frontier) - loss for frontier in found.values())
     bottom = max(reached[0] * 1.05, LEAST * top)

@@ -8,7 +8,9 @@ from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp import runs
 
-PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # in n² evaluations: where all curves are compared
+PASSES = [
+    10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)
+]  # in n² evaluations: the points at which curves are compared
 
 
 def measure(cell):
@@ -17,10 +19,6 @@ def measure(cell):
     The cell's `params` are ``solver``, ``gamma`` (of the Gaussian), ``C``, ``epochs``, ``options`` of
     the solver, perhaps ``nu``, the slack budget of the batch perceptron, and perhaps ``pairs``, the most
     Fourier features it is compared with. There is no intercept.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

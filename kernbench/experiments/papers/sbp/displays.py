@@ -2,7 +2,7 @@
 
 from kernbench.experiments.declare import Axis, Curves, MetricTable
 
-SPAN = 2.0  # highest over lowest test error shown: those of SMO and of first models are many times higher
+SPAN = 2.0  # highest over lowest test error shown; those of SMO and of first models are many times higher
 ERRORS = ("curve_error", "early_error", "epoch_error", "test_error", "rise")
 
 COUNTING = (
@@ -22,7 +22,7 @@ TEST_ROWS = (
 
 
 def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE):
-    """Tables of the errors at fixed numbers of evaluations, and of what the runs took."""
+    """Tables of the errors at fixed numbers of evaluations, and of the costs of the runs."""
     errors = MetricTable(
         "errors",
         "Test errors at equal numbers of evaluations",

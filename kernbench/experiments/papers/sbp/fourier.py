@@ -15,10 +15,6 @@ def measure(cell):
     The cost of k pairs is taken to be k n inner products, those of the features of the training rows;
     training costs nothing. The cell's `params` are ``gamma``, ``C``, ``pairs`` (the most) and ``tol``.
 
-    Parameters
-    ----------
-    cell : Cell
-
     Returns
     -------
     dict
@@ -64,7 +60,7 @@ def measure(cell):
 
 
 def _last(counts, errors, most):
-    """The error with the most pairs that `most` allows; None where it allows none, or twice all there are."""
+    """The error with the most pairs up to `most`; None if there is none, or if `most` is at least twice all pairs."""
     if most >= 2 * counts[-1]:
         return None
     return next((error for k, error in zip(reversed(counts), reversed(errors)) if k <= most), None)

@@ -53,7 +53,7 @@ ON_ALL = tuple(method.name for method in SOLVERS if method is not LONG_PERCEPTRO
 
 
 def _settings(settings, complexity):
-    """The Perceptron goes on for 100 epochs on Adult alone."""
+    """The Perceptron is run for 100 epochs only on Adult."""
     for setting in settings:
         more = (LONG_PERCEPTRON.name,) if setting.name in ADULTS else ()
         yield replace(setting, methods=ON_ALL + more)

@@ -21,8 +21,8 @@ from kernbench.experiments.declare import (
 from kernbench.experiments.declare import metrics as m
 
 QUARTER = 0.25
-# Of LIBSVM's time: set-up and the final certificate, outside the solver's clock, fit into the quarter. The
-# certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute or one.
+# Share of LIBSVM's time such that set-up and the final certificate, outside the solver's clock, fit into the quarter.
+# The certificate takes f of all training rows: a second on Adult, where LIBSVM takes half a minute to a minute.
 BUDGET = 0.22
 MARGIN = 0.002  # of the test error
 HOUR = 3600.0
@@ -204,7 +204,7 @@ TABLES = (
 
 
 def _errors(name, title, x, **rest):
-    """Test error on the way; of the runs with a budget, which begin like the free ones, the end alone."""
+    """Test error along the runs; of those with a budget, which begin like the others, only the end."""
     return Curves(
         name,
         title,

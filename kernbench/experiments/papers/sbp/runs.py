@@ -1,9 +1,9 @@
-"""A solver advanced a little at a time: its models, and the kernel evaluations they would cost without a cache.
+"""A solver advanced in small steps: its models, and the kernel evaluations they would cost without a cache.
 
-The paper counts every value k(x, z) that an iteration needs, as if none were kept: a row of n for a step of
-the batch perceptron, two for a pair of SMO's, and one value for each support vector where a step asks for f
-of one example, as those of Pegasos, SDCA, SGD and the Perceptron do. What our solvers compute is less, since
-rows are kept and asked for in batches; both are counted.
+The paper counts every value k(x, z) that an iteration needs, as if none were cached: a row of n for a step of the batch
+perceptron, two for a pair of SMO's, and one value for each support vector if a step needs f of one example, as those of
+Pegasos, SDCA, SGD and the Perceptron do. Our solvers compute fewer values, since rows are cached and computed in
+batches; both are counted.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Point:
     ----------
     n_iter : int
     cost : float
-        Kernel evaluations so far, nothing being kept.
+        Kernel evaluations so far, without a cache.
     computed : int
         Those that were computed.
     n_support : int
@@ -78,7 +78,7 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
     Parameters
     ----------
     name : str
-        Of the solver, which decides what a step costs.
+        Of the solver, which determines the cost of a step.
     solver : Solver
         Before its first step.
     X, X_test
@@ -118,7 +118,7 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
 
 
 def carried(points, values, grid):
-    """Values on a grid of costs: at each, that of the last model that cost no more, None before the first.
+    """Values on a grid of costs: at each, that of the last model of at most this cost, None before the first.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ METHODS = (
         "scs-growing",
         "SCS, λ = 0.01, more and more rows",
         KERNEL_SVC,
-        # A stream has no number of rows for a C to belong to, so λ itself is given.
+        # A stream has no number of rows from which C follows, so λ itself is given.
         {
             **PROBLEM,
             "solver": "scs",
@@ -95,10 +95,9 @@ METHODS = (
 
 COMPARED = tuple(method.name for method in METHODS if method.name != "scs-growing")
 ITERATIVE = tuple(name for name in COMPARED if name != "majority")
-# The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 still
-# fits.
+# The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 rows fits.
 WITHOUT_WOLFE = tuple(name for name in COMPARED if not name.startswith("wolfe"))
-# Methods that touch every row many times are hopeless at millions.
+# Methods that visit every row many times are infeasible for millions.
 SAMPLING = ("scs", "scs-validated", "majority")
 
 

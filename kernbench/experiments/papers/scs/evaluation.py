@@ -1,4 +1,4 @@
-"""How the classifiers of Table 1 are judged: by their accuracy, and against the certified optimum without intercept."""
+"""Metrics of the classifiers of Table 1: accuracy, and the distance to the certified optimum without intercept."""
 
 import numpy as np
 
@@ -18,10 +18,6 @@ def optimum(data, gamma, alpha):
 
 def evaluate(fit):
     """Metrics of a classifier without intercept.
-
-    Parameters
-    ----------
-    fit : kernbench.experiments.measure.race.Fit
 
     Returns
     -------

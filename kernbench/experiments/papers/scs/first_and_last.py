@@ -17,19 +17,15 @@ from kernbench.solvers import registry
 WINDOW = 50
 COLUMNS = ("window", "iteration", "objective", "excess")
 CACHE_BYTES = 2**30
-# Runs of at most so many steps may end before the last window begins, and keep every iterate.
+# Runs of at most this many steps keep every iterate, since they may end before the last window begins.
 KEPT_WHOLE = 2000
 
 
 def measure(cell):
     """Run a solver step by step and follow the objective over all training rows.
 
-    The cell's `params`: ``solver``, a name of the registry; ``alpha``; ``n_iter``, steps at the most, or
+    The cell's `params`: ``solver``, a name of the registry; ``alpha``; ``n_iter``, the largest number of steps, or
     ``n_epochs``, passes of n steps; and options of the solver.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

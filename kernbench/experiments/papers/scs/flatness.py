@@ -1,4 +1,4 @@
-"""A cell: does a fit grow with the number of rows, in time or in memory, the sample being capped?"""
+"""A cell: growth of the time and memory of a fit with the number of rows, for a capped sample."""
 
 import tempfile
 import tracemalloc
@@ -18,14 +18,10 @@ COLUMNS = ("n_rows", "seconds", "accuracy")
 
 
 def measure(cell):
-    """Fit to more and more rows of one file, mapped into memory.
+    """Fit to increasing numbers of rows of one file, mapped into memory.
 
     The cell's `params` are those of the estimator, whose ``fit_chunks`` is called, and ``sizes``: numbers of
     rows, ascending.
-
-    Parameters
-    ----------
-    cell : Cell
 
     Returns
     -------

@@ -31,7 +31,7 @@ METRICS = (
 
 
 def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **arguments):
-    """A real set, split anew in each repeat so that `n_train` rows train, the paper's number.
+    """A real set, split again in each repeat, with `n_train` training rows as in the paper.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
     n_train, n_total : int
     note : str
     dataset : str, optional
-        What the set itself is called, if not `name`.
+        Name of the data set, if not `name`.
     methods : tuple of str, optional
         Those that are run on it; all by default.
     **arguments
@@ -89,7 +89,7 @@ SMALL = (
 
 
 def stand_in(name, n_train, n_features, n_test=20_000, stands_for=None, methods=None):
-    """Generated clusters of a set's size and dimension, and nothing else of it."""
+    """Generated clusters with only the size and dimension of a set."""
     return Setting(
         name,
         {"name": "clusters-large", "n_train": n_train, "n_test": n_test, "n_features": n_features},

@@ -1,10 +1,11 @@
-/* Kernels that no matrix product computes: one term for each pair of entries, added or multiplied up over the features.
+/* Kernels that are not functions of the inner product: a sum or product over the features of a term for each pair of
+ * entries.
  *
- *     dense:  a row of queries against a strip of KB_STRIP columns, whose entries of one feature lie side by side
+ *     dense:  a row of queries against a strip of KB_STRIP columns, whose entries of one feature are contiguous
  *     sparse: the stored entries of a column against a panel of KB_PANEL queries, likewise
  *
- * Either way one number meets a vector, KB_STRIP sums stay in registers during the loop over features, and nothing is
- * loaded twice. _coordinates_body.h says what each routine adds up, _coordinates_loop.h how.
+ * Either way one number is combined with a vector, KB_STRIP sums stay in registers during the loop over features, and
+ * nothing is loaded twice. _coordinates_body.h defines the terms of each routine, _coordinates_loop.h the loops.
  */
 #ifndef KB_COORDINATES_H
 #define KB_COORDINATES_H
@@ -23,8 +24,8 @@
 /* Stored entries that are summed together. */
 #define KB_RUN 32
 
-/* Keeps GCC from merging two rounds of the loop over features (-floop-unroll-and-jam), after which it no longer sees
- * that the loop inside vectorises: a tenfold loss. */
+/* Keeps GCC from merging two rounds of the loop over features (-floop-unroll-and-jam), after which it no longer
+ * vectorises the inner loop: a tenfold loss. */
 #ifdef KB_VECTORS
 #define KB_NO_JAM __asm__ volatile("")
 #else

@@ -5,7 +5,7 @@
  *   KB_STREAMS                      numbers held for one entry: x, or x and y
  *   KB_START, KB_JOIN               0 and += for a sum over the features, 1 and *= for a product
  *   KB_STEP(sum, x, y, u, v)        one feature: x (and y) of one row, u (and v) of the other
- * and, where a zero entry of the first row adds nothing beyond what the second row has against a row of zeros,
+ * and, where a zero entry of the first row contributes the same as in the value of a row of zeros,
  *   KB_SWEEP_STEP(sum, x, y, u, v)  one stored entry x, y against the queries' entries u, v
  *   KB_SWEEP_BASE(base)             what is added to the sums; base is a number for each query, its `row_terms`
  */
@@ -46,7 +46,7 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 #define KB_SWEEP_BASE(base) (base)
 #include "_coordinates_loop.h"
 
-/* prod 1 + (x - z)^2; a product that overflows gives the kernel value 0, as it should. */
+/* prod 1 + (x - z)^2; a product that overflows correctly gives the kernel value 0. */
 #define KB_ROUTINE cauchy
 #define KB_STREAMS 1
 #define KB_START 1

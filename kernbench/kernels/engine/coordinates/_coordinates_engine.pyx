@@ -1,7 +1,8 @@
-"""Tiles of kernels that add up (or multiply) a term for each pair of entries, dense rows.
+"""Tiles of kernels that are sums or products of a term for each pair of entries, dense rows.
 
-Columns are stored in strips of 32 rows, feature by feature, so that one number of a query meets 32 columns at once and
-their sums stay in registers. Features are summed in passes short enough for a strip to stay in the first-level cache.
+Columns are stored in strips of 32 rows, feature by feature, so that one number of a query is combined with 32 columns
+at once and their sums stay in registers. Features are summed in passes short enough for a strip to stay in the
+first-level cache.
 """
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel
@@ -14,7 +15,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    PAIR_WORK = 4   # multiply-adds that take as long as one pair of entries, at least
+    PAIR_WORK = 4   # time of one pair of entries in multiply-adds, at least
 
 
 cdef class CoordinatesEngine(Engine):

@@ -1,8 +1,8 @@
-/* The two loops of one routine in one precision; see _coordinates_body.h for what it is to define. */
+/* The two loops of one routine in one precision; _coordinates_body.h lists what it must define. */
 
 /* rows[q][offset + l] = the terms of query q against column l of the strip, added (or multiplied) up, for l < width.
  * Queries lie `row_length` apart. Long rows are summed in passes, which also keeps rounding small;
- * `first` says that nothing is in rows[q] yet. */
+ * `first` says that rows[q] is not initialised yet. */
 KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_ROUTINE, _strip))(const KB_T *KB_RESTRICT x, ptrdiff_t row_length,
                                                                    ptrdiff_t m, const KB_T *KB_RESTRICT strip,
                                                                    ptrdiff_t n_features, int first, ptrdiff_t width,
@@ -52,7 +52,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(KB_PASTE(KB_ROUTINE, _sweep))(const KB_T
             KB_T total[KB_STRIP];
             for (int l = 0; l < KB_STRIP; l++)
                 total[l] = 0;
-            /* Runs of entries are summed on their own: rounding grows with the length of a run, not of the row. */
+            /* Runs of entries are summed separately: rounding errors grow with the length of a run, not of the row. */
             for (int64_t run = starts[r]; run < starts[r + 1]; run += KB_RUN) {
                 const int64_t stop = run + KB_RUN < starts[r + 1] ? run + KB_RUN : starts[r + 1];
                 KB_T sums[KB_STRIP];

@@ -1,4 +1,4 @@
-"""The regularised hinge loss along a direction, and how far to go (SCS sheet, section 2.2).
+"""The regularised hinge loss along a direction, and line searches.
 
 F(t) = min over b of lambda/2 ||f + t d||^2 + share/n sum_i w_i max(0, 1 - y_i (u_i + t v_i + b)), with u and
 v the values of f and d at the sample; b = 0 without an intercept. F is convex: a minimum over b of a jointly
@@ -9,22 +9,21 @@ import numpy as np
 
 from kernbench.problems.intercept import best_intercept
 
-# A margin this near to 1 is at the kink of the hinge: to the search, and to the subgradient where it stopped.
+# A margin this near to 1 counts as being at the kink of the hinge: in the search, and in the subgradient at its end.
 # The second is wider, so that a search that ends at a kink ends well inside.
 SEARCH_KINK = 1e-13
 KINK = 1e-10
 HALVINGS = 60
-ROOM = 1.0 + 1e-9  # doubling and halving come back to the ends of the range but for rounding
-SHORTEST = 1e-12  # bracket of Wolfe's search that holds nothing any more
+ROOM = 1.0 + 1e-9  # doubling and halving return to the ends of the range up to rounding
+SHORTEST = 1e-12  # smallest relative bracket of Wolfe's search
 
 
 def active_part(y, weights, responses, intercept, fit_intercept, heading=None, kink=KINK):
     """Return a in [0, 1], minus the slopes of the losses: 1 below the margin, 0 above it.
 
-    At the kink every number between is a slope. Without an intercept it is the slope just ahead in the
-    direction with values `heading`, 0 by default. With one it is the number that makes sum_i w_i y_i a_i = 0:
-    then 0 is the derivative with respect to the best intercept, and a gives a subgradient of the minimum over
-    it.
+    At the kink every number in between is possible. Without an intercept the one-sided slope in the direction with
+    values `heading`, 0 by default, is taken. With an intercept the number is chosen such that sum_i w_i y_i a_i = 0:
+    then the derivative with respect to the best intercept is 0, and a gives a subgradient of the minimum over it.
     """
     margins = y * (responses + intercept)
     active = (margins < 1.0 - kink).astype(np.float64)
@@ -78,8 +77,8 @@ class Line:
 def exact_search(line, high=None):
     """Return the t that minimises F on [0, high], by halving the bracket in which its slope changes sign.
 
-    F is a strongly convex piecewise parabola, so the slope grows and `HALVINGS` of them leave nothing to
-    find. Without `high` there is no limit.
+    F is a strongly convex piecewise parabola, so the slope grows, and after `HALVINGS` halvings the bracket has no
+    width left. Without `high` there is no limit.
     """
     if high is None:
         high = 1.0
@@ -103,7 +102,7 @@ def bracket_search(line, length, radius, n, c1, c2):
     """Return a t with t * length <= radius that decreases F enough and reaches a flatter slope, or 0: a null step.
 
     L(t): F(t) - F(0) <= -c1 length^2 t, far enough down; R(t): F'(t) >= -c2 length^2, flat enough. c1 < c2,
-    so that every t > 0 is in one of them, and growing or halving finds one in both.
+    so that every t > 0 is in one of them, and doubling and halving find a t in both.
     """
     start, square = line.value(0.0), length**2
 
@@ -145,7 +144,8 @@ def bracket_search(line, length, radius, n, c1, c2):
 
 
 def wolfe_search(line, length, c1, c2):
-    """The same without a radius, from t = 1: a t in both sets, or None when the bracket is down to rounding."""
+    """Do the same without a radius, from t = 1: return a t in both sets, or None once the bracket is down to
+    rounding."""
     start, square = line.value(0.0), length**2
     low, high, t = 0.0, np.inf, 1.0
     while high - low > SHORTEST:

@@ -1,9 +1,9 @@
 """Stochastic conjugate subgradients on a growing sample.
 
-Zhang and Sen, "The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines", with the
-repairs that make the printed listing work: the first direction is minus the subgradient, the decrease
-constant of the line search is the smaller one, steps are judged by the ratio of actual and predicted
-decrease. `SCS.printed` brings the misprints back, for a test that shows what they do.
+Zhang and Sen, "The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines", with corrections
+that make the printed listing work: the first direction is minus the subgradient, the decrease constant of the line
+search is the smaller one, steps are judged by the ratio of actual and predicted decrease. `SCS.printed` restores the
+misprints, for a test of their effect.
 """
 
 import numpy as np
@@ -30,25 +30,25 @@ from kernbench.solvers.base import Solution
 class SCS:
     """Stochastic conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
-    Every iteration turns the last direction towards the subgradient on the sample (the shortest vector
-    between the two), searches along it, lets the sample grow, and keeps the step if examples it was not made
-    from confirm it.
+    Every iteration turns the last direction towards the subgradient on the sample (the shortest vector between the
+    two), searches along it, enlarges the sample, and keeps the step if it also decreases the loss of validation
+    examples.
 
     Parameters
     ----------
     rows : KernelRows, or a source of samples
-        A source (see ``kernbench.problems.samples``) brings labels and weights itself; then `y` is None.
+        A source (see ``kernbench.problems.samples``) has labels and weights of its own; then `y` is None.
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-        b is the exact minimiser for the sample at every point looked at.
+        b is the exact minimiser for the sample at every point of a search.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        Go on from an SCS solution exactly, or from other coefficients: then the sample starts with those that
-        are not zero, or with all rows if there are no more than `sample_cap`.
+        Continue an SCS solution exactly, or start from other coefficients: then the sample begins with the rows whose
+        coefficient is not zero, or with all rows if there are no more than `sample_cap`.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or the paper's, of coefficients.
     line_search : {"exact", "bracket"}, default="exact"
@@ -57,8 +57,8 @@ class SCS:
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
-        Length of the direction below which, at the smallest radius, the run ends; 0 leaves the end to the
-        gap. None is 1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
+        Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
+        1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -70,7 +70,7 @@ class SCS:
     n : int, default=8
         The shortest step of the bracket search is the radius divided by n.
     c1, c2 : float, default=0.25, 0.4
-        Decrease and flatness that the bracket search asks for.
+        Decrease and flatness that the bracket search requires.
     s0, growth : int, default=50
         Size of the first sample, and examples that join in each iteration.
     sample_cap : int, default=2000
@@ -195,7 +195,7 @@ class SCS:
         return bracket_search(line, self._length, self.radius, self._n, self._c1, self._c2)
 
     def _append(self, ids):
-        """Let fresh examples join the sample; their coefficients are zero, so no function changes."""
+        """Add fresh examples to the sample; their coefficients are zero, so no function changes."""
         self._growing = self._growth > 0 and len(ids) > 0
         old = self._source.block(ids, self.sample).astype(np.float64)
         new = self._source.block(ids, ids).astype(np.float64)
@@ -263,7 +263,7 @@ class SCS:
     def check(self, tol):
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
 
-        For more rows than `sample_cap` the certificate is that of the sample, once it grows no more.
+        For more rows than `sample_cap` the certificate is that of the sample, once it has stopped growing.
         """
         if self._is_small():
             objective, gap = self._whole()
@@ -275,7 +275,7 @@ class SCS:
         return self.converged
 
     def solution(self):
-        """Coefficients by id, the best intercept for the sample, and where the run stands."""
+        """Coefficients by id, the best intercept for the sample, and the state of the run."""
         coef = scattered(self._source.size, self.sample, self._coef)
         started = self._direction is not None
         state = {

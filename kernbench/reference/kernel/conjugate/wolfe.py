@@ -1,4 +1,4 @@
-"""Wolfe's method of conjugate subgradients on all rows (SCS sheet, section 2.4).
+"""Wolfe's method of conjugate subgradients on all rows.
 
 P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable functions", Math. Prog. Study 3
 (1975).
@@ -18,8 +18,8 @@ class Wolfe:
     """Conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
     The direction is minus the shortest vector in the convex hull of the last direction (with its sign
-    changed) and the newest subgradients; when it is short, it starts afresh from the subgradient, and ends if
-    that is short too.
+    changed) and the newest subgradients; when it is short, the method restarts from the subgradient, and ends if that
+    is short too.
 
     Parameters
     ----------
@@ -29,16 +29,15 @@ class Wolfe:
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-        b is the exact minimiser at every point looked at.
+        b is the exact minimiser at every point of a search.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
         Not used: nothing is drawn.
     initial : Solution, optional
-        Go on from a solution of this method, or from other coefficients. Of a bundle, only the direction is
-        kept.
+        Continue from a solution of this method, or from other coefficients. Only the direction of a bundle is kept.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
-        Inner product of directions: that of the kernel's space, or that of coefficients, which asks for a
-        product with the whole kernel matrix in each iteration.
+        Inner product of directions: that of the kernel's space, or that of coefficients, which needs a product with the
+        whole kernel matrix in each iteration.
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or a point with enough decrease and a flat slope.
     bundle_size : int, default=2
@@ -46,7 +45,7 @@ class Wolfe:
     eps : float, default=1e-6
         Length of the direction that ends the run.
     c1, c2 : float, default=0.25, 0.4
-        Decrease and flatness that the bracket search asks for.
+        Decrease and flatness that the bracket search requires.
     """
 
     losses = ("hinge",)
@@ -126,7 +125,7 @@ class Wolfe:
         self.n_null += t == 0.0
 
     def _subgradient(self):
-        """The subgradient just ahead: after a null step it is the one that tells something new."""
+        """The subgradient ahead of the current point, which after a null step adds new information."""
         problem, u = self.problem, self._K @ self._coef
         active = active_part(problem.y, problem.weights, u, problem.best_intercept(u), problem.fit_intercept,
                              self._K @ self._direction)  # fmt: skip
@@ -134,7 +133,7 @@ class Wolfe:
         return (c if self._geometry == "rkhs" else self._K @ c), active
 
     def _shorten(self):
-        """Turn the direction to minus the shortest vector in the hull of the bundle."""
+        """Set the direction to minus the shortest vector in the convex hull of the bundle."""
         vectors = [-self._direction] + [g for g, _ in self._bundle]
         gram = np.array([[self._inner(a, b) for b in vectors] for a in vectors])
         if len(vectors) == 2:

@@ -22,9 +22,9 @@ class NormBallSGD(OnlineSolver):
     """SGD on the mean loss within the ball ||f|| <= B.
 
     Reported in the objective alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) of all solvers.
-    The two problems have the same minimiser f* when B = ||f*||. So without a radius B starts as one that
-    holds f* and is set again after steps 32, 40, 50, ... (a quarter further each time) to the norm of the
-    best multiple of the average: below ||f*|| that multiple is greater than 1, above it less.
+    The two problems have the same minimiser f* when B = ||f*||. So without a radius B starts as one that contains f*
+    and is reset after steps 32, 40, 50, ... (a quarter more each time) to the norm of the best multiple of the average:
+    below ||f*|| that multiple is greater than 1, above it less.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class NormBallSGD(OnlineSolver):
         A step is -l'(m) eta_t / r with r^2 = max k(x_i, x_i), eta_t = 1/sqrt(t); for the squared hinge, whose
         slope has no bound, divided by 2 max(1, B r / sqrt(t)).
     radius : float, optional
-        B, > 0, held fixed: the paper's problem. Its average is reported as it is, with the best intercept. By
-        default B follows from alpha and the average is reported with the best multiple.
+        B, > 0, fixed, as in the paper's problem; the average is reported unscaled, with the best intercept. By default
+        B follows from alpha, and the best multiple of the average is reported.
     average_power : float, optional
         The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with
-        `radius` (the paper's average) and 2 without, which forgets the iterates of the first radii.
+        `radius` (the paper's average) and 2 without, which discounts the iterates of the first radii.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
+        Where to start. With the state of a run of this solver that run is continued; otherwise ``coef`` is a warm
         start, as if reached by ``n_iter`` steps.
 
     Raises
@@ -129,11 +129,11 @@ class NormBallSGD(OnlineSolver):
             self._radius = self._expansion().norm or self._radius
             self._next_retune = next_retune(self.n_iter)
         if self.n_iter % BATCH == 0:
-            self._squared_norm = float((self._y * self._steps) @ self._responses)  # no drift
+            self._squared_norm = float((self._y * self._steps) @ self._responses)  # removes rounding errors
             self._intercept = self._problem.best_intercept(self._radius * self._responses)
 
     def _slope_unit(self):
-        """What the slope is divided by; for the squared hinge, so that no step passes the margin it aims at."""
+        """The divisor of the slope; for the squared hinge, such that no step goes beyond margin 1."""
         if self._loss.name != "squared_hinge":
             return 1.0
         return 2.0 * max(1.0, self._radius * self._r / np.sqrt(self.n_iter + 1))

@@ -39,31 +39,28 @@ class NORMA(OnlineSolver):
         Move b by its gradient, as the paper does; the reported b is the best for the reported f.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
-        gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that holds the optimum (1/sqrt(lambda)
+        gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that contains the optimum (1/sqrt(lambda)
         for the hinge) and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)).
-        Never more than 1 / (2 lambda), and for the smooth losses never more than one over the largest
-        curvature times r^2.
+        At most 1 / (2 lambda), and for the smooth losses at most one over the largest curvature times r^2.
     step : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional
-        Keep the newest `truncation` terms, at most so many support vectors. All by default.
+        Keep the newest `truncation` terms, at most this many support vectors; all by default.
     window : int, optional
-        Keep the terms of the last `window` steps, whether they made one or not: the paper's truncation. All
-        by default.
+        Keep the terms of the last `window` steps, of which not all add one: the paper's truncation; all by default.
     rescale : bool, default=True
         `solution` is the last iterate times the number that makes the objective smallest. False gives the
         paper's.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
-        start, as if reached by ``n_iter`` steps, and its terms are as old as the last of them.
+        Where to start. With the state of a run of this solver that run is continued; otherwise ``coef`` is a warm
+        start, as if reached by ``n_iter`` steps, whose terms all date from the last of them.
 
     Notes
     -----
-    A run that keeps all terms keeps the responses of all examples and asks for n evaluations when a step
-    makes a term. One that drops terms evaluates f at the drawn example only: as many evaluations as there are
-    terms.
+    A run that keeps all terms keeps the responses of all examples and needs n evaluations when a step adds a term. One
+    that drops terms evaluates f only at the drawn example: one evaluation per term.
 
     Raises
     ------

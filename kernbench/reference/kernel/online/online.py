@@ -1,6 +1,6 @@
 """What the online methods of the kernel SVM share: a checked problem, and how a direction is reported.
 
-Each of them keeps the responses f(x_i) of all examples and asks for one kernel row when a step changes f.
+Each of them keeps the responses f(x_i) of all examples and needs one kernel row when a step changes f.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ BATCH = 256  # steps between two updates of an intercept that is set to its best
 
 
 class OnlineSolver:
-    """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
+    """State and results common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
 
     A method defines `advance`, `solution`, and ``_expansion()``: what it has found, with the best multiple
     and intercept.
@@ -44,7 +44,7 @@ class OnlineSolver:
 
     @property
     def n_logical_evaluations(self):
-        """Evaluations of the method as written; the compiled twin fetches rows ahead, and keeps them."""
+        """Evaluations of the method as published; the compiled twin fetches rows in advance and caches them."""
         return self.n_kernel_evaluations
 
     def check(self, tol):
@@ -72,7 +72,7 @@ class OnlineSolver:
         return np.asarray(self._problem.rows.row(i), dtype=np.float64)
 
     def _push(self, margin):
-        """-l'(margin) as a float: how hard an example of this margin pulls."""
+        """Return -l'(margin) as a float."""
         return -float(self._loss.slope(margin))
 
     def _expanded(self, coef, responses, rescale=True):

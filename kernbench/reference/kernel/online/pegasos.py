@@ -1,9 +1,8 @@
-"""Kernelised Pegasos: stochastic subgradient descent with steps 1/(lambda t), in response form.
+"""Kernelised Pegasos: stochastic subgradient descent with steps 1/(lambda t), on responses.
 
 Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011). A step on example i shrinks all coefficients
 by 1 - 1/t and, if i violates the margin, adds 1/(lambda t) to its own. Both together have a closed form:
-after T steps the coefficient is v_i / (lambda T), with v_i the number of violations of i. So counts are all
-there is to store.
+after T steps the coefficient is v_i / (lambda T), with v_i the number of violations of i. So only counts are stored.
 
 Other losses add -l'(m)/(lambda t) instead, a real number. A step on a smooth loss must not be longer than one
 over its curvature, so for these t counts from t0 = L max k(x_i, x_i) / lambda: steps 1/(lambda (t + t0)),
@@ -43,16 +42,14 @@ class Pegasos(OnlineSolver):
         One uniform number per step.
     initial : Solution, optional
         Where to start. With the state of a Pegasos run (``counts``, ``responses``, ``intercept``, and
-        ``squared_norm`` if projected) that run goes on; otherwise ``coef`` is a warm start, as if reached by
+        ``squared_norm`` if projected) that run is continued; otherwise ``coef`` is a warm start, as if reached by
         ``max(n_iter, 1)`` steps.
     project : bool, default=False
-        Project on the ball ||f|| <= sqrt(c/lambda), which holds the optimum, after each step; c = 1 for the
-        hinge, the paper's, else the largest -l'(m) m. Only with ``fit_intercept=False``, the problem the
-        paper projects for.
+        Project onto the ball ||f|| <= sqrt(c/lambda), which contains the optimum, after each step; c = 1 for the
+        hinge, the paper's, else the largest -l'(m) m. Only with ``fit_intercept=False``, as in the paper.
     rescale : bool, default=True
-        `solution` is the last iterate times the number that makes the objective smallest (found exactly),
-        which takes away most of the noise of the first steps. False gives the paper's last iterate. The steps
-        are the same.
+        `solution` is the multiple of the last iterate with the least objective (exact), which removes most of the noise
+        of the first steps. False gives the paper's last iterate. The steps are the same.
 
     Raises
     ------
@@ -122,7 +119,7 @@ class Pegasos(OnlineSolver):
             self._squared_norm = limit
 
     def _denominator(self):
-        """lambda (t + t0), which makes f of the responses; before the first step these are 0."""
+        """lambda (t + t0), the divisor of the responses; before the first step these are 0."""
         return self._lambda * (max(self.n_iter, 1) + self._delay)
 
     def _f(self):

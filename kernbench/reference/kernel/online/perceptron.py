@@ -1,9 +1,8 @@
 """The kernel Perceptron (Rosenblatt 1958; Freund and Schapire 1999), pass by pass.
 
-Where an example is on the wrong side of the decision function, or on it, its coefficient grows by one;
-nothing else ever happens. Cotter, Shalev-Shwartz, Srebro, ICML 2012, run it for one pass in random order and
-turn its iterates into one function: one of them drawn at random (the online-to-batch conversion of their
-Theorem D.4), their average, or the last.
+If an example is misclassified or on the decision boundary, its coefficient grows by one; otherwise nothing changes.
+Cotter, Shalev-Shwartz, Srebro, ICML 2012, run it for one pass in random order and turn its iterates into one function:
+one of them drawn at random (the online-to-batch conversion of their Theorem D.4), their average, or the last.
 """
 
 import numpy as np
@@ -28,36 +27,35 @@ class Perceptron(OnlineSolver):
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float
-        Regularisation of the objective, > 0: tells the multiple of the direction and the gap; no step depends
-        on it.
+        Regularisation of the objective, > 0: determines the multiple of the direction and the gap; no step depends on
+        it.
     weights : array-like of shape (n,), optional
-        Ones by default. A mistake on example i adds w_i to its coefficient; weight 0 passes it over.
+        Ones by default. A mistake on example i adds w_i to its coefficient; examples of weight 0 are skipped.
     fit_intercept : bool, default=True
         Learn with the kernel k + r^2, r^2 = max k(x_i, x_i): a mistake also adds w_i y_i r^2 to b. The
         reported b is the best for the reported f.
     loss : {"hinge"}, default="hinge"
         Of the objective.
     n_passes : int or None, default=1
-        Passes over the data; the paper's theory is about one. None goes on until a pass makes no mistake.
+        Passes over the data; the paper's theory is about one. With None, until a pass makes no mistake.
     order : {"random", "index"}, default="random"
-        Of the examples in a pass: a new permutation for each, or as they stand.
+        Of the examples in a pass: a new permutation for each, or the order of the data.
     output : {"last", "average", "random"}, default="last"
-        Which function of the iterates after each step is reported: the last, their average, or one of them,
-        all with the same probability.
+        What is reported of the iterates after each step: the last, their average, or one drawn uniformly.
     random_state : None, int, RandomState or Generator
-        Gives the seed of the permutations and of the choice.
+        Seeds the permutations and the random choice.
     initial : Solution, optional
-        Where to start. With the state of a run of this solver that run goes on; otherwise ``coef`` is a warm
+        Where to start. With the state of a run of this solver that run is continued; otherwise ``coef`` is a warm
         start.
 
     Attributes
     ----------
     finished : bool
-        The passes asked for are done, or one made no mistake. It says nothing about the gap.
+        Whether the requested passes are done, or a pass made no mistake; independent of the gap.
     n_mistakes : int
     n_logical_evaluations : int
-        What evaluating f at each example from its support vectors takes, their number; the count of the
-        paper. ``n_kernel_evaluations`` is what was computed: n for each mistake, as all responses are kept.
+        The paper's count: to evaluate f at an example, one evaluation per support vector. ``n_kernel_evaluations``
+        counts what was computed: n for each mistake, since all responses are kept.
 
     Raises
     ------
@@ -96,7 +94,7 @@ class Perceptron(OnlineSolver):
         self._order = pass_order(self._seed, (self.n_iter - self._first) // n, n, order)
 
     def advance(self, n_iter):
-        """Do up to `n_iter` steps, no more than the passes asked for; return how many were done."""
+        """Do up to `n_iter` steps, within the requested passes; return how many were done."""
         done = 0
         while done < n_iter and not self.finished:
             self._step()

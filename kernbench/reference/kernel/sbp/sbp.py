@@ -2,9 +2,8 @@
 
 Cotter, Shalev-Shwartz, Srebro, ICML 2012. Instead of min over f of a regularised hinge loss, SBP solves the
 slack-constrained form: ||f|| <= 1, a budget of W nu for the total weighted slack, and the smallest margin as
-high as possible. Its value is the water level gamma of the heights c_i = y_i f(x_i); an example drawn from
-those under water gives an unbiased supergradient y_i k(x_i, .). Dividing the averaged f by gamma returns to
-margins of 1.
+high as possible. Its value is the water level gamma of the heights c_i = y_i f(x_i); an example drawn from those below
+the level gives an unbiased supergradient y_i k(x_i, .). Dividing the averaged f by gamma restores margins of 1.
 """
 
 import numpy as np
@@ -15,6 +14,7 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 DRIFT_STEPS = 1000  # steps between two recomputations of ||f||^2
 TRIES = 256  # refused proposals after which an exact walk decides
@@ -42,21 +42,19 @@ class SBP:
         Ones by default.
     fit_intercept : bool, default=True
     loss : {"hinge"}
-        The slack of a margin is its hinge loss; there is no other.
+        The slack of a margin is its hinge loss; no other loss is offered.
     burn_in : int, default=0
         Steps left out of the average; the paper's T0.
     average_power : float, optional
         The iterate after step t enters the average with weight (t/1000)^average_power. By default 0 with `nu`
-        (the paper's average) and 2 with `alpha` (early steps are forgotten, which helps most where alpha is
-        small).
+        (the paper's average) and 2 with `alpha` (early steps are discounted, which helps most if alpha is small).
     fetch_rows : int, default=16
-        Of no effect here: rows come one by one.
+        No effect here: rows are computed one by one.
     random_state : None, int, RandomState or Generator
-        Asked for one seed, from which three streams of uniform numbers grow: coins, and proposals for each
-        basin.
+        Draws one seed for three streams of uniform numbers: coins, and proposals for each basin.
     initial : Solution, optional
         Where to start. With the state of an SBP run (``dual``, ``responses``, ``average``,
-        ``average_responses``, ``scalars``, ``streams``) that run goes on; otherwise ``coef`` gives the first
+        ``average_responses``, ``scalars``, ``streams``) that run is continued; otherwise ``coef`` gives the first
         direction, and ``n_iter`` the step sizes.
 
     Attributes
@@ -82,7 +80,8 @@ class SBP:
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self._problem, self._tuned = problem, alpha is not None
         self._basins = problem.y if problem.fit_intercept else None
-        self._burn_in = require_number("burn_in", burn_in)
+        self._burn_in = check_number("burn_in", burn_in, at_least=0, whole=True)
+        check_number("fetch_rows", fetch_rows, at_least=1, whole=True)
         self._bound = 0.0  # the best lower bound on the optimum so far
         if average_power is None:
             average_power = 2.0 if self._tuned else 0.0
@@ -194,10 +193,10 @@ class SBP:
             self._retune()
 
     def _choose(self, level):
-        """Draw an example from p*: the class by a fair coin (two basins), then by weight among those under water.
+        """Draw an example from p*: the class by a fair coin (two basins), then by weight among those below the level.
 
-        Examples of the class are proposed at random, by weight; the first that stands under water is taken.
-        The ones at the water's edge may be covered in part: they are taken with the probability of that part.
+        Examples of the class are proposed at random, by weight; the first one below the level is taken. Those at the
+        edge may be covered in part: they are taken with the probability of that part.
         """
         coins, *proposals = self._streams
         members, edge, stream = self._problem.weights > 0, level.positive, proposals[0]
@@ -223,7 +222,7 @@ class SBP:
 
     @staticmethod
     def _walk(heights, weights, edge, mass, rank, tie):
-        """The same draw without refusals: by `rank` among those below the edge, else by `tie` among those at it."""
+        """The same draw without rejections: by `rank` among those below the edge, else by `tie` among those at it."""
         below = np.flatnonzero(heights < edge)
         cumulative = np.cumsum(weights[below])
         r = rank * mass
@@ -235,7 +234,7 @@ class SBP:
         return at_edge[min(k, len(at_edge) - 1)]
 
     def _retune(self):
-        """Set the budget from the best multiple of the averaged direction, if it is of any use."""
+        """Set the budget from the best multiple of the averaged direction, if that multiple is positive."""
         direction, heights = self._direction()
         scale, intercept = self._scale_and_intercept()
         if scale > 0:
@@ -248,7 +247,7 @@ class SBP:
             )
 
     def _direction(self):
-        """The averaged dual variables and heights; those of the moment before there is an average."""
+        """The averaged dual variables and heights; the current ones before there is an average."""
         if self._average_weight == 0:
             return self._dual, self._heights
         return self._average / self._average_weight, self._average_heights / self._average_weight

@@ -1,20 +1,20 @@
 """The water level by selection, in O(n): Algorithms 2 and 3 of Cotter et al. 2012, corrected; equal weights.
 
 Sorting is not needed to know the k smallest heights and their sum. Keep a window [lo, hi) of undecided ranks:
-a[:lo] is surely under water, a[hi:] surely dry. Ask at the window's median whether the level lies above it,
-and halve the window; with medians all windows together are 2n long.
+a[:lo] is certainly below the level, a[hi:] certainly above. Test whether the level lies above the window's median, and
+halve the window; the lengths of all windows add up to 2n.
 
-Two repairs of the printed text: `hi` starts one past the end (the printed bound never counts the largest
-height), and the question is asked of the candidate together with all below it (the printed one can stand
-still at the lower end). With an intercept one search over the common count k replaces the paper's two coupled
-searches. The running time is expected, not worst case, like that of any quickselect; ties are harmless.
+Two corrections of the printed text: `hi` starts one past the end (the printed bound never counts the largest height),
+and the candidate is tested together with all below it (the printed test can get stuck at the lower end). With an
+intercept one search over the common count k replaces the paper's two coupled searches. The running time is expected,
+not worst case, like that of any quickselect; ties are harmless.
 """
 
 import numpy as np
 
 
 def gamma_select(heights, volume):
-    """Return the water level of one basin and the number k of heights under water.
+    """Return the water level of one basin and the number k of heights below it.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ def gamma_select(heights, volume):
     a = np.array(heights, dtype=np.float64)
     lo, hi, covered = 0, len(a), 0.0
     while lo < hi:
-        t = lo + (hi - lo - 1) // 2  # are the t + 1 smallest all under water?
+        t = lo + (hi - lo - 1) // 2  # are the t + 1 smallest all below the level?
         _select(a, lo, hi, t)
         candidate = covered + a[lo : t + 1].sum()
-        # Filling up to a[t] takes this much water; at least one height is always covered (V = 0).
+        # The volume needed to reach the level a[t]; at least one height is always covered (V = 0).
         if t == 0 or a[t] * (t + 1) - candidate < volume:
             lo, covered = t + 1, candidate
         else:
@@ -43,7 +43,7 @@ def gamma_select(heights, volume):
 
 
 def gamma_bias_select(positives, negatives, volume):
-    """Return the water level of two basins, the intercept, and the number k under water in each.
+    """Return the water level of two basins, the intercept, and the number k below it in each.
 
     Parameters
     ----------

@@ -4,13 +4,13 @@ import numpy as np
 
 from kernbench.problems.expansion import best_multiple
 
-MOST_GAP = 0.1  # share of the objective above which a gap is no end, unless it is below
-GAP_PER_TOL = 10  # ... so many times the tolerance
+MOST_GAP = 0.1  # largest share of the objective that the gap may be at the end, ...
+GAP_PER_TOL = 10  # ... or this many times the tolerance, if that is more
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
 def is_certified(problem, beta, scores, intercept, dual, tol):
-    """Return whether primal minus dual objective is small beside the primal one, its parts taken as magnitudes."""
+    """Return whether the gap is small compared with the sum of the magnitudes of the primal objective's two parts."""
     norm = 0.5 * problem.alpha * (beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
     gap = norm + loss - problem.alpha * dual
@@ -28,5 +28,5 @@ def best_scale(problem, beta, scores, lower, upper):
 
 
 def least_goal(beta, diagonal):
-    """Return the violation that rounding leaves in the gradient: no goal below it can be reached."""
+    """Return the violation caused by rounding in the gradient: no smaller one can be reached."""
     return np.finfo(float).eps * (1 + np.abs(beta).max(initial=0.0) * diagonal.max())

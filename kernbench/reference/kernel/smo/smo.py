@@ -11,15 +11,15 @@ optimal when no coordinate that can grow has a larger e than one that can shrink
 pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j
 down as far as D grows. Without a bias single coordinates move.
 
-Working sets: the coordinates that violate the conditions most are gathered in a set, steps are taken inside
-it until its own violation is small, then the gradient of all is updated with the kernel rows of those that
-moved. A small problem is one set. Shrinking: coordinates at a bound that no violating partner could move away
-from it are not considered until the others are done. (Here that saves nothing: the gradient is kept for all.
-The compiled twin leaves them out of its arrays.)
+Working sets: the coordinates that violate the conditions most form a set, steps are taken inside it until its own
+violation is small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
+set. Shrinking: coordinates at a bound that no violating partner could move away from it are ignored until the others
+are solved. (This saves nothing here, where the gradient of all is kept; the compiled twin leaves them out of its
+arrays.)
 
-The end: the largest violation is at most `tol`, and the certified gap is not a large part of the objective. A
-violation v bounds the gap by v times the widths of the boxes, which is more than the objective where C is very
-large; then the best multiple of the solution and the best intercept for it are taken, or else v gets smaller.
+Stopping: the largest violation is at most `tol`, and the certified gap is not a large part of the objective. A
+violation v bounds the gap by v times the widths of the boxes, which is more than the objective if C is very large; then
+the best multiple of the solution and the best intercept for it are taken, or else v is reduced.
 """
 
 import numpy as np
@@ -29,9 +29,10 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernel.smo.certificate import best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 
 TINY = 1e-12  # curvature of a pair of equal points
-SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which one is at its bound
+SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which a coefficient is at its bound
 
 
 class SMO:
@@ -65,7 +66,7 @@ class SMO:
 
     INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
     SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
-    EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems get more digits than asked for
+    EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems are solved to more digits than requested
 
     def __init__(
         self,
@@ -85,10 +86,9 @@ class SMO:
     ):
         if working_set_size is None:
             working_set_size = 1536 if len(y) >= 20_000 else 1024
-        if working_set_size < 2:
-            raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
-        if not tol > 0:
-            raise ValueError(f"tol must be positive, got {tol!r}")
+        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        check_number("classic_rows", classic_rows, at_least=0, whole=True)
+        check_number("tol", tol, above=0)
         loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
@@ -101,7 +101,7 @@ class SMO:
         self.diagonal = rows.diagonal() + self.ridge
         self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
         self.converged, self.stuck, self.violation = False, False, np.inf
-        self.goal, self.intercept = np.inf, None  # goal: a violation below `tol`, where the gap asks for it
+        self.goal, self.intercept = np.inf, None  # goal: a violation below `tol`, if the gap requires it
         if initial is not None:
             self.n_iter = initial.n_iter
             self.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), self.lower, self.upper)
@@ -118,10 +118,10 @@ class SMO:
         self.last_look = 0
         self.extra_steps = -1
         self.kernel = None  # all of it, for the classic method
-        self.known = np.zeros(n, dtype=bool)  # whose row was computed before
+        self.known = np.zeros(n, dtype=bool)  # whether the row was computed before
 
     def _ridge(self):
-        """The diagonal of R, and what counts as rounding in each coefficient, as a share of its box."""
+        """Return the diagonal of R, and the rounding error of each coefficient as a share of its box."""
         if self.problem.loss.name == "hinge":
             return np.zeros(self.problem.n), SAME_BETA * (self.upper - self.lower)
         weights = self.problem.weights
@@ -274,9 +274,9 @@ class SMO:
         return violation, move
 
     def _choose(self):
-        """The next working set: the newest half of the last one, and the largest violations; `violation` on the way."""
+        """Return the next working set: the newest half of the last one, and the largest violations; set `violation`."""
         beta, e, active = self.beta, self.e, self.active
-        slack = 0.5 * min(self.tol, self.goal)  # a smaller violation is not worth a kernel row
+        slack = 0.5 * min(self.tol, self.goal)  # coordinates of a smaller violation are not chosen
         can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
         if self.problem.fit_intercept:
             top = e.max(where=can_grow, initial=-np.inf)
@@ -335,7 +335,7 @@ class SMO:
             self.active &= ~shrinkable
 
     def _restore(self):
-        """Consider all again; then leave out those that were left out before and still satisfy the conditions."""
+        """Activate all; then leave out those that were left out before and still satisfy the conditions."""
         was_active = self.active
         self.active = np.ones(self.problem.n, dtype=bool)
         members = self.members
@@ -348,7 +348,8 @@ class SMO:
                 self.active = ~shrinkable
 
     def _conclude(self):
-        """The violation is at most the goal: whether that is the end, by the gap; see the head of this file."""
+        """Return, once the violation is at most the goal, whether the run ends, by the gap; see the head of this
+        file."""
         if self._is_certified(self.tol):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
@@ -379,7 +380,7 @@ class SMO:
         return self.problem.y - self.e - self.ridge * self.beta
 
     def check(self, tol):
-        """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
+        """Return whether the rule, which `advance` tests, holds (also while further digits are computed)."""
         if not self.converged and self.classic and self.violation <= tol:
             self.converged = self._is_certified(tol)
         return self.converged

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include "_simd.h"
 
-/* A margin this near to 1 is at the kink: to the search, and to the subgradient where it stopped. The second is wider,
- * so that a search that ends at a kink ends well inside; reference/kernel/conjugate/hinge_line.py. */
+/* A margin this near to 1 counts as being at the kink: in the search, and in the subgradient at its end. The second is
+ * wider, so that a search that ends at a kink ends well inside; see reference/kernel/conjugate/hinge_line.py. */
 #define KB_SEARCH_KINK 1e-13
 #define KB_KINK 1e-10
 #define KB_LANES 4
@@ -19,7 +19,7 @@ struct kb_hinge_sums {
     double tied;   /* number of margins at the kink */
 };
 
-/* Lanes side by side, so that the sums vectorise without re-association. */
+/* Separate partial sums, so that the loops vectorise without re-association. */
 KB_CLONES KB_UNUSED static void kb_hinge_pass(const double *KB_RESTRICT y, const double *KB_RESTRICT w,
                                               const double *KB_RESTRICT r, const double *KB_RESTRICT v, ptrdiff_t n,
                                               double b, struct kb_hinge_sums *out)

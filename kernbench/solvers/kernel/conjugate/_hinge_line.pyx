@@ -1,7 +1,7 @@
-"""The regularised hinge loss along a direction, and how far to go: reference/kernel/conjugate/hinge_line.py, compiled.
+"""The regularised hinge loss along a direction, and line searches: reference/kernel/conjugate/hinge_line.py, compiled.
 
-With the responses u of f and v of the direction, a look at another t is one pass over the sample, and the best
-intercept for it another two.
+Given the responses u of f and v of the direction, an evaluation at t is one pass over the sample, and the best
+intercept another two.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -23,7 +23,7 @@ cdef extern from "_hinge_line.h" nogil:
 cdef enum:
     HALVINGS = 60
 cdef double SHORTEST = 1e-12
-cdef double ROOM = 1.0 + 1e-9       # doubling and halving come back to the ends of the range but for rounding
+cdef double ROOM = 1.0 + 1e-9       # doubling and halving return to the ends of the range up to rounding
 
 
 cdef inline bint is_active(double y, double u, double v, double t) noexcept nogil:
@@ -48,7 +48,7 @@ cdef class HingeLine:
         self.finder = InterceptFinder(y, weights) if fit_intercept else None
 
     def along(self, const double[::1] u, const double[::1] v, q):
-        """Look along the direction with responses v from f with responses u; for tests."""
+        """Set the responses u of f and v of the direction; for tests."""
         self.kept = u, v
         self.aim(&u[0], &v[0], q[0], q[1], q[2])
         return self
@@ -70,7 +70,7 @@ cdef class HingeLine:
         return 0
 
     cdef double _fill(self, double excess, double kink) noexcept:
-        """The activity of tied examples of the class that lacks some, so that both classes weigh the same."""
+        """The activity of tied examples of the lighter class, so that both classes have the same weight."""
         cdef double room = fabs(self._tied_sum(excess > 0.0, kink, NULL))
         return min(1.0, fabs(excess) / room) if room > 0.0 else 0.0
 
@@ -135,10 +135,10 @@ cdef class HingeLine:
         return high
 
     cdef double _halve_apart(self, double high) noexcept:
-        """The same halving without an intercept, where examples do not depend on each other.
+        """The search by halving without an intercept, where examples are independent of each other.
 
-        A margin passes 1 at one t: an example on the same side at both ends stays there, and each halving decides on
-        which side about half of the others stay. So all halvings together cost some three passes.
+        A margin passes 1 at one t: an example on the same side at both ends of the range stays there, and each halving
+        decides the side of about half of the others. So all halvings together cost some three passes.
         """
         cdef:
             double low = 0.0, t, decided = 0.0, undecided, gain

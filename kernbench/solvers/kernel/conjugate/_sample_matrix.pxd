@@ -10,7 +10,7 @@ cdef class SampleMatrix:
     cdef double *steps
     # out[0 : n_held + size] += sum over j < count of coef_j times row j; zeros cost nothing.
     cdef void combine(self, const double *coef, Py_ssize_t count, double *out) noexcept
-    # The same for all rows of the sample and few or no zeros; the sample's own columns are symmetric.
+    # The same over all rows of the sample with few or no zeros, using the symmetry of the sample's own columns.
     cdef void combine_all(self, const double *coef, double *out) noexcept
     # Leave out the columns of the held-out examples from now on.
     cdef void drop_held(self) noexcept

@@ -1,7 +1,7 @@
 """The kernel matrix of a sample that grows: new rows and columns arrive in one block.
 
-Row j holds k(x_j, .) at the held-out examples (or others to watch), if there are any, and then at the sample; memory
-for the largest sample is reserved at once, and untouched pages cost nothing.
+Row j holds k(x_j, .) at the held-out (or otherwise watched) examples, if there are any, and then at the sample; memory
+for the largest sample is reserved at once, since untouched pages cost nothing.
 """
 
 from libc.stdlib cimport free, malloc
@@ -46,7 +46,7 @@ cdef class SampleMatrix:
         free(self.steps)
 
     def append(self, block):
-        """Take in new examples: `block` has their kernel values at [held-out | sample | new], one row each."""
+        """Append new examples: `block` has their kernel values at [held-out | sample | new], one row each."""
         cdef:
             Py_ssize_t k = block.shape[0], q, i, old = self.size, width = self.n_held + old + k
             const unsigned char[:, ::1] raw
@@ -59,7 +59,7 @@ cdef class SampleMatrix:
         raw = np.ascontiguousarray(block, dtype=np.float32 if self.single else np.float64).view(np.uint8)
         for q in range(k):
             memcpy(self.base + (old + q) * self.stride, &raw[q, 0], width * self.item)
-        for i in range(old):  # row by row, so that writes are next to each other
+        for i in range(old):  # row by row, so that writes are contiguous
             if self.single:
                 for q in range(k):
                     f = <const float *> &raw[q, 0]
@@ -122,7 +122,7 @@ cdef class SampleMatrix:
 
 
 def products(source, rows, columns, A):
-    """Return k(rows, columns) @ A for ids of a source, by the tiles of the engine where it has some."""
+    """Return k(rows, columns) @ A for ids of a source, tile by tile where the source has an engine."""
     if isinstance(getattr(source, "rows", None), KernelRows):
         found = _row_products(source.rows, rows, columns, A)
         if found is not None:

@@ -1,16 +1,16 @@
 """Stochastic conjugate subgradients on a growing sample: reference/kernel/scs.py, made fast.
 
-Nothing is multiplied out that is known already:
+No product is computed that is known already:
 
 * responses u of f and v of the direction follow f and the direction by recurrences;
 * Q(y w a) for the subgradient changes by the rows of the examples that crossed the margin since the last iteration;
 * new examples have coefficient 0, so only their own responses are computed;
-* where there are few rows, the responses of all are kept, so that a validation sample only has to be looked up;
-* where there are many, its examples that are in the sample have known responses, and the kernel values of the others
-  are multiplied out tile by tile and never stored.
+* with few rows the responses of all are kept, so that those of a validation sample are only looked up;
+* with many rows, validation examples in the sample have known responses, and the kernel values of the others are used
+  tile by tile and never stored.
 
-In the kernel's geometry an iteration is O(s) work, a kernel row for each example that crossed the margin, and the
-validation sample where it is not known; the coefficients' geometry asks for one product with the sample's matrix.
+In the kernel's geometry an iteration takes O(s) work, a kernel row for each example that crossed the margin, and the
+validation sample where it is not known; the geometry of coefficients also needs one product with the sample's matrix.
 """
 
 from libc.math cimport INFINITY, fabs, sqrt
@@ -39,23 +39,24 @@ cdef class SCS:
     """Stochastic conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
     Every iteration turns the last direction towards the subgradient on the sample (the shortest vector between the
-    two), searches along it, lets the sample grow, and keeps the step if examples it was not made from confirm it.
+    two), searches along it, enlarges the sample, and keeps the step if it also decreases the loss of validation
+    examples.
 
     Parameters
     ----------
     rows : KernelRows or a source of samples
-        A source (see ``kernbench.problems.samples``) brings labels and weights itself; then `y` is None.
+        A source (see ``kernbench.problems.samples``) has labels and weights of its own; then `y` is None.
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-        b is the exact minimiser for the sample at every point looked at.
+        b is the exact minimiser for the sample at every point of a search.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        Go on from an SCS solution exactly, or from other coefficients: then the sample starts with those that are not
-        zero, or with all rows if there are no more than `sample_cap`.
+        Continue an SCS solution exactly, or start from other coefficients: then the sample begins with the rows whose
+        coefficient is not zero, or with all rows if there are no more than `sample_cap`.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or the paper's, of coefficients.
     line_search : {"exact", "bracket"}, default="exact"
@@ -63,7 +64,7 @@ cdef class SCS:
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
-        Length of the direction below which, at the smallest radius, the run ends; 0 leaves the end to the gap. None is
+        Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
         1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
@@ -76,7 +77,7 @@ cdef class SCS:
     n : int, default=8
         The shortest step of the bracket search is the radius divided by n.
     c1, c2 : float, default=0.25, 0.4
-        Decrease and flatness that the bracket search asks for.
+        Decrease and flatness that the bracket search requires.
     s0, growth : int, default=50
         Size of the first sample, and examples that join in each iteration.
     sample_cap : int, default=2000
@@ -92,7 +93,7 @@ cdef class SCS:
     cdef readonly double radius
     cdef readonly object sample              # ids, in the order they came
     cdef object source, held_out
-    cdef object watched                      # ids whose responses are kept though they need not be in the sample
+    cdef object watched                      # ids whose responses are kept even if they are not in the sample
     cdef SampleMatrix matrix
     cdef HingeLine line
     cdef ValidationLoss validation
@@ -189,7 +190,7 @@ cdef class SCS:
         predicted, at_t = predicted + self.line.value, self.line.intercept
         accepted = predicted < 0.0 and self.length > self.eta2 * self.radius
         ids = self.held_out if len(self.held_out) else self.source.validation(self.size)
-        if accepted:  # or else whatever the validation sample says
+        if accepted:  # otherwise whatever the validation sample says
             actual = self.alpha * t * (self.line.q1 + 0.5 * t * self.line.q2) + self._judge(ids, t, at_zero, at_t)
             accepted = actual <= self.eta1 * predicted
         if accepted:
@@ -203,7 +204,7 @@ cdef class SCS:
         if self.eps > 0.0:
             self.converged = self.length <= self.eps and self.radius <= self.delta_min
         elif self.length <= NO_DIRECTION * self.steepest:
-            self.started = False  # no descent in the hull, but the gap is the rule: begin with the subgradient again
+            self.started = False  # no descent in the hull, but the gap is the rule: restart from the subgradient
         if self.n_iter % RECOMPUTED_EVERY == 0:
             self._recompute()
         return 0
@@ -281,7 +282,7 @@ cdef class SCS:
         return products(self.source, ids, self.sample[used], pair[used])
 
     def _append(self, ids):
-        """Let fresh examples join the sample; their coefficients are zero, so no function changes."""
+        """Add fresh examples to the sample; their coefficients are zero, so no function changes."""
         cdef Py_ssize_t old = self.size, k = len(ids), j, column
         cdef double[::1] signed
         self.growing = self.growth > 0 and k > 0
@@ -308,14 +309,14 @@ cdef class SCS:
             self._drop_watched()
 
     def _drop_watched(self):
-        """All rows are in the sample: their responses need not be kept twice."""
+        """Stop watching rows once all are in the sample: their responses need not be kept twice."""
         self.matrix.drop_held()
         self.u, self.v, self.z = self.u[self.held :], self.v[self.held :], self.z[self.held :]
         self.held, self.watched = 0, self.held_out
         self.validation.place(self.sample, 0)
 
     def _recompute(self):
-        """Add up the responses anew."""
+        """Recompute the responses."""
         cdef double[::1] signed = np.asarray(self.y) * np.asarray(self.weights) * np.asarray(self.applied)[: self.size]
         self.u[:], self.v[:], self.z[:] = 0.0, 0.0, 0.0
         self.matrix.combine(&self.coef[0], self.size, &self.u[0])
@@ -340,7 +341,7 @@ cdef class SCS:
                              [self._sample_coef(), self._averaged()])
 
     def _averaged(self):
-        """The coefficients that the averaged subgradient stands for."""
+        """The coefficients of the averaged subgradient."""
         part = np.array(self.part)[: self.size]
         return np.asarray(self.y) * np.asarray(self.weights) * part * self.share / (self.alpha * self.size)
 
@@ -359,8 +360,8 @@ cdef class SCS:
     def whole_objective(self):
         """Return the objective over all rows as an `Estimate`.
 
-        Exact for few rows and where the responses of all are kept; else from as many rows outside the sample as it
-        holds, at the price of one validation sample.
+        Exact for few rows and where the responses of all are kept; else estimated from as many rows outside the sample
+        as it holds, at the cost of one validation sample.
         """
         if self._is_small():
             return Estimate(self.objective(), 0.0)
@@ -380,7 +381,7 @@ cdef class SCS:
     def check(self, tol):
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
 
-        For more rows than `sample_cap` the certificate is that of the sample, once it grows no more.
+        For more rows than `sample_cap` the certificate is that of the sample, once it has stopped growing.
         """
         if self._is_small():
             objective, gap = self._whole()
@@ -392,7 +393,7 @@ cdef class SCS:
         return self.converged
 
     def solution(self):
-        """Coefficients by id, the best intercept for the sample, and where the run stands."""
+        """Coefficients by id, the best intercept for the sample, and the state of the run."""
         self.sample_objective()  # sets the intercept
         state = {
             "sample": self.sample.astype(np.float64),

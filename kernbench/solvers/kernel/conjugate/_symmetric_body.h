@@ -1,6 +1,6 @@
 /* One precision of the symmetric product; see _symmetric.h. Included twice, so no guard. */
 
-/* out += what row i of a symmetric n x n matrix adds to K a from the diagonal on: its entries, and their mirror images. */
+/* out += the contribution to K a of row i of a symmetric n x n matrix from the diagonal on, and of its mirror image. */
 KB_INLINE void KB_NAME(add_half_row)(const KB_T *KB_RESTRICT row, ptrdiff_t i, ptrdiff_t n, const double *KB_RESTRICT a,
                                      double *KB_RESTRICT out)
 {
@@ -16,8 +16,9 @@ KB_INLINE void KB_NAME(add_half_row)(const KB_T *KB_RESTRICT row, ptrdiff_t i, p
 typedef KB_T KB_NAME(kb_four) __attribute__((vector_size(4 * sizeof(KB_T)), aligned(sizeof(KB_T)), may_alias));
 #define KB_FOUR(p) __builtin_convertvector(*(const KB_NAME(kb_four) *)(p), kb_four_doubles)
 
-/* The same for `count` rows from `first` on; all rows, in any batches, make up K a. Four at a time, so that a and out
- * are read once for the four. Left to itself, the compiler keeps the eight sums in memory, at a third of the speed. */
+/* The same for `count` rows from `first` on; all rows, in any batches, add up to K a. Four at a time, so that a and out
+ * are read once for the four. Without these vector types the compiler keeps the eight sums in memory, at a third of the
+ * speed. */
 KB_CLONES KB_UNUSED static void KB_NAME(add_symmetric)(KB_T *const *rows, ptrdiff_t first, ptrdiff_t count, ptrdiff_t n,
                                                        const double *KB_RESTRICT a, double *KB_RESTRICT out)
 {

@@ -1,4 +1,4 @@
-"""The change of the mean loss on a validation sample: where responses are known already, they are looked up."""
+"""The change of the mean loss on a validation sample; responses that are known are looked up."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ cdef enum:
 
 
 cdef class ValidationLoss:
-    """Looks ids up among the columns of the responses; ids that have none are listed, and take places after the last.
+    """Maps ids to columns of the responses; ids without one are listed, and get columns after the last.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ cdef class ValidationLoss:
         self.listed = np.empty(0, dtype=np.intp)
 
     def place(self, ids, first):
-        """Say that the responses at ids are in the columns from `first` on."""
+        """Assign the columns from `first` on to ids."""
         np.asarray(self.columns)[ids] = np.arange(first, first + len(ids))
 
     def columns_of(self, ids):

@@ -1,11 +1,11 @@
 """Wolfe's method of conjugate subgradients on all rows: reference/kernel/wolfe.py, made fast.
 
-K(y w a), of which the subgradient is made, changes by the rows of the examples that crossed the margin; they come
-from the cache of the kernel rows. All else follows by recurrences, so an iteration in the kernel's geometry is O(n)
-work and a row for each crossing. The geometry of coefficients asks for a product with the whole matrix.
+K(y w a), the main term of the subgradient, changes by the rows of the examples that crossed the margin, which come from
+the cache of kernel rows. Everything else follows by recurrences, so an iteration in the kernel's geometry takes O(n)
+work and a row for each crossing. The geometry of coefficients needs a product with the whole matrix.
 
-The first subgradient takes all rows, seconds of work where there are many: such sums are cut into batches of rows, and
-between two of them Ctrl-C and `stop_at` may break off the iteration, which the next call of `advance` takes up again.
+The first subgradient needs all rows, which may take seconds: such sums are split into batches of rows, between which
+Ctrl-C and `stop_at` may interrupt the iteration; the next call of `advance` resumes it.
 """
 
 from libc.math cimport INFINITY, sqrt
@@ -36,7 +36,7 @@ cdef class Wolfe:
     """Conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
     The direction is minus the shortest vector in the convex hull of the last direction (with its sign changed) and the
-    newest subgradients; when it is short, it starts afresh from the subgradient, and ends if that is short too.
+    newest subgradients; when it is short, the method restarts from the subgradient, and ends if that is short too.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ cdef class Wolfe:
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-        b is the exact minimiser at every point looked at.
+        b is the exact minimiser at every point of a search.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
-        Not used: nothing is drawn.
+        Not used: the method has no randomness.
     initial : Solution, optional
-        Go on from a solution of this method, or from other coefficients. Of a bundle, only the direction is kept.
+        Continue from a solution of this method, or from other coefficients. Only the direction of a bundle is kept.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
-        Inner product of directions: that of the kernel's space, or that of coefficients, which asks for a product with
-        the whole kernel matrix in each iteration.
+        Inner product of directions: that of the kernel's space, or that of coefficients, which needs a product with the
+        whole kernel matrix in each iteration.
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or a point with enough decrease and a flat slope.
     bundle_size : int, default=2
@@ -62,7 +62,7 @@ cdef class Wolfe:
     eps : float, default=1e-6
         Length of the direction that ends the run.
     c1, c2 : float, default=0.25, 0.4
-        Decrease and flatness that the bracket search asks for.
+        Decrease and flatness that the bracket search requires.
 
     References
     ----------
@@ -76,7 +76,7 @@ cdef class Wolfe:
     cdef KernelRows rows
     cdef HingeLine line
     cdef SimplexQP programme
-    cdef Py_ssize_t n, capacity, n_held, oldest     # subgradients: room for, kept, where the next one goes
+    cdef Py_ssize_t n, capacity, n_held, oldest     # subgradients: capacity, number kept, place of the next one
     cdef bint rkhs, exact, reset
     cdef double eps, c1, c2
     cdef double[::1] y, weights, coef, direction, part, u, v, z, active, applied, norms, shares
@@ -84,7 +84,7 @@ cdef class Wolfe:
     cdef Py_ssize_t[::1] wanted
     cdef double deadline, last_gap, bound       # the gap at iteration `gap_at`; the best lower bound so far
     cdef long long gap_at
-    cdef bint stale                             # responses are due to be added up anew
+    cdef bint stale                             # responses are due to be recomputed
     cdef double[:, ::1] g, h, parts, gram       # of the bundle: subgradients, their products with K, active parts
 
     losses = ("hinge",)
@@ -131,11 +131,11 @@ cdef class Wolfe:
         return n_iter
 
     def stop_at(self, time):
-        """From this value of `time.perf_counter` on, break off the iteration in hand; `advance` takes it up again."""
+        """Interrupt the current iteration from this value of `time.perf_counter` on; `advance` resumes it."""
         self.deadline = time
 
     cdef bint _iterate(self) except -1:
-        """One iteration; false if it was broken off."""
+        """Do one iteration; return False if it was interrupted."""
         cdef:
             double length, t, square
             Py_ssize_t newest
@@ -170,9 +170,9 @@ cdef class Wolfe:
         return dot(a, Kb if self.rkhs else b, self.n)
 
     cdef bint _apply_active(self) except -1:
-        """Bring z = K(y w a) up to date with the active part just ahead; false if time was up before.
+        """Update z = K(y w a) to the active part of the current point; return False if time ran out.
 
-        Every batch of rows leaves z and `applied` in keeping with each other.
+        z and `applied` are consistent after every batch of rows.
         """
         cdef:
             Py_ssize_t i, q, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
@@ -197,7 +197,7 @@ cdef class Wolfe:
         return True
 
     cdef int _add_subgradient(self) except -1:
-        """Let the subgradient just ahead join the bundle, in place of the oldest one if need be."""
+        """Add the current subgradient to the bundle, in place of the oldest one if it is full."""
         cdef:
             Py_ssize_t i, slot
             double alpha = self.problem.alpha, scale = 1.0 / self.n
@@ -223,7 +223,7 @@ cdef class Wolfe:
         return 0
 
     cdef int _shorten(self) except -1:
-        """Turn the direction to minus the shortest vector in the hull of the bundle."""
+        """Set the direction to minus the shortest vector in the convex hull of the bundle."""
         cdef:
             Py_ssize_t k = self.n_held, i, j, slot
             double *d = &self.direction[0]
@@ -253,11 +253,11 @@ cdef class Wolfe:
         return 0
 
     cdef Py_ssize_t _slot(self, Py_ssize_t age) noexcept:
-        """Where the subgradient is that joined as number `age` of those kept."""
+        """The index of the subgradient of this age among those kept."""
         return (self.oldest + self.capacity - self.n_held + age) % self.capacity
 
     cdef int _add_batch(self, Py_ssize_t count, double *out) except -1:
-        """out += the first `count` of the wanted rows, each times its step."""
+        """out += the sum of the first `count` wanted rows, each times its step."""
         cdef void *pointers[BATCH]
         self.rows.fetch(&self.wanted[0], count, pointers)
         if self.rows.single:
@@ -267,7 +267,7 @@ cdef class Wolfe:
         return 0
 
     def _combined(self, const double[::1] coef):
-        """Return K coef, from cached rows, zeros costing nothing; None if time was up before."""
+        """Return K coef from cached rows, skipping zeros; None if time ran out."""
         cdef Py_ssize_t i, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
         cdef double[::1] out = np.zeros(self.n)
         for i in range(self.n):
@@ -283,7 +283,7 @@ cdef class Wolfe:
         return out
 
     cdef int _combine_all(self, const double *coef, double *out) except -1:
-        """The same for few or no zeros: of each row, the half beyond the diagonal is enough."""
+        """The same for few or no zeros, from the part of each row beyond the diagonal."""
         cdef:
             Py_ssize_t first, count, q, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
             void *pointers[BATCH]
@@ -299,7 +299,8 @@ cdef class Wolfe:
         return 0
 
     def _recompute(self):
-        """Add up the responses anew: recurrences gather rounding errors. False if time was up; then it is still due."""
+        """Recompute the responses, since recurrences accumulate rounding errors. False if time ran out; then it is
+        still due."""
         self.stale = True
         found = []
         for coef in (self.coef, self.direction, self.problem.y * self.problem.weights * np.asarray(self.applied)):
@@ -319,7 +320,7 @@ cdef class Wolfe:
         return self.converged
 
     def objective(self):
-        """The objective as of now."""
+        """The current objective."""
         self._aim()
         self.line.look(0.0)
         return self.line.value
@@ -336,7 +337,7 @@ cdef class Wolfe:
         return self.last_gap
 
     def known_gap(self):
-        """`objective` minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        """`objective` minus the best lower bound found by `gap` so far (0 before the first); needs no kernel values."""
         return max(0.0, self.objective() - self.bound)
 
     def solution(self):

@@ -1,4 +1,4 @@
-# The best intercept, call after call.
+# The best intercept of slowly changing responses.
 
 cdef class InterceptFinder:
     cdef const double[::1] y, weights

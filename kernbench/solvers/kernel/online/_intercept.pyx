@@ -1,8 +1,8 @@
-"""The best intercept of a slowly moving function, by looking only where it was last time.
+"""The best intercept of slowly changing responses, searched for near the previous one.
 
-`losses.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that asks again and again knows that the
-answer lies near the previous one. So one pass adds up the weights below a window around it and collects what is
-inside, and only that is sorted. When the answer is not in the window, the window becomes everything.
+`losses.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that calls it repeatedly knows that the
+answer lies near the previous one. So one pass adds up the weights below a window around it and collects the breakpoints
+inside, and only these are sorted. If the answer is not in the window, all breakpoints are sorted.
 """
 
 from libc.math cimport INFINITY
@@ -23,7 +23,7 @@ cdef struct Breakpoint:
 
 
 cdef class InterceptFinder:
-    """Minimises sum_i w_i hinge(y_i (f(x_i) + b)) over b, call after call.
+    """Minimises sum_i w_i hinge(y_i (f(x_i) + b)) over b in successive calls.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ cdef class InterceptFinder:
         self.centre, self.radius = 0.0, INFINITY
 
     cpdef double find(self, const double[::1] responses):
-        """Return the best b for the responses f(x_i); the middle, if an interval of them is best."""
+        """Return the best b for the responses f(x_i); the midpoint if an interval is optimal."""
         cdef double answer = self._find_within(responses, self.centre - self.radius, self.centre + self.radius)
         if answer != answer:
             self.radius = INFINITY
@@ -50,7 +50,7 @@ cdef class InterceptFinder:
         return answer
 
     cdef double _find_within(self, const double[::1] responses, double low, double high) except? -1.0:
-        """The best b if it shows within the window, else NaN; then also set the next window's radius."""
+        """Return the best b if it lies within the window, else NaN; set the radius of the next window."""
         cdef:
             Py_ssize_t i, n = self.y.shape[0], n_inside = 0
             Breakpoint *inside = <Breakpoint *> &self.window[0, 0]
@@ -59,7 +59,7 @@ cdef class InterceptFinder:
         for i in range(n):
             place = self.y[i] - responses[i]
             below += self.weights[i] if place < low else 0.0
-            # Written always, kept by moving on: a branch here would be mispredicted.
+            # Always written, and kept by advancing the index: a branch here would be mispredicted.
             inside[n_inside].place = place
             inside[n_inside].mass = self.weights[i]
             n_inside += (place >= low) & (place <= high) & (self.weights[i] > 0.0)

@@ -1,7 +1,7 @@
-"""Stochastic gradient descent on the mean loss within a ball, some draws at a time (see `_online`).
+"""Stochastic gradient descent on the mean loss within a ball, several draws at a time (see `_online`).
 
-f = B v with ||v|| <= 1. Within a walk v is kept unshrunk and `scale` tells what projection has taken from it; the
-average of the iterates costs one more pass over the rows of the steps, at the end of the walk.
+f = B v with ||v|| <= 1. Within a walk v is not scaled, and `scale` is the factor of all projections so far; the average
+of the iterates costs one more pass over the rows of the steps, at the end of the walk.
 """
 
 from libc.math cimport fmax, sqrt
@@ -25,8 +25,8 @@ STATE = ("steps", "responses", "step_sums", "response_sums", "scalars")
 cdef class NormBallSGD(OnlineSolver):
     """SGD on the mean loss within ||f|| <= B, reported in alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)).
 
-    The two problems have the same minimiser when B is its norm, so without a radius B follows the best multiple of the
-    average (see the reference).
+    The two problems have the same minimiser if B is its norm, so without a radius B is adapted to the best multiple of
+    the average (see the reference).
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ cdef class NormBallSGD(OnlineSolver):
         The bias is set to its exact minimiser every 256 steps.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     radius : float, optional
-        B, held fixed: the paper's problem; its average is reported as it is. By default B follows from alpha, and the
-        average is reported with the best multiple.
+        B, fixed, as in the paper's problem; the average is reported unscaled. By default B follows from alpha, and the
+        best multiple of the average is reported.
     average_power : float, optional
         The iterate after step t has weight (t/1000)^average_power in the average; 0 with `radius`, else 2, by default.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Go on from a solution of this solver exactly, or from other coefficients as a warm start.
+        Continue a solution of this solver exactly, or use other coefficients as a warm start.
 
     References
     ----------
@@ -128,7 +128,7 @@ cdef class NormBallSGD(OnlineSolver):
                 weight = (<double> self.n_iter / 1000.0) ** self.power
                 self.sum_of_weights += weight
                 passed += weight * scale
-                if scale < 1e-2:  # the sums would lose digits: they subtract what later steps added to earlier iterates
+                if scale < 1e-2:  # the sums would lose digits: contributions of later steps are subtracted
                     n_done = k + 1
                     break
             walk.close(n_done, &self.responses[0])
@@ -141,9 +141,9 @@ cdef class NormBallSGD(OnlineSolver):
         return n_done
 
     cdef inline double _push(self, Py_ssize_t i, double response) noexcept nogil:
-        """How hard example i pulls at v in the next step, in units of eta_t / r."""
+        """The size of the step on example i, in units of eta_t / r."""
         cdef double push = -margin_slope(self.loss, self._margin(i, response))
-        if self.loss == KB_SQUARED_HINGE:  # no step goes beyond the margin it wants to reach
+        if self.loss == KB_SQUARED_HINGE:  # no step goes beyond margin 1
             push /= 2.0 * fmax(1.0, self.radius * self.r / sqrt(<double> self.n_iter + 1.0))
         return push
 
@@ -151,7 +151,7 @@ cdef class NormBallSGD(OnlineSolver):
         return self.y[i] * (self.radius * response + self.intercept)
 
     def _refresh(self):
-        """The exact intercept, and ||v||^2 anew, so that it does not drift."""
+        """Compute the exact intercept, and recompute ||v||^2 to remove its rounding errors."""
         responses = np.asarray(self.responses)
         self.squared_norm = (self.problem.y * np.asarray(self.steps)) @ responses
         if self.finder is not None:
@@ -170,7 +170,7 @@ cdef class NormBallSGD(OnlineSolver):
         return self._expanded(share * self.problem.y * steps, share * responses, self.tuned)
 
     def solution(self):
-        """The average, as it is or with the best multiple, with the best intercept."""
+        """The average, unscaled or with the best multiple, with the best intercept."""
         found = self._found()
         state = {
             "steps": np.array(self.steps),

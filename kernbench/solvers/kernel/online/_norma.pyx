@@ -1,7 +1,7 @@
-"""NORMA, exact kernel stochastic gradient descent, some draws at a time (see `_online`).
+"""NORMA, exact kernel stochastic gradient descent, several draws at a time (see `_online`).
 
-A run that keeps all terms works in response form, like Pegasos. One that drops old terms never needs them
-all: the kernel values of the next draws with the terms there are, and with each other, come as one block.
+A run that keeps all terms works with responses, like Pegasos. One that drops old terms needs few kernel values: those
+of the next draws with the present terms, and with each other, are computed as one block.
 """
 
 from libc.math cimport fmin, sqrt
@@ -16,7 +16,7 @@ from kernbench.solvers.base import Solution
 from kernbench.problems.draws import draw_indices
 from kernbench.problems.online import SCHEDULES, StepRule, require_count
 
-BLOCK_VALUES = 2**22  # kernel values of a block of draws and terms, at the most (32 MB)
+BLOCK_VALUES = 2**22  # largest number of kernel values of a block of draws and terms (32 MB)
 
 cdef enum Schedule:
     INVERSE_SQRT
@@ -41,19 +41,20 @@ cdef class NORMA(OnlineSolver):
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
         gamma_t = step B / (r sqrt(t)), step / (lambda (t + 1)) or step B / (r sqrt(n)); B is the radius of a ball that
-        holds the optimum, r^2 = max k(x_i, x_i). Never more than 1 / (2 lambda), nor than one over the curvature of the
-        loss times r^2.
+        holds the optimum, r^2 = max k(x_i, x_i). At most 1 / (2 lambda), and at most one over the curvature of the loss
+        times r^2.
     step : float, default=0.25
     truncation : int, optional
-        Keep the newest `truncation` terms. All by default.
+        Keep the newest `truncation` terms; all by default.
     window : int, optional
-        Keep the terms of the last `window` steps. All by default.
+        Keep the terms of the last `window` steps; all by default.
     rescale : bool, default=True
-        `solution` is the last iterate times the number that makes the objective smallest; False gives the paper's.
+        `solution` is the multiple of the last iterate with the least objective; False gives the last iterate, as in the
+        paper.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Go on from a solution of this solver exactly, or from other coefficients as a warm start.
+        Continue a solution of this solver exactly, or use other coefficients as a warm start.
 
     References
     ----------
@@ -65,7 +66,7 @@ cdef class NORMA(OnlineSolver):
     cdef bint drops, rescale, has_intercept
     cdef object newest
     cdef long long window                   # 0: all
-    cdef long long n_looked                 # terms that steps looked at
+    cdef long long n_looked                 # kernel values that steps used
     cdef double[::1] coef, responses        # a run that keeps all terms
     cdef Py_ssize_t[::1] examples           # a run that drops terms: oldest first
     cdef double[::1] terms
@@ -102,7 +103,8 @@ cdef class NORMA(OnlineSolver):
 
     @property
     def n_logical_evaluations(self):
-        """Of the method as written: n for each step that makes a term, or one for each kept term and step."""
+        """Evaluations of the method as published: n for each step that adds a term, or one for each kept term and
+        step."""
         return self.n_looked if self.drops else self.walk.n_steps * self.walk.n
 
     cdef inline double _gamma(self, long long t) noexcept nogil:
@@ -138,7 +140,7 @@ cdef class NORMA(OnlineSolver):
                     break
                 self.n_iter += 1
                 gamma = self._gamma(self.n_iter)
-                scale *= 1.0 - gamma * self.lam  # of what came before; sums of the walk are kept unshrunk
+                scale *= 1.0 - gamma * self.lam  # factor of earlier terms; sums of the walk are not scaled
                 if term != 0.0:
                     term *= gamma
                     self.coef[i] += term / scale
@@ -161,7 +163,7 @@ cdef class NORMA(OnlineSolver):
             first += length
 
     def _steps_with_terms(self, const Py_ssize_t[::1] drawn):
-        """Do the steps on `drawn`. Columns of the block: the terms there are, then those the draws may make."""
+        """Do the steps on `drawn`. Columns of the block: the present terms, then those that the draws may add."""
         cdef:
             Py_ssize_t length = drawn.shape[0], n_old = self.terms.shape[0], head = 0, tail = n_old, k, l, q, i
             Py_ssize_t limit = self.newest or n_old + length

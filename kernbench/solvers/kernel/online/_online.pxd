@@ -4,7 +4,7 @@ from kernbench.kernels._rows cimport KernelRows
 from kernbench.losses._margin cimport KB_LOG_LOSS
 
 cdef enum:
-    BATCH = 256     # draws looked at together at the most, and steps between two exact intercepts
+    BATCH = 256     # largest number of draws processed together, and steps between two exact intercepts
 
 
 cdef class Walk:
@@ -13,10 +13,10 @@ cdef class Walk:
     cdef Py_ssize_t n, ahead, length, n_wanted
     cdef const Py_ssize_t *drawn
     cdef Py_ssize_t[::1] wanted, place, slots               # rows to fetch; a draw's row among them, or -1; addresses
-    cdef double[::1] local, room                            # of a draw: its response, how far it is from making a step
+    cdef double[::1] local, room                            # of a draw: its response, and its distance from a step
     cdef double[::1] steps, later                           # of a row: the step, and its share in a sum
     cdef double slack
-    cdef Py_ssize_t n_missing, refused                      # rows to compute; the first draw whose row was too many
+    cdef Py_ssize_t n_missing, refused                      # rows to compute; the first draw whose row did not fit
 
     cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil
     cdef void want(self, Py_ssize_t k, double room) noexcept nogil
@@ -40,7 +40,7 @@ cdef class OnlineSolver:
     cdef object rng, cumulative
     cdef int loss
     cdef double lam
-    cdef object expansion                       # what was found at iteration `expansion_at`
+    cdef object expansion                       # the expansion at iteration `expansion_at`
     cdef double last_gap, bound                 # the gap at iteration `gap_at`; the best lower bound on the optimum so far
     cdef long long expansion_at, gap_at
     cdef double[::1] y, diagonal
@@ -50,5 +50,5 @@ cdef class OnlineSolver:
 
 
 cdef inline double margin_room(int loss, double margin) noexcept nogil:
-    """How far a margin is from making a step: the logistic loss always makes one."""
+    """The distance of a margin from making a step: the logistic loss always makes one."""
     return -1.0 if loss == KB_LOG_LOSS else margin - 1.0

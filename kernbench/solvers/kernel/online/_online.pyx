@@ -1,16 +1,16 @@
-"""What the online methods of the kernel SVM share: a walk along drawn examples, and how a direction is reported.
+"""What the online methods of the kernel SVM share: walks along drawn examples, and how a direction is reported.
 
 All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
-responses. A row by itself costs five to ten times its share of a batch. So a `Walk` looks at the next draws together:
+responses. A single row costs five to ten times its share of a batch. So a `Walk` processes the next draws together:
 
-    open      the responses of the next draws are copied side by side
-    want      the solver says how far each of them is from making a step, as f is now
-    fetch     the rows of those that would make one come in one batch, and with them those of the next likely
-    add       draw by draw, each step corrects the responses of the draws still to come
-    close     the rows of all steps are added to all responses
+    open      copy the responses of the next draws
+    want      the solver gives the distance of each of them from making a step at the present f
+    fetch     fetch, in one batch, the rows of those that would make one, and of the next most likely
+    add       draw by draw, update the responses of the remaining draws by each step
+    close     add the rows of all steps to all responses
 
-A draw that makes a step without a row ends the walk; the next one begins there. How near to a step a draw must be for
-its row to be fetched along is adapted: rows fetched in vain narrow it, walks that ended early widen it.
+A draw that makes a step but has no row ends the walk; the next walk begins with it. The distance from a step up to
+which rows are fetched ahead is adapted: unused rows decrease it, walks that ended early increase it.
 """
 
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
@@ -22,14 +22,14 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.problems.draws import as_generator, cumulative_weights
 
-# Of the slack within which rows are fetched along. A fetch costs as much as four (sparse) to eight rows more in it, so a
-# walk cut short outweighs four rows that were not needed: 1.5 * 0.9^4 = 1.
+# Factors of this distance. A fetch costs as much as four (sparse) to eight more rows in it, so a walk cut short
+# outweighs four unused rows: 1.5 * 0.9^4 = 1.
 cdef double WIDER = 1.5, NARROWER = 0.90, NARROWEST = 1e-3
-cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not come
+cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not be made
 
 cdef enum:
-    MOST = 32       # rows computed together: later steps see f as it is then, and fewer of them turn out needless
-    FIRST = 32      # draws that the first walk looks at, each later one twice as many: the first steps move f most
+    MOST = 32       # rows computed together: with fewer, f is more recent when they are chosen, and fewer are unused
+    FIRST = 32      # draws of the first walk, doubled for each later one: the first steps change f most
 
 
 cdef class Walk:
@@ -46,7 +46,7 @@ cdef class Walk:
         self.local, self.room, self.steps, self.later = (np.empty(BATCH) for _ in range(4))
 
     cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil:
-        """Begin with the first of the `length` draws; return how many of them this walk looks at."""
+        """Begin with the first of the `length` draws; return how many of them belong to this walk."""
         cdef Py_ssize_t k
         self.length = min(length, self.ahead)
         self.drawn, self.n_wanted, self.n_missing, self.refused = drawn, 0, 0, self.length
@@ -56,13 +56,13 @@ cdef class Walk:
         return self.length
 
     cdef void want(self, Py_ssize_t k, double room) noexcept nogil:
-        """Draw k would make a step now (`room` <= 0), or as soon as f changes by `room` there."""
+        """Register draw k, which would make a step now (`room` <= 0), or once f has changed by `room` there."""
         self.room[k] = room
         if room <= 0.0 and k < self.refused and not self._take(k):
             self.refused = k
 
     cdef bint _take(self, Py_ssize_t k) noexcept nogil:
-        """Whether there is room for the row of draw k."""
+        """Whether another row, that of draw k, can be fetched."""
         cdef bint missing = not self.rows.holds(self.drawn[k])
         if self.n_wanted == self.rows.capacity or self.n_missing + missing > MOST:
             return False
@@ -74,7 +74,8 @@ cdef class Walk:
         return True
 
     cdef int fetch(self) except -1 nogil:
-        """Get the rows of all that would make a step, those at hand and, if any is to be computed, those near."""
+        """Fetch the rows of all draws that would make a step, cached ones and, if any is to be computed, nearby
+        ones."""
         cdef Py_ssize_t k
         cdef bint computes = self.n_missing > 0, missing
         for k in range(self.length):
@@ -88,11 +89,11 @@ cdef class Walk:
         return 0
 
     cdef bint has(self, Py_ssize_t k) noexcept nogil:
-        """Whether the row of draw k is here."""
+        """Whether the row of draw k has been fetched."""
         return self.place[k] >= 0
 
     cdef void add(self, Py_ssize_t k, double step, double passed) noexcept nogil:
-        """Draw k adds `step` times its row; `passed` is the sum of the weights of the iterates before."""
+        """Add `step` times the row of draw k; `passed` is the sum of the weights of the previous iterates."""
         cdef Py_ssize_t q = self.place[k], l
         cdef const float *single
         cdef const double *double_
@@ -115,7 +116,7 @@ cdef class Walk:
             if q >= 0 and self.steps[q] == 0.0 and self.later[q] == AT_RISK:
                 self.slack *= NARROWER
         for q in range(self.n_wanted):
-            if self.steps[q] == 0.0:  # a row is a pass over memory: leave out those of no step
+            if self.steps[q] == 0.0:  # each row is a pass over memory: skip rows without a step
                 continue
             self.steps[n_used], self.later[n_used] = self.steps[q], self.later[q]
             self.wanted[n_used], self.slots[n_used] = self.wanted[q], self.slots[q]
@@ -131,10 +132,10 @@ cdef class Walk:
 
     cdef void add_sums(self, double share, const double *y, const double *coef, double *coef_sums,
                        const double *responses, double *response_sums) noexcept nogil:
-        """After `close`: sums += the iterates of this walk, each by its weight; `share` is the sum of these weights.
+        """After `close`: sums += the weighted iterates of this walk; `share` is the sum of their weights.
 
-        An iterate is the last one without the steps after it, so a step of size s that came when the weights had the
-        sum p lacks s p of what share times the last iterate says. Weights include the scale of the iterates; `coef` is
+        An iterate is the last one minus the steps after it. So the sum is share times the last iterate, minus s p for
+        each step of size s made when the weights had the sum p. Weights include the scale of the iterates; `coef` is
         without labels.
         """
         cdef Py_ssize_t i, q
@@ -155,10 +156,10 @@ cdef class Walk:
 
 
 cdef class OnlineSolver:
-    """State and answers common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
+    """State and results common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
 
-    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``: what it has found, with the best
-    multiple and intercept.
+    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``, its result with the best multiple and
+    intercept.
     """
 
     losses = ("hinge", "squared_hinge", "log_loss")
@@ -186,7 +187,7 @@ cdef class OnlineSolver:
 
     @property
     def n_logical_evaluations(self):
-        """Evaluations of the method as written: n for each step that changes f."""
+        """Evaluations of the method as published: n for each step that changes f."""
         return self.walk.n_steps * self.walk.n
 
     @property
@@ -201,7 +202,7 @@ cdef class OnlineSolver:
         return 0
 
     cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1:
-        """Do the steps of one walk; return how many there were, at least one."""
+        """Do the steps of one walk; return their number, at least one."""
         raise NotImplementedError
 
     def check(self, tol):
@@ -222,11 +223,12 @@ cdef class OnlineSolver:
         return self.last_gap
 
     def known_gap(self):
-        """The objective of `solution` minus the best bound that `gap` has found so far, 0 before: no kernel values."""
+        """The objective of `solution` minus the best bound found by `gap` so far (0 before the first); needs no kernel
+        values."""
         return max(0.0, self.objective() - self.bound)
 
     def _found(self):
-        """What was found, as of now: computed once for each iterate."""
+        """The current result, computed once for each iterate."""
         if self.expansion is None or self.expansion_at != self.n_iter:
             self.expansion, self.expansion_at = self._expansion(), self.n_iter
         return self.expansion

@@ -1,4 +1,4 @@
-"""Kernel Pegasos in response form, some draws at a time (see `_online`)."""
+"""Kernel Pegasos on responses, several draws at a time (see `_online`)."""
 
 from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.kernel.online._intercept cimport InterceptFinder
@@ -33,12 +33,13 @@ cdef class Pegasos(OnlineSolver):
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
-        Go on from a Pegasos solution exactly, or from other coefficients as a warm start.
+        Continue a Pegasos solution exactly, or use other coefficients as a warm start.
     project : bool, default=False
         Project onto the ball ||f|| <= sqrt(c / lambda) after each step, c = 1, 1/2, 0.278 by loss; without intercept
         only.
     rescale : bool, default=True
-        `solution` is the last iterate times the number that makes the objective smallest; False gives the paper's.
+        `solution` is the multiple of the last iterate with the least objective; False gives the last iterate, as in the
+        paper.
 
     References
     ----------
@@ -99,7 +100,7 @@ cdef class Pegasos(OnlineSolver):
                 self.n_iter += 1
                 if push != 0.0:
                     self.squared_norm += push * (2.0 * self.y[i] * scale * walk.local[k] + push * self.diagonal[i])
-                    # Under projection everything shrinks by `scale`; the sums of the walk are kept unshrunk.
+                    # Projections scale everything by `scale`; the sums of the walk are not scaled.
                     self.counts[i] += push / scale
                     walk.add(k, self.y[i] * push / scale, 0.0)
                 if self.project:

@@ -1,4 +1,4 @@
-"""The kernel Perceptron in response form, some examples at a time (see `_online`)."""
+"""The kernel Perceptron on responses, several examples at a time (see `_online`)."""
 
 from libc.math cimport INFINITY
 
@@ -16,7 +16,7 @@ STATE = ("mistakes", "responses", "mistake_sums", "response_sums", "drawn", "cou
 
 
 cdef class Perceptron(OnlineSolver):
-    """Kernel Perceptron: a mistake on example i adds w_i y_i k(x_i, .) to f, and nothing else ever happens.
+    """Kernel Perceptron: a mistake on example i adds w_i y_i k(x_i, .) to f.
 
     Its direction is reported in alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)), with the best multiple.
 
@@ -26,32 +26,32 @@ cdef class Perceptron(OnlineSolver):
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float
-        Of the objective; no step depends on it.
+        Regularisation of the objective; no step depends on it.
     weights : array-like of shape (n,), optional
-        A mistake on example i adds w_i to its coefficient; weight 0 passes it over.
+        A mistake on example i adds w_i to its coefficient; examples of weight 0 are skipped.
     fit_intercept : bool, default=True
         Learn with the kernel k + r^2, r^2 = max k(x_i, x_i); the reported b is the best for the reported f.
     loss : {"hinge"}, default="hinge"
         Of the objective.
     n_passes : int or None, default=1
-        Passes over the data; None goes on until one makes no mistake.
+        Passes over the data; with None, until a pass makes no mistake.
     order : {"random", "index"}, default="random"
-        A new permutation for each pass, or the examples as they stand.
+        A new permutation for each pass, or the order of the data.
     output : {"last", "average", "random"}, default="last"
         Of the iterates after each step.
     random_state : None, int, RandomState or Generator
-        Gives the seed of the permutations and of the choice.
+        Seeds the permutations and the random choice.
     initial : Solution, optional
-        Go on from a solution of this solver exactly, or from other coefficients as a warm start.
+        Continue a solution of this solver exactly, or use other coefficients as a warm start.
 
     Attributes
     ----------
     finished : bool
-        The passes asked for are done, or one made no mistake. It says nothing about the gap.
+        Whether the requested passes are done, or a pass made no mistake; independent of the gap.
     n_mistakes : int
     n_logical_evaluations : int
-        The paper's count: one evaluation for each support vector there is, example by example. `n_kernel_evaluations`
-        is what was computed: n for each row fetched.
+        The paper's count: for each example, one evaluation per present support vector. `n_kernel_evaluations` counts
+        what was computed: n for each row fetched.
 
     References
     ----------
@@ -65,7 +65,7 @@ cdef class Perceptron(OnlineSolver):
     cdef long long first, mistakes_before, n_support
     cdef bint faultless, averages
     cdef const Py_ssize_t[::1] order
-    cdef const double[::1] uniform      # the coins of the steps to come, for output="random"
+    cdef const double[::1] uniform      # uniform numbers of the coming steps, for output="random"
     cdef double[::1] weights, mistakes, responses, mistake_sums, response_sums, drawn
 
     losses = ("hinge",)
@@ -93,7 +93,7 @@ cdef class Perceptron(OnlineSolver):
         self.order = pass_order(self.seed, (self.n_iter - self.first) // n, n, order)
 
     def advance(self, n_iter):
-        """Do up to `n_iter` steps, no more than the passes asked for; return how many were done."""
+        """Do up to `n_iter` steps, within the requested passes; return how many were done."""
         cdef Py_ssize_t done = 0, length, place, n = self.problem.n
         while done < n_iter and not self.finished:
             place = (self.n_iter - self.first) % n
@@ -110,7 +110,8 @@ cdef class Perceptron(OnlineSolver):
         return done
 
     def _follow_and_draw(self, const Py_ssize_t[::1] examples):
-        """Do the steps; the iterate after step t is taken with probability 1/t: so each is, in the end, equally."""
+        """Do the steps; the iterate after step t replaces the chosen one with probability 1/t, so all are equally
+        likely."""
         cdef Py_ssize_t begin = 0, end
         steps = self.n_iter - self.first + np.arange(1, len(examples) + 1)
         for end in np.append(np.flatnonzero(np.asarray(self.uniform) * steps < 1) + 1, len(examples)):

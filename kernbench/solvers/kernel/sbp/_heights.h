@@ -1,4 +1,4 @@
-/* The pass over the heights of one or two basins: what lies below a window of each, and what is inside the windows.
+/* The pass over the heights of one or two basins: sums below a window of each, and the members inside the windows.
  *
  * Both basins in one pass, eight heights at a time. The window of an example's basin is found without a branch, from its
  * side, +1 or -1; sums over the first basin and over the second are half the sum and half the difference of two sums.

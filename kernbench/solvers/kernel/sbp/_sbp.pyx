@@ -1,9 +1,9 @@
-"""The stochastic batch perceptron, with kernel rows fetched ahead of their use.
+"""The stochastic batch perceptron, with kernel rows fetched in advance.
 
-Which example a step takes is decided by proposals from a stream of uniform numbers: the first proposed example that
-stands under water is taken, which is a draw from p* exactly. Since the water line moves slowly, the same stream tells
-with few errors what the coming steps will take; so a missing row is fetched together with the missing rows of the
-steps to come, and a batch of rows costs a tenth of the rows one by one. Fetching ahead changes no iterate.
+The example of a step is chosen by proposals from a stream of uniform numbers: the first proposed example that is below
+the water level is taken, which is exactly a draw from p*. Since the water level moves slowly, the stream predicts the
+examples of the coming steps with few errors; so a missing row is fetched together with the missing rows of these steps,
+and a batch of rows costs a tenth of single rows. Fetching in advance changes no iterate.
 
 The dual variables are s * beta with one scale s (Cotter et al. 2012, section 3.3), their average is kept in two sums;
 responses and their average are updated in one pass over memory.
@@ -22,15 +22,16 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.problems.draws import as_generator, open_streams
 
 cdef enum:
     DRIFT_STEPS = 1000     # steps between two recomputations of ||f||^2
     LOOK_AHEAD = 512       # steps the prefetch looks ahead
-    FETCH = 64             # rows fetched together at the most: one panel of the engine
-    RESERVE = 8192         # proposals buffered before a stretch of steps without the interpreter
-    STRETCH = 256          # steps of such a stretch
-    TRIES = 256            # refused proposals after which the exact walk decides
+    FETCH = 64             # largest number of rows fetched together: one panel of the engine
+    RESERVE = 8192         # proposals buffered before a series of steps without the interpreter
+    STRETCH = 256          # steps of such a series
+    TRIES = 256            # rejected proposals after which an exact walk decides
 
 cdef double FOLD_BELOW = 1e-2   # fold the scale back into beta before the average cancels
 
@@ -50,15 +51,15 @@ cdef class SBP:
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
     loss : {"hinge"}
-        The slack of a margin is its hinge loss; there is no other.
+        The slack of a margin is its hinge loss; no other loss is offered.
     burn_in : int, default=0
         Steps left out of the average (the paper's T0).
     average_power : float, optional
         Step t enters the average with weight (t/1000)^average_power; by default 0 with `nu` and 2 with `alpha`.
     fetch_rows : int, default=16
-        Kernel rows fetched together at the most, 64 or fewer; 16 are cheap enough a row, and a quarter fewer of them
-        are fetched in vain than of 64. With 1 no row is fetched that no step needs, so that
-        `n_kernel_evaluations` is what the paper counts, less the rows found in the cache. The iterates are the same.
+        Largest number of kernel rows fetched together, up to 64; a row costs little more in a batch of 16, of which a
+        quarter fewer remain unused than of 64. With 1 only rows that steps need are fetched, so `n_kernel_evaluations`
+        is the paper's count without the rows found in the cache. The iterates are the same.
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
 
@@ -82,7 +83,7 @@ cdef class SBP:
     # dual = scale * beta; sum of weighted duals = base + beta * paid - early
     cdef double[::1] beta, base, early
     cdef double scale, paid, average_weight
-    # the draws of the stretch in hand
+    # the draws of the current series
     cdef double[:, ::1] coins, proposals_first, proposals_second
     cdef Py_ssize_t coin, used_first, used_second
     cdef Py_ssize_t[::1] wish
@@ -100,7 +101,7 @@ cdef class SBP:
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         n = problem.n
         self.problem, self.rows, self.tuned = problem, rows, alpha is not None
-        self.burn_in = int(require_number("burn_in", burn_in))
+        self.burn_in = check_number("burn_in", burn_in, at_least=0, whole=True)
         if average_power is None:
             average_power = 2.0 if self.tuned else 0.0
         self.power = require_number("average_power", average_power)
@@ -113,7 +114,7 @@ cdef class SBP:
         self.c, self.average_c = np.zeros(n), np.zeros(n)
         self.beta, self.base, self.early = np.zeros(n), np.zeros(n), np.zeros(n)
         self.scale, self.objective_at, self.gap_at = 1.0, -1, -1
-        fetch_rows = int(require_number("fetch_rows", fetch_rows, positive=True))
+        check_number("fetch_rows", fetch_rows, at_least=1, whole=True)
         self.wish = np.empty(max(1, min(fetch_rows, FETCH, rows.capacity)), dtype=np.intp)
         self.basins = problem.y if problem.fit_intercept else None
         seed = int(as_generator(random_state).integers(2**53))
@@ -197,7 +198,7 @@ cdef class SBP:
         return 0
 
     cdef void _fold(self) noexcept nogil:
-        """Put the scale back into beta and the average into its base."""
+        """Fold the scale into beta and the average into its base."""
         cdef Py_ssize_t j
         for j in range(self.beta.shape[0]):
             self.base[j] += self.beta[j] * self.paid - self.early[j]
@@ -208,7 +209,7 @@ cdef class SBP:
     # --- which example -----------------------------------------------------------------------------------------------
 
     cdef Py_ssize_t _choose(self) noexcept nogil:
-        """A draw from p*: the class by a fair coin (two basins), then the first proposal that stands under water."""
+        """A draw from p*: the class by a fair coin (two basins), then the first proposal below the water level."""
         cdef bint heads = True
         if self.water.two:
             heads = self.coins[self.coin, 0] < 0.5
@@ -219,7 +220,8 @@ cdef class SBP:
 
     cdef Py_ssize_t _accept(self, Basin basin, const double[:, ::1] proposals, Py_ssize_t *used,
                             bint walk) noexcept nogil:
-        """The first accepted proposal from `used` on; after TRIES refusals an exact walk (or -1 without `walk`)."""
+        """The first accepted proposal from `used` on; after TRIES rejections that of an exact walk (or -1 without
+        `walk`)."""
         cdef Py_ssize_t attempt, k
         cdef double height
         for attempt in range(TRIES):
@@ -236,7 +238,7 @@ cdef class SBP:
         return basin.walk(&self.c[0], self.water.mass, proposals[used[0] - 1, 0], proposals[used[0] - 1, 1])
 
     cdef int _fetch_ahead(self, Py_ssize_t needed) except -1 nogil:
-        """Fetch the row of `needed` and the missing rows of the steps to come, as the water stands now."""
+        """Fetch the row of `needed` and the missing rows of the coming steps, predicted at the present water level."""
         cdef:
             Py_ssize_t count = 1, step, coin = self.coin, first = self.used_first, second = self.used_second, i, k
             Py_ssize_t room = self.wish.shape[0]
@@ -267,7 +269,7 @@ cdef class SBP:
     # --- the budget ----------------------------------------------------------------------------------------------------
 
     def _retune(self):
-        """Set the budget from the best multiple of the averaged direction, if it is of any use."""
+        """Set the budget from the best multiple of the averaged direction, if that multiple is positive."""
         direction, heights = self._direction()
         scale, intercept = self._scale_and_intercept()
         if scale > 0:
@@ -283,7 +285,7 @@ cdef class SBP:
         return np.asarray(self.base) + np.asarray(self.beta) * self.paid - np.asarray(self.early)
 
     def _direction(self):
-        """The averaged dual variables and heights; those of the moment before there is an average."""
+        """The averaged dual variables and heights; the current ones before there is an average."""
         if self.average_weight == 0:
             return self._dual(), np.asarray(self.c)
         return self._average() / self.average_weight, np.asarray(self.average_c) / self.average_weight
@@ -303,7 +305,7 @@ cdef class SBP:
 
     @property
     def separable(self):
-        """False while, at this `nu`, the level of the average is not positive; then `solution` is not scaled."""
+        """False as long as the level of the average is not positive at this `nu`; then `solution` is not scaled."""
         return self.tuned or self._level_of_average().gamma > 0
 
     def check(self, tol):
@@ -350,7 +352,8 @@ cdef class SBP:
         return self.last_gap if self.tuned else None
 
     def known_gap(self):
-        """The objective minus the best lower bound that `gap` has found so far, 0 before: no kernel values."""
+        """The objective minus the best lower bound found by `gap` so far (0 before the first); needs no kernel
+        values."""
         return max(0.0, self.objective() - self.bound) if self.tuned else None
 
     def _start_from(self, initial):

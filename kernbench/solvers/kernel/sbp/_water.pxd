@@ -27,19 +27,19 @@ cdef class Basin:
     cdef double[::1] wide_heights, wide_masses   # the window, as found
     cdef Py_ssize_t[::1] wide_owners
     cdef double[::1] heights, masses         # its middle, ascending
-    cdef Py_ssize_t[::1] owners              # whose heights these are
+    cdef Py_ssize_t[::1] owners              # the examples of these heights
     cdef kb_window window                    # the same, for the pass over the heights
     cdef double focus, zoom                  # the middle is [focus - zoom, focus + zoom]
     cdef double wide_mass, wide_sum          # below the window; the sum of two basins is that of the first
     cdef Py_ssize_t wide_count, wide_above   # members in the window, and above it
-    cdef Py_ssize_t landmarks[LANDMARKS]     # the examples around the edge of the last level
+    cdef Py_ssize_t landmarks[LANDMARKS]     # the examples around the edge of the previous level
     cdef Py_ssize_t n_landmarks
     cdef double centre, reach                # the window is [centre - reach, centre + reach]
-    cdef double move                         # how far the edge was from the centre in the last steps, at most
+    cdef double move                         # largest distance of the edge from the centre in the last steps
     cdef readonly long long scans            # passes so far
     cdef double below_mass, below_sum
     cdef Py_ssize_t count, above             # members in the middle, and above it
-    cdef double edge, share                  # highest ground under water; share of the mass at it that is covered
+    cdef double edge, share                  # greatest covered height; covered share of the mass at it
 
     cdef void place(self, const double *c, bint everywhere) noexcept nogil
     cdef double guess(self, const double *c) noexcept nogil

@@ -1,12 +1,13 @@
 """The water level of the stochastic batch perceptron, in one pass over the heights.
 
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
-(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of
-the perceptron moves all heights, but neighbours alike: the new level is near the examples that stood around its edge
-before. So one pass adds up what lies below a window around their median and gathers what lies inside it; of the window
-only a part is sorted. Early steps move heights past one another by the thousand, but the covered mass changes little:
-where the window holds many, a histogram says which part ends the mass covered before. If the new level is not there,
-more of the window is looked at, then a wider one, in the end everything: always exact, and linear when it matters.
+(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of the
+perceptron changes all heights, but similar ones alike: the new level is near the examples that were at the edge of the
+previous one. So one pass adds up the heights below a window around the median of these examples and collects those
+inside; only a part of the window is sorted. Early steps change the order of thousands of heights, but not much of the
+covered mass: if the window holds many, a histogram finds the part at which the previous mass ends. If the new level is
+not there, a larger part of the window is sorted, then a wider window, and finally everything: the result is always
+exact, and the cost linear in the usual case.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -20,8 +21,8 @@ cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this
 cdef enum:
     FEW = 16                     # the window aims at a population between these
     MANY = 64
-    NEAR = 32                    # of a larger window, about so many heights are sorted
-    BUCKETS = 512                # of the histogram that tells which
+    NEAR = 32                    # about this many heights of a larger window are sorted
+    BUCKETS = 512                # of the histogram that selects them
 
 
 cdef class Basin:
@@ -49,14 +50,14 @@ cdef class Basin:
         self.window.owners = &self.wide_owners[0]
 
     cdef void place(self, const double *c, bint everywhere) noexcept nogil:
-        """Place the wide window around the example at the edge of the last level, or let it hold all heights."""
+        """Place the wide window around the example at the edge of the previous level, or let it hold all heights."""
         self.centre = self.guess(c)
         self.window.low, self.window.high = self.centre - self.reach, self.centre + self.reach
         if everywhere:
             self.window.low, self.window.high = -KB_NO_LIMIT, KB_NO_LIMIT
 
     cdef double guess(self, const double *c) noexcept nogil:
-        """The median height of the examples that were around the edge: a step may have moved one of them far."""
+        """The median height of the examples that were around the edge: a step may have changed one of them by much."""
         cdef double sorted_heights[LANDMARKS]
         cdef double height
         cdef Py_ssize_t k, j
@@ -69,7 +70,7 @@ cdef class Basin:
         return sorted_heights[self.n_landmarks // 2]
 
     cdef void look(self, double sum_below, double target) noexcept nogil:
-        """After the pass over the heights: look where the mass `target` ends."""
+        """After the pass over the heights, select the part of the window where the mass `target` ends."""
         self.wide_mass, self.wide_sum, self.wide_count = self.window.mass_below, sum_below, self.window.n_inside
         self.wide_above = self.size - self.window.n_below - self.wide_count
         self.scans += 1
@@ -89,7 +90,7 @@ cdef class Basin:
             low = min(low, self.wide_heights[k])
             high = max(high, self.wide_heights[k])
         width = (high - low) / (last + 1)
-        if not width > 1e-12 * fabs(high):  # all the same, or rounded to it
+        if not width > 1e-12 * fabs(high):  # all equal, up to rounding
             return
         per_width = 1.0 / width
         for b in range(last + 1):
@@ -114,7 +115,7 @@ cdef class Basin:
         self.focus = low + left * width + self.zoom
 
     cdef void refine(self) noexcept nogil:
-        """Of the wide window sort only the part within `zoom` of the focus; sum up what lies below that."""
+        """Sort only the part of the wide window within `zoom` of the focus; add up the heights below it."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
@@ -138,7 +139,7 @@ cdef class Basin:
         _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
 
     cdef bint look_wider(self) noexcept nogil:
-        """After a miss: a larger part of the wide window; false when all of it was looked at."""
+        """After a miss, sort a larger part of the wide window; return False if all of it was sorted."""
         if self.zoom == INFINITY:
             return False
         self.zoom = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.zoom
@@ -146,7 +147,7 @@ cdef class Basin:
         return True
 
     cdef void settle(self, double mass) noexcept nogil:
-        """Set the edge of the covered mass and the share of it, and move the window there.
+        """Set the edge of the covered mass and its covered share, and move the window there.
 
         `mass` ends inside the window or at its upper end.
         """
@@ -161,7 +162,7 @@ cdef class Basin:
         self.n_landmarks = min(self.count, LANDMARKS)
         for l in range(self.n_landmarks):
             self.landmarks[l] = self.owners[first + l]
-        # Examples of the same height are treated alike, whether they came before or come after k.
+        # Examples of the same height are treated alike, on either side of k.
         l, before = k, covered
         while l > 0 and self.heights[l - 1] == self.edge:
             l -= 1
@@ -170,7 +171,7 @@ cdef class Basin:
             at_edge += self.masses[l]
             l += 1
         self.share = min((mass - before) / at_edge, 1.0)
-        # The next wide window: enough for twice the last error of the guess.
+        # The next wide window covers twice the last error of the prediction.
         self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
         if self.reach == INFINITY:
             self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
@@ -200,7 +201,7 @@ cdef class Basin:
         return min(low, self.size - 1)
 
     cdef Py_ssize_t walk(self, const double *c, double mass, double rank, double tie) noexcept nogil:
-        """By rank among those below the edge, else by `tie` among those at it."""
+        """Whether an example is covered: if it is below the edge, or at it and selected by `tie`."""
         cdef Py_ssize_t k, last = -1
         cdef double target = rank * mass, covered = 0.0, at_edge = 0.0
         for k in range(self.size):
@@ -237,7 +238,7 @@ cdef void _sort_window(double *heights, double *masses, Py_ssize_t *owners, Py_s
 
 
 cdef class Water:
-    """The level over one basin, or over two with a free bias between them.
+    """The water level over one basin, or over two with a free intercept.
 
     Parameters
     ----------
@@ -275,7 +276,7 @@ cdef class Water:
             self.second.settle(self.mass)
 
     cdef void _scan(self, const double *c) noexcept nogil:
-        """One pass over all heights, and a look at where the mass covered before ends."""
+        """One pass over all heights, which selects the part where the previously covered mass ends."""
         cdef bint everywhere = self.first.reach == INFINITY or self.two and self.second.reach == INFINITY
         cdef kb_window unused
         cdef kb_window *second = &self.second.window
@@ -289,15 +290,15 @@ cdef class Water:
         sum_below = scan_heights(c, &self.sides[0], NULL if self.uniform else &self.masses[0], self.sides.shape[0],
                                  &self.first.window, second)
         self.first.look(sum_below, self.mass)
-        if self.two:  # what lies below both is added up in the first
+        if self.two:  # sums below both windows are kept in the first
             self.second.look(0.0, self.mass)
 
 
 cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
-    """The level from the window of one basin; false when it lies outside."""
+    """Compute the level from the window of one basin; return False if it lies outside."""
     cdef double mass = basin.below_mass, total = volume + basin.below_sum
     cdef Py_ssize_t k = 0
-    # Cover one more while it lies below the water that would stand on the others.
+    # Cover one more as long as it lies below the level over the others.
     while k < basin.count and (mass == 0.0 or basin.heights[k] * mass < total):
         mass += basin.masses[k]
         total += basin.masses[k] * basin.heights[k]
@@ -308,7 +309,7 @@ cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
     return True
 
 cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil:
-    """The level from the windows of two basins that are covered alike; false when it lies outside."""
+    """Compute the level from the windows of two basins with equal covered mass; return False if it lies outside."""
     cdef:
         double mass = max(P.below_mass, N.below_mass), total = volume + P.below_sum + N.below_sum, part, pair
         double left_p, left_n, limit = min(P.total, N.total)
@@ -317,7 +318,7 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
     if P.count == 0 or N.count == 0:
         return False
     left_p, left_n = P.masses[0], N.masses[0]
-    # Bring the basin that has less below its window up to the other.
+    # Cover more of the basin with less mass below its window, up to that of the other.
     if not _cover(P, mass - P.below_mass, &p, &left_p, &total) or not _cover(N, mass - N.below_mass, &n, &left_n,
                                                                              &total):
         return False
@@ -344,7 +345,7 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
 
 
 cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *total) noexcept nogil:
-    """Cover `mass` more of the window of one basin; false when the window holds less."""
+    """Cover `mass` more of the window of one basin; return False if the window holds less."""
     cdef double part
     while mass > SAME_MASS * basin.total:
         if k[0] == basin.count:
@@ -360,7 +361,7 @@ cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *
 
 
 def water_level(c, weights, volume, y=None):
-    """The level, covered mass and edges of given heights: the compiled pass, for tests.
+    """Return the level, covered mass and edges of given heights by the compiled pass, for tests.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@
 
 #define KB_LEAST_CURVATURE 1e-12
 
-/* What moving s of signed mass from k to i would gain, for every k: the top of the parabola slope s - h/2 s^2 within
- * what both have room for. slopes = y psi'(a), f = responses, own = curvature of psi, all by candidate. */
+/* The gain of moving signed mass s from k to i, for every k: the maximum of slope s - h/2 s^2 within the bounds of
+ * both. slopes = y psi'(a), f = responses, own = curvature of psi, all by candidate. */
 KB_CLONES KB_UNUSED static void kb_pair_gains(ptrdiff_t i, const double *KB_RESTRICT row, double scale,
                                               const double *KB_RESTRICT diagonal, const double *KB_RESTRICT slopes,
                                               const double *KB_RESTRICT f, const double *KB_RESTRICT own,

@@ -1,9 +1,9 @@
 /* The two passes of a two-coordinate step of SMO over a working set, in both precisions of the kernel rows.
  *
- * Coordinates that may not grow (beta at its upper bound) carry the penalty -inf in `up`, those that may not shrink
- * +inf in `low`, so the searches need no branches. Best values are kept in lanes side by side, in vectors of four
- * doubles; ties go to the smallest index, as a plain loop would have it. Arrays are padded by KB_PAD readable entries
- * that can never be chosen (penalties of both signs), so there are no loop tails.
+ * Coordinates that may not grow (beta at its upper bound) have the penalty -inf in `up`, those that may not shrink +inf
+ * in `low`, so the searches need no branches. Best values are kept per lane, in vectors of four doubles; ties go to the
+ * smallest index, as in a plain loop. Arrays are padded by KB_PAD readable entries that can never be chosen (penalties
+ * of both signs), so there are no loop tails.
  */
 #ifndef KB_PAIRS_H
 #define KB_PAIRS_H
@@ -44,7 +44,7 @@ KB_INLINE void kb_store(double *p, kb_d4 x)
 #error "kernbench needs a compiler with vector extensions (GCC or clang)"
 #endif
 
-/* The best of all lanes and where it was found. */
+/* The best value over all lanes and its index. */
 KB_INLINE ptrdiff_t kb_best_lane(kb_d4 best, kb_d4 where, kb_d4 best2, kb_d4 where2, double *value)
 {
     int winner = 0;

@@ -1,7 +1,7 @@
 /* One precision of the pair steps; see _pairs.h. Included twice, so no guard. */
 
 /* e -= step * (row_i - row_j); then return argmax of e + up, its value in *top, and the minimum of e + low in *bottom.
- * With step = 0 the rows do not matter but must be readable. */
+ * With step = 0 the rows are not used but must be readable. */
 KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_scan)(double *KB_RESTRICT e, const KB_T *KB_RESTRICT row_i,
                                                   const KB_T *KB_RESTRICT row_j, double step,
                                                   const double *KB_RESTRICT up, const double *KB_RESTRICT low,

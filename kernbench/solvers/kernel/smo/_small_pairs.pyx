@@ -1,13 +1,13 @@
-"""SMO for many small problems at once: all pairs of classes whose kernel values come from one matrix in memory.
+"""SMO for many small problems at once: all pairs of classes, with kernel values from one matrix in memory.
 
-A problem of a few rows takes microseconds, a solver object with its driver a millisecond. Here the kernel matrix of all
-training rows is computed once by the caller, and each pair of classes gathers its block of it and is solved by the pair
-steps of :class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet`, as `SMO` solves a problem that is one working
-set: down to `tol`, then for as many steps again towards further digits. It is a loop around that compiled solver, so
-there is no reference twin of its own; the twin of `SMO` is.
+A problem of a few rows takes microseconds, a solver object with its driver a millisecond. Here the caller computes the
+kernel matrix of all training rows once; the block of each pair of classes is copied from it, and the problem is solved
+by the pair steps of :class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet`, as `SMO` solves a problem that is
+one working set: down to `tol`, then for as many steps again to gain further digits. It is a loop around that compiled
+solver, so its reference is the twin of `SMO`.
 
-The hinge alone. A pair that does not end in the ordinary way (too many steps, a large gap) ends the loop: `SMO` has the
-means for such problems.
+Only for the hinge loss. A pair that does not converge normally (too many steps, a large gap) ends the loop: `SMO`
+handles such problems.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -24,11 +24,11 @@ from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
 PAD = KB_PAD            # entries that must be readable behind the kernel matrix
 
-cdef double EXACT_GOAL = 1e-11      # violation that a single pair goes on to, as in `SMO`
-cdef double FINE_GOAL = 1e-7        # ... and each of several, where it would take a third of the time
-cdef double MOST_GAP = 0.1          # share of the objective: a larger gap, at a very large C, is for `SMO` to close
+cdef double EXACT_GOAL = 1e-11      # violation to which a single pair is continued, as in `SMO`
+cdef double FINE_GOAL = 1e-7        # ... and each of several pairs, for which 1e-11 would take a third of the time
+cdef double MOST_GAP = 0.1          # share of the objective: a larger gap, at a very large C, is left to `SMO`
 cdef double GRAIN = SAME_BETA
-cdef Py_ssize_t STEPS_PER_ROW = 100  # before a pair is given up
+cdef Py_ssize_t STEPS_PER_ROW = 100  # after which a pair is given up
 cdef Py_ssize_t LEAST_STEPS = 1000
 
 ctypedef fused real:
@@ -45,7 +45,7 @@ cdef class SmallPairs:
         C-contiguous; at least `PAD` entries behind its end are readable.
     diagonal : ndarray of shape (n,)
     codes : ndarray of shape (n,), intp
-        Index of the class of each row; each of the classes occurs.
+        Index of the class of each row; every class occurs.
     n_classes : int
     costs : ndarray of shape (n,)
         C times the weight of each row, > 0: the bound of its coefficient.
@@ -75,7 +75,7 @@ cdef class SmallPairs:
     cdef bint with_bias, single
     cdef Py_ssize_t n, n_classes
     cdef WorkingSet inner
-    cdef Py_ssize_t[::1] rows           # of the pair in work, ascending
+    cdef Py_ssize_t[::1] rows           # of the current pair, ascending
 
     def __init__(self, kernel, diagonal, codes, n_classes, costs, *, C, fit_intercept, tol):
         counts = np.bincount(codes, minlength=n_classes)
@@ -124,7 +124,7 @@ cdef class SmallPairs:
         return True
 
     cdef Py_ssize_t _load(self, Py_ssize_t first, Py_ssize_t second) except -1:
-        """Take the rows of two classes in their order, with their block of the kernel; return how many they are."""
+        """Select the rows of two classes, in order, with their block of the kernel; return their number."""
         cdef:
             WorkingSet inner = self.inner
             const Py_ssize_t *members = &self.members[0]
@@ -146,7 +146,7 @@ cdef class SmallPairs:
             k += 1
         inner.size, inner.padded = k, (k + KB_PAD - 1) // KB_PAD * KB_PAD
         inner.dual_gain, inner.most_gain = 0.0, INFINITY
-        for i in range(k, inner.padded):  # padding that no search can choose
+        for i in range(k, inner.padded):  # padding that is never chosen
             inner.beta[i], inner.e[i], inner.diagonal[i], inner.ridge[i] = 0.0, 0.0, 0.0, 0.0
             inner.lower[i], inner.upper[i], inner.grain[i] = 0.0, 0.0, 0.0
             inner.up[i] = -INFINITY if self.with_bias else 0.0
@@ -158,7 +158,8 @@ cdef class SmallPairs:
         return k
 
     cdef Py_ssize_t _solve(self, Py_ssize_t size) noexcept nogil:
-        """Pair steps to `tol`, then as many again for further digits; return how many, or -1 short of `tol`."""
+        """Do pair steps to `tol`, then as many again for further digits; return their number, -1 if `tol` is not
+        reached."""
         cdef Py_ssize_t steps
         steps = max(<Py_ssize_t> 1, self.inner.solve(self.tol, STEPS_PER_ROW * size + LEAST_STEPS))
         if not self.inner.violation <= self.tol:
@@ -167,7 +168,7 @@ cdef class SmallPairs:
         return steps if self.inner.violation <= self.tol else -1
 
     cdef int _measure(self, double *intercept, double *objective, double *dual) except -1:
-        """The intercept as `State.intercept` has it, and the two objectives."""
+        """Compute the intercept, as `State.intercept` does, and the two objectives."""
         cdef:
             double *beta = &self.inner.beta[0]
             double *e = &self.inner.e[0]
@@ -197,7 +198,7 @@ cdef class SmallPairs:
 
 
 cdef void _take_block(WorkingSet inner, const real *values, Py_ssize_t n, const Py_ssize_t *rows) noexcept nogil:
-    """The kernel between `rows`: rows of the matrix itself where they are all of them, else a copy."""
+    """The kernel between `rows`: the matrix itself if these are all rows, else a copy."""
     cdef:
         Py_ssize_t q, r, size = inner.size
         const real *source

@@ -6,15 +6,15 @@ One round:
                          --rows of those that moved--------> update the gradient of all coordinates
 
 The set keeps the newest half of the last one and takes the rest from both ends of the gradient. The kernel between a
-thousand members costs little; whole rows, where most of the time goes, are computed for the members that moved only,
-in one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features or stored entries
-are cheap: they are not kept, but added to the gradient tile by tile, where they are computed.
+thousand members costs little; whole rows, which take most of the time, are computed only for the members that moved, in
+one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features or stored entries are
+cheap: they are not kept, but added to the gradient tile by tile as they are computed.
 
 * Small problems are one working set: the classic method on a kernel matrix held in memory.
 * Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`,
   and that the certified gap is not a large part of the objective (`certificate`).
-* Without progress (`stagnation`) the gradient is computed anew and working sets get smaller. If nothing helps,
+* Without progress (`stagnation`) the gradient is recomputed and working sets get smaller. If this does not help,
   `advance` returns 0, and the run ends as "stalled".
 """
 
@@ -32,21 +32,22 @@ from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
 from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, least_goal, rescaled
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
 from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
 
-CLASSIC_ROWS = 2500     # up to here the whole problem is one working set
-EXACT_ROWS = 1000       # up to here the last digits cost next to nothing
-EXACT_GOAL = 1e-11      # ... so the violation is brought down to this
+CLASSIC_ROWS = 2500     # up to this size the whole problem is one working set
+EXACT_ROWS = 1000       # up to this size the last digits cost almost nothing
+EXACT_GOAL = 1e-11      # ... so the violation is reduced to this
 WORKING_SET_SIZE = 1024
-LARGE_SET_SIZE = 1536   # ... where rows are so long that the kernel between members is little beside them:
-LARGE_ROWS = 20_000     # from so many on
+LARGE_SET_SIZE = 1536   # ... for rows so long that the kernel between members costs little in comparison:
+LARGE_ROWS = 20_000     # from this many rows on
 INNER_ACCURACY = 0.1    # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4        # rounds between two attempts to shrink
-CREEPING = 200          # looks after which steps on the whole problem are extrapolated
-BATCH_ROWS = 64         # a cache of fewer rows than this is no help: steps go past it
+CREEPING = 200          # progress checks after which steps on the whole problem are extrapolated
+BATCH_ROWS = 64         # a cache of fewer rows than this does not help: steps bypass it
 
 cdef enum:
     STRETCH = 2048      # columns of the gradient that a thread updates at a time
@@ -69,8 +70,8 @@ cdef class SMO:
     random_state : ignored
         The method has no randomness.
     initial : Solution, optional
-        Start from these coefficients, clipped to the box. ``initial.state["products"]``, where there are any, is taken
-        for K times them.
+        Start from these coefficients, clipped to the box. ``initial.state["products"]``, if present, is taken to be K
+        times them.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     working_set_size : int, optional
         1024 by default, from 20,000 rows on 1536.
@@ -84,7 +85,7 @@ cdef class SMO:
     """
 
     cdef public double tol
-    cdef public bint rough              # a first approximation: end at `tol` uncertified, and keep the size of the sets
+    cdef public bint rough              # a first approximation: stop at `tol` uncertified, keep the size of the sets
     cdef readonly long long n_iter
     cdef readonly bint converged
     cdef readonly double violation
@@ -97,12 +98,12 @@ cdef class SMO:
     cdef object stagnation              # Stagnation
     cdef Py_ssize_t set_size
     cdef bint classic, with_bias, shrinking, loaded
-    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, kept up round by round
+    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, updated in every round
     cdef double highest_dual, total_width
-    cdef double goal                    # violation to reach: `tol`, or less where the gap asks for it
+    cdef double goal                    # violation to reach: `tol`, or less if the gap requires it
     cdef Py_ssize_t last_shrunk, extra_steps, until_look, looks
-    cdef Py_ssize_t n_kept              # members that the last set took over from the one before
-    cdef object last_looked             # coefficients and gradient at the last look, while steps creep
+    cdef Py_ssize_t n_kept              # members that the last set kept from the one before
+    cdef object last_looked             # coefficients and gradient at the last check, while steps are tiny
     cdef object intercept               # of a rescaled solution; None for the usual one
     cdef double last_objective
     cdef long long objective_at         # step at which it was computed
@@ -115,10 +116,9 @@ cdef class SMO:
                  initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS):
         if working_set_size is None:
             working_set_size = LARGE_SET_SIZE if len(y) >= LARGE_ROWS else WORKING_SET_SIZE
-        if working_set_size < 2:
-            raise ValueError(f"working_set_size must be at least 2, got {working_set_size!r}")
-        if not tol > 0:
-            raise ValueError(f"tol must be positive, got {tol!r}")
+        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        check_number("classic_rows", classic_rows, at_least=0, whole=True)
+        check_number("tol", tol, above=0)
         loss = margin_loss(loss, offered=self.losses).name
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
@@ -172,7 +172,7 @@ cdef class SMO:
         if not self.loaded:
             self.inner.load(self.rows, np.arange(n, dtype=np.intp), self.active.state)
             self.loaded = True
-        # How many steps are asked for is decided by the clock; looks come after a number of steps of their own.
+        # The requested number of steps depends on the clock; progress checks come after a fixed number of steps.
         if self.extra_steps >= 0:
             steps = self._solve(min(goal, EXACT_GOAL), min(budget, self.extra_steps, self.until_look))
         else:
@@ -195,7 +195,8 @@ cdef class SMO:
             if self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0:
                 self.converged = self._conclude()
         elif self.violation <= goal:
-            # As many steps again may be spent on digits beyond tol, so that small problems have one answer.
+            # As many steps again may be spent on digits beyond tol, so that the solution of small problems is
+            # reproducible.
             if n <= EXACT_ROWS and self.goal == np.inf:
                 self.extra_steps = max(1000, self.n_iter + steps)
             else:
@@ -204,14 +205,15 @@ cdef class SMO:
         return steps
 
     cdef int _look(self, Py_ssize_t steps) except -1:
-        """Look at the progress of steps on the whole problem."""
+        """Check the progress of steps on the whole problem."""
         self.looks += 1
         if self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n):
             if self.stagnation.may_renew():
                 self.active.compute_gradient()
                 self.loaded, self.stagnation.exact = False, True
         elif self.looks >= CREEPING:
-            # Where C is large beside the curvature of the kernel, pairs creep in one direction for millions of steps.
+            # If C is large compared with the curvature of the kernel, pairs move in one direction for millions of tiny
+            # steps.
             state = self.active.state
             if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
                 self.active.compute_gradient()
@@ -220,7 +222,7 @@ cdef class SMO:
         return 0
 
     cdef Py_ssize_t _solve(self, double goal, Py_ssize_t budget) except -1:
-        """Steps inside the set. Where they lead beyond all bounds, 0, and the run ends before them."""
+        """Steps inside the set; 0 if the objective grows beyond its bound, and the run ends before these steps."""
         cdef Py_ssize_t steps
         cdef double before = self.inner.dual_gain
         self.inner.most_gain = before + self.highest_dual - self.dual
@@ -264,9 +266,9 @@ cdef class SMO:
         return steps
 
     def _conclude(self):
-        """The violation is as small as it should be, over all coordinates: return whether that is the end.
+        """The violation over all coordinates is small enough: return whether the run ends.
 
-        If the gap is large all the same, it is brought down by a multiple of the solution, or else by further steps.
+        If the gap is large nevertheless, it is reduced by a multiple of the solution, or else by further steps.
         """
         state, problem = self.active.state, self.problem
         # The gap is at most the violation times the widths of the boxes, and the dual objective below the primal one.
@@ -286,7 +288,8 @@ cdef class SMO:
         return False
 
     def _choose(self, tol):
-        """The next working set: the newest half of the last one, and violators; `violation` is set on the way."""
+        """The next working set: the newest half of the last one, and the coordinates that violate most; sets
+        `violation`."""
         # After shrinking to fewer than two working sets, solve the rest as one: two would alternate for many rounds.
         size, state = self.set_size, self.active.state
         if self.active.indices is not None and len(state.beta) <= 2 * size:
@@ -297,10 +300,10 @@ cdef class SMO:
         self.members, self.violation = state.choose(size, kept, 0.5 * tol, self.with_bias)
 
     def _freshen(self):
-        """No step was possible inside the set although the conditions are violated; return whether to try again.
+        """Handle a set in which no step was possible although the conditions are violated; return whether to try again.
 
-        First the set is filled with violators alone. If that does not help, rounding has gathered in the gradient: it
-        is computed anew, once, from the coefficients.
+        First the set is filled with violating coordinates only. If that does not help, the gradient has accumulated
+        rounding errors: it is recomputed, once, from the coefficients.
         """
         if self.n_kept:
             self.members = np.empty(0, dtype=np.intp)
@@ -311,7 +314,7 @@ cdef class SMO:
         return True
 
     def _start_anew(self):
-        """All coordinates, their gradient computed from the coefficients, and no members kept."""
+        """Activate all coordinates, compute their gradient from the coefficients and keep no members."""
         self.active.activate_all()
         self.active.compute_gradient()
         self.dual = self.active.state.dual(self.problem.y)
@@ -364,7 +367,7 @@ cdef class SMO:
     # --- what it found -------------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """The rule is watched by `advance`; return whether it holds (also while more digits are sought)."""
+        """Return whether the rule, which `advance` tests, holds (also while further digits are computed)."""
         if not self.converged and self.classic and self.loaded and self.violation <= tol:
             self.converged = is_certified(self.problem, self.active.state, self._intercept(), tol)
         return self.converged
@@ -375,7 +378,7 @@ cdef class SMO:
         return self.active.state.intercept() if self.with_bias else 0.0
 
     def solution(self):
-        """Coefficients and intercept as of now; in the state K times the coefficients, if all are active."""
+        """The current coefficients and intercept; the state holds K times the coefficients, if all are active."""
         self.active.write_back()
         whole, state = self.active.whole, {}
         if self.active.indices is None:
@@ -383,11 +386,11 @@ cdef class SMO:
         return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
-        """alpha times the dual objective, a lower bound of the optimum that only grows; kept up at no cost."""
+        """alpha times the dual objective, a lower bound of the optimum that never decreases; known at no cost."""
         return self.problem.alpha * self.dual
 
     def objective(self):
-        """The primal objective; while coordinates are left out this costs their gradient."""
+        """The primal objective; if coordinates are left out, their gradient is computed."""
         if self.objective_at != self.n_iter:
             e, whole = self.active.full_gradient(count=False), self.active.whole
             scores = self.problem.y - e - whole.ridge * whole.beta

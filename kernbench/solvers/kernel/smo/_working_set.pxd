@@ -5,10 +5,10 @@ from kernbench.kernels._rows cimport KernelRows
 
 cdef class WorkingSet:
     cdef readonly Py_ssize_t size            # coordinates in use
-    cdef readonly double dual_gain           # what the steps so far added to the dual objective
-    cdef double most_gain                    # steps end when `dual_gain` is above
+    cdef readonly double dual_gain           # increase of the dual objective by the steps so far
+    cdef double most_gain                    # steps end once `dual_gain` exceeds this
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
-    cdef double reach                        # SAME_BETA times the largest coefficient met so far
+    cdef double reach                        # SAME_BETA times the largest coefficient so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
     cdef object arrays, matrix, row_addresses

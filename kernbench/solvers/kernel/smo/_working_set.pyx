@@ -31,7 +31,7 @@ ctypedef fused real:
 
 
 cdef class WorkingSet:
-    """Room for a working set of `capacity` coordinates; a larger one makes it grow.
+    """A working set of `capacity` coordinates; it is enlarged as needed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ cdef class WorkingSet:
     with_bias : bool
         Steps keep the sum of beta.
     whole : bool
-        The set is always the whole problem: kernel rows are used where the cache holds them.
+        The set is always the whole problem: kernel rows are used directly if the cache holds them.
     """
 
     def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole):
@@ -75,16 +75,16 @@ cdef class WorkingSet:
         for k in range(size):
             self._mark(k)
             self.reach = max(self.reach, ROUNDING * fabs(self.beta[k]))
-        # Padding that no search can choose.
+        # Padding that is never chosen.
         arrays[1, size : self.padded] = -np.inf if self.with_bias else 0.0
         arrays[2, size : self.padded] = np.inf if self.with_bias else 0.0
         return self._take_rows(rows, members)
 
     cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1:
-        """The kernel between the members; of the whole problem the rows themselves, where the cache holds them.
+        """Set the kernel between the members; for the whole problem the rows themselves, if the cache holds them.
 
-        Searches read up to KB_PAD - 1 entries beyond a row. In a matrix these belong to the next row; the row with
-        the highest address, which has none, is copied.
+        Searches read up to KB_PAD - 1 entries beyond a row. In a matrix these belong to the next row; the row with the
+        highest address is copied, since none follows.
         """
         cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8
         if not self.whole:
@@ -101,7 +101,7 @@ cdef class WorkingSet:
         return 0
 
     cdef void _mark(self, Py_ssize_t k) noexcept nogil:
-        """Say which ways coordinate k can go: penalties with a bias, bounds on the step without."""
+        """Set in which directions coordinate k can move: penalties with a bias, bounds on the step without."""
         if self.with_bias:
             self.up[k] = 0.0 if self.beta[k] < self.upper[k] else -INFINITY
             self.low[k] = 0.0 if self.beta[k] > self.lower[k] else INFINITY
@@ -150,8 +150,8 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         room_i = self.upper[i] - self.beta[i]
         room_j = self.beta[j] - self.lower[j]
         step = min(step, min(room_i, room_j))
-        # A coordinate that reaches its bound up to rounding is put on it exactly: tests for "at the bound" compare for
-        # equality, and steps of the size of a rounding error would only disturb the search.
+        # A coordinate that reaches its bound up to rounding is set to it exactly: tests for "at the bound" compare for
+        # equality, and steps of the size of a rounding error would only mislead the search.
         after_i, after_j = self.beta[i] + step, self.beta[j] - step
         self.reach = max(self.reach, ROUNDING * max(fabs(after_i), fabs(after_j)))
         self.beta[i] = self.upper[i] if room_i - step <= min(self.grain[i], self.reach) else after_i

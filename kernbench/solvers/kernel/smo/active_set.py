@@ -1,13 +1,13 @@
-"""Shrinking: the coordinates of the dual problem in play, and those left out for the time being.
+"""Shrinking: the active coordinates of the dual problem, and those left out for the time being.
 
-Coordinates at a bound whose gradient says that they will stay there are left out; the kernel rows and the gradient then
-shrink with them. When the others are solved, the gradient of those left out is reconstructed from the coefficients that
-changed since (Joachims 1999), and the conditions are tested on all.
+Coordinates at a bound whose gradient indicates that they will stay there are left out, which shortens kernel rows and
+gradient. When the others are solved, the gradient of those left out is reconstructed from the coefficients that changed
+since (Joachims 1999), and the conditions are tested on all.
 """
 
 import numpy as np
 
-SHRINK_SHARE = 0.3  # leave out only if at least this share goes
+SHRINK_SHARE = 0.3  # leave coordinates out only if they are at least this share
 
 
 class ActiveSet:
@@ -23,9 +23,9 @@ class ActiveSet:
     Attributes
     ----------
     whole : State
-        Of all coordinates; as of the last `write_back` where some are left out.
+        Of all coordinates; as of the last `write_back` if some are left out.
     state : State
-        Of the active coordinates; `whole` itself where all are active.
+        Of the active coordinates; `whole` itself if all are active.
     indices : ndarray of intp or None
         The active coordinates, ascending; None means all.
     """
@@ -37,7 +37,7 @@ class ActiveSet:
         self._dropped = []  # pairs: coordinates left out, all coefficients at that time
 
     def shrink(self, members):
-        """Leave out what can be, but no member of the last working set; return the members' new positions."""
+        """Leave out what is possible, but no member of the last working set; return the members' new positions."""
         shrinkable = self.state.shrinkable(self._with_bias)
         shrinkable[members] = False
         if shrinkable.sum() >= SHRINK_SHARE * len(shrinkable):
@@ -87,14 +87,14 @@ class ActiveSet:
         whole.e[:] = self._problem.y - products - whole.ridge * whole.beta
 
     def start_gradient(self, initial, reach):
-        """The same at the start, from K times the coefficients of `initial` where that is known and saves work.
+        """Do so at the start, from K times the coefficients of `initial` if that is known and saves work.
 
         Parameters
         ----------
         initial : Solution
             Its coefficients were clipped and balanced to those of `whole`.
         reach : float
-            What counts as rounding in a coefficient.
+            Changes of a coefficient below this count as rounding.
         """
         whole, products = self.whole, initial.state.get("products")
         steps = whole.beta - initial.coef
@@ -108,8 +108,8 @@ class ActiveSet:
     def full_gradient(self, count):
         """Return the gradient of all coordinates.
 
-        Of those left out it is computed from the coefficients that changed since, or from all of them if these are
-        fewer. Coordinates that are left out do not move, so the ridge has no part in changes.
+        For those left out it is computed from the coefficients that changed since, or from all non-zero ones if these
+        are fewer. Coordinates that are left out do not move, so the ridge does not enter.
         """
         self.write_back()
         beta, e = self.whole.beta, self.whole.e.copy()
@@ -127,7 +127,7 @@ class ActiveSet:
         return e
 
     def _leave_out(self, shrinkable, members):
-        """Go on without the coordinates `shrinkable` (a mask over the active ones)."""
+        """Leave out the coordinates `shrinkable` (a mask over the active ones)."""
         active = np.arange(self._problem.n) if self.indices is None else self.indices
         self.write_back()
         self._dropped.append((active[shrinkable], self.whole.beta.copy()))

@@ -1,23 +1,23 @@
-"""Whether a small violation of the optimality conditions is the end, by the certified gap.
+"""Whether a run may stop at a small violation of the optimality conditions, by the certified gap.
 
-A violation v bounds the gap by v times the sum of the widths of the boxes that count: next to nothing at
-the usual C, but more than the objective itself where C, or the weight of a class, is so large that hardly any
-coefficient reaches its bound. There the dual variables are nearly right while the primal function misses the margin by
-v, at a price of C v for each example. The multiple of the function and the intercept of least objective mend that: a
-separating function, for one, is stretched until no example is inside the margin.
+A violation v bounds the gap by v times the sum of the widths of the boxes that matter: negligible at the usual C, but
+more than the objective itself where C, or the weight of a class, is so large that hardly any coefficient reaches its
+bound. There the dual variables are nearly optimal while the primal function misses the margin by v, at a cost of C v
+for each example. The multiple of the function and the intercept with the least objective correct that: a separating
+function, for instance, is scaled up until no example is inside the margin.
 """
 
 import numpy as np
 
 from kernbench.problems.expansion import best_multiple
 
-MOST_GAP = 0.1  # a gap above this share of the objective is no end, nor one above
-GAP_PER_TOL = 10.0  # ... so many times the tolerance, if that is more
+MOST_GAP = 0.1  # largest share of the objective that the gap may be at the end, ...
+GAP_PER_TOL = 10.0  # ... or this many times the tolerance, if that is more
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
 def is_certified(problem, state, intercept, tol):
-    """Return whether the gap is small beside the objective, its two parts taken as magnitudes."""
+    """Return whether the gap is small compared with the sum of the magnitudes of the objective's two parts."""
     scores = state.scores(problem.y)
     norm = 0.5 * problem.alpha * float(state.beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
@@ -40,5 +40,5 @@ def rescaled(problem, state):
 
 
 def least_goal(state):
-    """Return the violation that rounding leaves in the gradient: no goal below it can be reached."""
+    """Return the violation caused by rounding in the gradient: no smaller one can be reached."""
     return np.finfo(float).eps * (1.0 + float(np.abs(state.beta).max(initial=0.0) * state.diagonal.max()))

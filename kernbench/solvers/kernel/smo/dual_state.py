@@ -1,4 +1,4 @@
-"""The dual problem of SMO as arrays: violations of its optimality conditions, working sets, what shrinking may drop.
+"""The dual problem of SMO as arrays: violations of its optimality conditions, working sets, shrinkable coordinates.
 
     maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,  sum beta = 0 (with a bias)
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from kernbench.losses.margin import SquaredHinge
 
-SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which one is at its bound
+SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which a coefficient is at its bound
 TINY = 1e-12  # curvature of a pair of equal points
 
 
@@ -34,9 +34,9 @@ class State:
     ridge : ndarray
         Of R.
     grain : ndarray
-        `SAME_BETA` times the width of the box; a box without an end, of the squared hinge, is taken for that of a
-        margin of 0. Less counts as rounding in beta, if it is also less than `SAME_BETA` times the largest coefficient:
-        at a large C the box says nothing about the size of coefficients.
+        `SAME_BETA` times the width of the box; the unbounded box of the squared hinge is given that of a margin of 0. A
+        smaller change of beta counts as rounding if it is also below `SAME_BETA` times the largest coefficient: at a
+        large C the box is unrelated to the size of coefficients.
     """
 
     beta: np.ndarray
@@ -75,15 +75,15 @@ class State:
         return 0.5 * float(self.beta @ (self.e + y))
 
     def extrapolate(self, beta, e, with_bias):
-        """Go on from coefficients `beta` with gradient `e` through the present ones, to the best point in the box.
+        """Extrapolate from coefficients `beta` with gradient `e` through the present ones to the best point in the box.
 
         Returns
         -------
         bool
-            Whether beta moved; then the gradient is to be computed anew.
+            Whether beta moved; then the gradient has to be recomputed.
         """
         direction, bend = self.beta - beta, e - self.e  # the latter is (K + R) times the former
-        if with_bias:  # a long step would make much of the rounding in its sum
+        if with_bias:  # a long step would amplify the rounding error of its sum
             direction[np.abs(direction).argmax()] -= direction.sum()
         slope, curvature = direction @ self.e, direction @ bend
         if not (slope > 0.0 and curvature > 0.0):
@@ -100,7 +100,8 @@ class State:
         return True
 
     def violation(self, with_bias):
-        """Return the largest violation and, with a bias, the extreme e of those that can grow and can shrink."""
+        """Return the largest violation and, with a bias, the extreme e of coordinates that can grow and that can
+        shrink."""
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         if with_bias:
             top = self.e.max(where=can_grow, initial=-np.inf)
@@ -119,7 +120,7 @@ class State:
         kept : ndarray of intp
             Members of the last set, at most `size`.
         slack : float
-            Coordinates that violate the conditions by less are not worth a kernel row.
+            Coordinates that violate the conditions by less are not chosen.
 
         Returns
         -------
@@ -149,7 +150,7 @@ class State:
         return (grow, self.e[grow]), (shrink, -self.e[shrink])
 
     def _steepest(self, slack):
-        """Half by the gain of a step of its own, half by the violation, which the stopping rule is about."""
+        """Choose half by the gain of a single step, half by the violation, which the stopping rule tests."""
         beta, e = self.beta, self.e
         wrong = ((beta < self.upper) & (e > slack)) | ((beta > self.lower) & (e < -slack))
         side = np.flatnonzero(wrong)
@@ -158,7 +159,7 @@ class State:
         return (side, step * (e[side] - 0.5 * step * curvature)), (side, np.abs(e[side]))
 
     def shrinkable(self, with_bias):
-        """Return a mask of the coordinates at a bound that no violating partner could move away from it."""
+        """Return a mask of the coordinates at a bound that no step with a violating partner would move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         if not with_bias:
             return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
@@ -168,7 +169,8 @@ class State:
         return pushed | (at_lower & at_upper)
 
     def intercept(self):
-        """Return the mean of e over the free coordinates, else the middle of the admissible interval."""
+        """Return the mean of e over the free coordinates or, if there are none, the middle of the admissible
+        interval."""
         free = (self.beta > self.lower) & (self.beta < self.upper)
         if free.any():
             return float(self.e[free].sum() / np.count_nonzero(free))

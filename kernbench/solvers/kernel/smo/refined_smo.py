@@ -1,15 +1,15 @@
-"""SMO in float64 at about the price of float32: the first digits on float32 rows, the last ones on float64 rows.
+"""SMO in float64 at about the cost of float32: the first digits on float32 rows, the last ones on float64 rows.
 
-    float32 rows --until the violation is 1e-3--> gradient of all, anew, in float64 --float64 rows--> tol
+    float32 rows --until the violation is 1e-3--> gradient of all, recomputed in float64 --float64 rows--> tol
 
-Rows are what the time of SMO is made of, and float32 rows cost half. Their rounding gathers in the gradient, which
-SMO only ever updates; so when they have done their part, the gradient is computed from the coefficients in float64
-(mixed-precision refinement: the cheap precision finds the solution, the dear one the residual; Higham, Accuracy and
-Stability of Numerical Algorithms, 2002, section 12). At the default tolerance that is most often the end, else a
-few rounds on float64 rows follow. They are an ordinary run of SMO from a good start, so the result is as exact as
-if all of it had been float64, and `converged` means the same.
+Most of the time of SMO goes into rows, and float32 rows cost half. Their rounding errors accumulate in the gradient,
+which SMO only updates; so at the end of the float32 phase the gradient is computed from the coefficients in float64
+(mixed-precision refinement: the solution in low precision, the residual in high precision; Higham, Accuracy and
+Stability of Numerical Algorithms, 2002, section 12). At the default tolerance the run usually ends there; otherwise a
+few rounds on float64 rows follow. They are an ordinary run of SMO from a good start, so the result is as accurate as
+that of a float64 run, and `converged` means the same.
 
-Float32 rows also end early, when steps on them bring nothing any more.
+The float32 phase also ends when its steps make no more progress.
 """
 
 from dataclasses import replace
@@ -23,13 +23,13 @@ from kernbench.solvers.kernel.smo._smo import SMO
 from kernbench.solvers.kernel.smo.certificate import is_certified
 from kernbench.solvers.kernel.smo.dual_state import State
 
-ROUGH = 1e-3  # violation down to which float32 rows serve
+ROUGH = 1e-3  # violation down to which float32 rows are used
 
 
 class RefinedSMO:
     """Kernel SVM by sequential minimal optimisation, with rows of two precisions.
 
-    Its reference is that of `SMO`, which knows float64 only; the two agree within the tolerance.
+    Its reference is that of `SMO`, in float64 only; the two agree within the tolerance.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RefinedSMO:
     y, alpha, weights, fit_intercept, loss, tol, random_state, **options
         As for `SMO`.
     initial : Solution, optional
-        Start from these coefficients, clipped to the box; on float64 rows at once if they are good enough.
+        Start from these coefficients, clipped to the box; directly on float64 rows if they are good enough.
     """
 
     granularity = 1
@@ -64,12 +64,12 @@ class RefinedSMO:
         self._begin(np.float64 if self._violation <= max(tol, ROUGH) else np.float32, start)
 
     def _feasible(self, solution):
-        """Its coefficients as SMO takes them: inside the box, and of sum zero with an intercept."""
+        """Return its coefficients as SMO requires them: inside the box, and with sum zero if there is an intercept."""
         beta = np.clip(np.asarray(solution.coef, dtype=np.float64), self._known.lower, self._known.upper)
         return Solution(balanced(beta) if self.problem.fit_intercept else beta, n_iter=solution.n_iter)
 
     def _begin(self, dtype, start):
-        """Go on from `start`, where the gradient is known, on rows of this precision."""
+        """Continue from `start`, where the gradient is known, on rows of this precision."""
         start = replace(start, state={"products": self._known_products()})
         solver = SMO(self.rows.of(dtype), self.problem.y, tol=self.tol, initial=start, **self._options)
         if dtype is np.float32:
@@ -86,11 +86,11 @@ class RefinedSMO:
 
     @property
     def violation(self):
-        """The largest over all coordinates, in float64, once it was measured so."""
+        """The largest violation over all coordinates; in float64 once it was computed so."""
         return self._solver.violation if self._exact else self._violation
 
     def advance(self, n_iter):
-        """Take at least one and about `n_iter` steps; return how many."""
+        """Take at least one and about `n_iter` steps; return how many were taken."""
         done = 0
         while done < n_iter and not self.converged:
             self._solver.tol = self.tol if self._exact else max(self.tol, ROUGH)
@@ -105,7 +105,7 @@ class RefinedSMO:
         return done
 
     def _refine(self):
-        """Float32 rows have done their part: the gradient in float64, and what is left to do on float64 rows."""
+        """End the float32 phase: compute the gradient in float64, and continue on float64 rows if necessary."""
         start = self._feasible(self._solver.solution())
         self._known, self._known_at = self._state_at(start.coef, count=True), self.n_iter
         self._violation, _, _ = self._known.violation(self.problem.fit_intercept)
@@ -118,7 +118,7 @@ class RefinedSMO:
     def _state_at(self, beta, count):
         """The state at `beta`, its gradient e = y - (K + R) beta in float64.
 
-        From the last known one and the coefficients that changed since, or from nothing where that is less.
+        Computed from the last known one and the coefficients that changed since, or from zero if that is less work.
         """
         known = self._known
         changed, used = np.flatnonzero(beta != known.beta), np.flatnonzero(beta)
@@ -132,14 +132,14 @@ class RefinedSMO:
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """The rule is watched by `advance`; return whether it holds."""
+        """Return whether the rule, which `advance` tests, holds."""
         return self.converged
 
     def _is_known(self):
         return not self._exact and self._known_at == self.n_iter
 
     def solution(self):
-        """Coefficients and intercept as of now; in the state K times the coefficients, if known in float64."""
+        """The current coefficients and intercept; the state holds K times the coefficients, if known in float64."""
         if self._exact:
             return self._solver.solution()
         if not self._is_known():
@@ -153,13 +153,13 @@ class RefinedSMO:
         return self.problem.y - known.e - known.ridge * known.beta
 
     def dual_objective(self):
-        """alpha times the dual objective, a lower bound of the optimum; on float32 rows exact to their rounding."""
+        """alpha times the dual objective, a lower bound of the optimum; in the float32 phase up to rounding."""
         if not self._is_known():
             return self._solver.dual_objective()
         return 0.5 * self.problem.alpha * float(self._known.beta @ (self._known.e + self.problem.y))
 
     def objective(self):
-        """The primal objective; between two steps on float32 rows this costs the gradient in float64."""
+        """The primal objective; in the float32 phase this computes the gradient in float64."""
         self._look()
         if self._exact:
             return self._solver.objective()

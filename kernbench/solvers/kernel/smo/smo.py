@@ -8,8 +8,8 @@ from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO
 class SMO(_smo.SMO):
     """Kernel SVM by sequential minimal optimisation.
 
-    Given `TwoPrecisionRows` it returns a `RefinedSMO`, which takes its first digits from float32 rows and ends in
-    float64; on other rows it is the compiled solver.
+    Given `TwoPrecisionRows` it returns a `RefinedSMO`, which starts on float32 rows and ends in float64; on other rows
+    it is the compiled solver.
 
     Parameters
     ----------

@@ -1,24 +1,24 @@
-"""When SMO makes no progress any more, and what is tried before the run ends as "stalled".
+"""When SMO has stopped making progress, and what is tried before the run ends as "stalled".
 
-Rounding may leave pairs that violate the optimality conditions and yet gain nothing, and kernel rows that contradict
-each other (float32, or an indefinite kernel) may allow steps forever. So progress is measured now and then: after every
-round, or where the whole problem is one working set after `CLASSIC_LOOK` steps per coordinate. There was progress if
-the dual objective grew by more than rounding, or the largest violation fell below `LESS` times the smallest so far.
+Because of rounding, pairs may violate the optimality conditions without any gain, and inconsistent kernel values
+(float32, or an indefinite kernel) may allow steps forever. So progress is checked regularly: after every round or,
+where the whole problem is one working set, after `CLASSIC_LOOK` steps per coordinate. There is progress if the dual
+objective grew by more than rounding, or the largest violation fell below `LESS` times the smallest so far.
 
-Without any over `PATIENCE` looks and `PATIENT_STEPS` steps,
+Without any over `PATIENCE` checks and `PATIENT_STEPS` steps,
 
-* the gradient is computed anew from the coefficients, since it gathers the rounding errors of all updates;
-* working sets get smaller, down to pairs, since steps inside a large set rely on its own kernel values for long.
+* the gradient is recomputed from the coefficients, since it accumulates the rounding errors of all updates;
+* working sets get smaller, down to pairs, since many steps inside a large set rely on its own kernel values.
 
-If neither helps, the run is stuck.
+If neither helps, the run ends.
 """
 
 import numpy as np
 
-PATIENCE = 10  # looks without progress, at the least
+PATIENCE = 10  # smallest number of checks without progress
 PATIENT_STEPS = 1000  # ... and steps
-CLASSIC_LOOK = 10  # steps per coordinate between two looks where the whole problem is one working set
-RENEWALS = 2  # times that the gradient of such a problem is computed anew
+CLASSIC_LOOK = 10  # steps per coordinate between two checks if the whole problem is one working set
+RENEWALS = 2  # how often the gradient of such a problem is recomputed
 SMALLER = 4  # factor from one size of working sets to the next
 NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
 NO_PACE = 1e-16  # ... and share per step: a thousandth of the objective would take 10^13 steps
@@ -38,9 +38,9 @@ class Stagnation:
     Attributes
     ----------
     stuck : bool
-        Nothing helps: the run is to end.
+        Whether the run has to end.
     exact : bool
-        The gradient was computed anew since the last step that counts.
+        Whether the gradient was recomputed since the last progress.
     """
 
     def __init__(self, dual, single):
@@ -50,7 +50,7 @@ class Stagnation:
         self._idle_looks = self._idle_steps = 0
 
     def look(self, dual, violation, steps):
-        """Return whether the run stagnates; `steps` were taken since the last look."""
+        """Return whether the run stagnates; `steps` were taken since the last check."""
         self._idle_looks += 1
         self._idle_steps += steps
         rounding = max(self._rounding, NO_PACE * self._idle_steps)
@@ -64,16 +64,16 @@ class Stagnation:
         return True
 
     def may_renew(self):
-        """Return whether to compute the gradient anew once more; if not, the run is stuck."""
+        """Return whether to recompute the gradient once more; if not, the run has to end."""
         self.stuck = self.exact or self._renewals == RENEWALS
         self._renewals += 1
         return not self.stuck
 
     def smaller_set(self, size, least):
-        """Return the size of the working sets to go on with, at least `least`; if they had that, the run is stuck."""
+        """Return the next size of working sets, at least `least`; if they had that size, the run has to end."""
         self.stuck = size <= least
         return max(least, size // SMALLER // 2 * 2)
 
     def start_anew(self, dual):
-        """The gradient was computed anew, and the dual objective `dual` follows from it."""
+        """Record that the gradient, and from it the dual objective `dual`, was recomputed."""
         self._best_dual, self.exact = dual, True

@@ -1,0 +1,69 @@
+"""Parameters of solvers that are counts refuse what is no integer in range; so do the sizes of steps and sets."""
+
+import numpy as np
+import pytest
+
+from kernbench.kernels import Gaussian
+from kernbench.solvers.kinds import TWINS
+from kernbench.solvers.registry import SOLVERS, get
+
+COUNTS = {
+    ("kernel-svm", "smo"): ("working_set_size", "classic_rows"),
+    ("kernel-svm", "sbp"): ("burn_in", "fetch_rows"),
+    ("kernel-svm", "perceptron"): ("n_passes",),
+    ("kernel-svm", "norma"): ("window",),
+    ("kernel-svm", "scs"): ("n", "s0", "growth", "sample_cap"),
+    ("kernel-svm", "wolfe"): ("bundle_size",),
+    ("linear-svm", "sdca"): ("min_iter",),
+    ("linear-svm", "pegasos"): ("batch_size",),
+    ("linear-svm", "simba"): ("horizon",),
+    ("linear-svm", "sbmd"): ("n_blocks",),
+    ("linear-svm", "rbcd"): ("n_blocks",),
+    ("linear-svm", "bundle"): ("max_cuts",),
+    ("roc-svm", "bundle"): ("max_cuts",),
+    ("roc-svm", "gradient"): ("n_pairs",),
+}
+COUNTED = [(*where, name) for where, names in COUNTS.items() for name in names]
+
+
+def build(entry, twin, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=30) > 0, 1.0, -1.0)
+    kernel = None if entry.kind.counts == "n_inner_products" else Gaussian(1.0)
+    data = entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64)
+    return entry.load(twin)(data, y, alpha=0.1, random_state=0, **options)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("problem, solver, name", COUNTED, ids=lambda part: part)
+@pytest.mark.parametrize("value", [True, np.True_, 2.5, np.nan, "3", -1], ids=repr)
+def test_counts_are_integers(problem, solver, name, twin, value):
+    with pytest.raises(ValueError, match=f"^{name} must be a.* integer.*, got "):
+        build(get(solver, problem), twin, **{name: value})
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("problem, solver, name", COUNTED, ids=lambda part: part)
+def test_counts_of_numpy_are_integers(problem, solver, name, twin):
+    build(get(solver, problem), twin, **{name: np.int64(60)})
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("name", ["delta_min", "delta_0", "delta_max"])
+@pytest.mark.parametrize("value", [True, np.inf, np.nan, "1", 0.0], ids=repr)
+def test_radii_are_positive_numbers(name, twin, value):
+    with pytest.raises(ValueError, match=f"^{name} must be a "):
+        build(get("scs"), twin, **{name: value})
+
+
+def test_every_count_of_a_solver_is_listed_here():
+    """Integers among the defaults of the constructors."""
+    for entry in SOLVERS:
+        signature = entry.load("reference").__init__.__kwdefaults__ or {}
+        counts = {
+            name
+            for name, value in signature.items()
+            if isinstance(value, int) and not isinstance(value, bool)
+        }
+        assert counts <= set(COUNTS.get((entry.problem, entry.name), ())), entry.name
