@@ -17,8 +17,7 @@ def window_loss(y, scores, loss="log_loss"):
 
 
 def evaluate(fit):
-    """Return ``test_pauc``, ``train_pauc``, ``auc``, ``objective`` (the mean logistic loss in the window), ``alpha`` and
-    ``n_iter``."""
+    """Return partial AUCs on test and training rows, the AUC, the mean logistic loss in the window, alpha, iterations."""
     model, data, scores = fit.model, fit.data, fit.predictions
     own = training_scores(model, data.X_train)
     return {

@@ -146,6 +146,6 @@ EXPERIMENT = Experiment(
     figures=(Marks("paucs", "pAUC on the test rows", Axis("metrics.test_pauc", "pAUC")),),
     threads=1,
     warm_up_rows=64,
-    note="α is chosen for every method alike, by the pAUC of a quarter of the training rows. Boosted trees are what many "
-    "would take first; they are not linear, and where they win, a linear score is the wrong model. One thread.",
+    note="α is chosen for every method alike, by the pAUC of a quarter of the training rows. Boosted trees are what "
+    "many would take first; they are not linear, and where they win, a linear score is the wrong model. One thread.",
 )
