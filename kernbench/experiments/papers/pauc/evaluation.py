@@ -17,7 +17,7 @@ def window_loss(y, scores, loss="log_loss"):
 
 
 def evaluate(fit):
-    """Return partial AUCs on test and training rows, the AUC, the mean logistic loss in the window, alpha, iterations."""
+    """Return partial AUCs on test and training rows, the AUC, the mean logistic loss in the window, alpha."""
     model, data, scores = fit.model, fit.data, fit.predictions
     own = training_scores(model, data.X_train)
     return {
