@@ -49,6 +49,16 @@ class Cuts:
         self.offsets, self.multipliers = np.append(self.offsets, offset), np.append(self.multipliers, 0.0)
         self.idle = np.append(self.idle, 0)
 
+    def add_linear(self, g, offset):
+        """Take into account that <g, s> + offset has been added to the risk, for scores s."""
+        element = self.design.combine(g)
+        self.elements = self.elements + element
+        if self.design.is_kernel:
+            self.scores = self.scores + self.design.scores(element)
+        self.offsets = self.offsets + offset
+        self.products = self.elements @ (self.scores if self.design.is_kernel else self.elements).T
+        self._sum_up()
+
     def maximise(self, alpha):
         """Find the multipliers and the sum of the cuts; return the lower bound.
 

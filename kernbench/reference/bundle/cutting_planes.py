@@ -174,6 +174,14 @@ class CuttingPlanes:
         self._cuts.drop_idle()
         self.converged = self._is_within(self.tol)
 
+    def add_linear(self, g, offset, risk):
+        """Go on after <g, s> + offset has been added to the risk, for scores s; it is `risk` now at the best point."""
+        self._cuts.add_linear(g, offset)
+        norm = self.design.inner(self._coef, self._coef, self._scores)
+        self._risk, self._objective = risk, 0.5 * self.alpha * norm + risk
+        self._bound, self._dual, self._last_gap, self._stuck = 0.0, -np.inf, np.inf, 0
+        self._raise_bound()
+
     def _is_within(self, tol):
         # f = 0 ranks nothing: even if its objective is within `tol` (as for large alpha), take one step from it.
         gap = self.gap()

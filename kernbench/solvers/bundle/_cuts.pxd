@@ -15,6 +15,8 @@ cdef class Cuts:
     cdef double[::1] sum, sum_scores           # of the cuts, each times its multiplier; its scores, for a kernel
     cdef Py_ssize_t[::1] idle
     cdef int append(self, const double *g, double offset) except -1 nogil
+    # Take into account that <g, s> + offset has been added to the risk, for scores s.
+    cdef int add_linear(self, const double *g, double offset) except -1 nogil
     cdef double maximise(self, double alpha) noexcept nogil
     cdef void _sum_up(self) noexcept nogil
     cdef void drop_idle(self) noexcept nogil

@@ -58,6 +58,29 @@ cdef class Cuts:
         self.n_cuts += 1
         return refuse_nan(self.products[last, last])
 
+    cdef int add_linear(self, const double *g, double offset) except -1 nogil:
+        cdef:
+            Py_ssize_t k, l, m = self.n_cuts
+            double *element = &self.sum[0]
+            double *scores = &self.sum_scores[0]
+        self.design.gather_up(g, element)
+        if self.design.is_kernel:
+            self.design.score(element, scores)
+        for k in range(m):
+            self.offsets[k] += offset
+            for l in range(self.elements.shape[1]):
+                self.elements[k, l] += element[l]
+            if self.design.is_kernel:
+                for l in range(self.scores.shape[1]):
+                    self.scores[k, l] += scores[l]
+        for k in range(m):
+            for l in range(k + 1):
+                self.products[k, l] = self.design.inner(&self.elements[l, 0], &self.elements[k, 0],
+                                                        &self.scores[k if self.design.is_kernel else 0, 0])
+                self.products[l, k] = self.products[k, l]
+        self._sum_up()
+        return 0
+
     cdef double maximise(self, double alpha) noexcept nogil:
         """Find the multipliers and the sum of the cuts; return the lower bound.
 

@@ -36,6 +36,8 @@ cdef class CuttingPlanes:
     cdef Py_ssize_t n_steps, stuck
 
     cdef int _evaluate(self) except -1 nogil
+    # Go on after <g, s> + offset has been added to the risk, for scores s; it is `risk` now at the best point.
+    cdef int add_linear(self, const double *g, double offset, double risk) except -1 nogil
     cdef int _raise_bound(self) except -1 nogil
     cdef bint _is_within(self, double tol) noexcept nogil
     cdef int _next_point(self) except -1 nogil

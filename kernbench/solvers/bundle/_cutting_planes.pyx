@@ -195,6 +195,13 @@ cdef class CuttingPlanes:
         self.converged = self._is_within(self.tol)
         return 0
 
+    cdef int add_linear(self, const double *g, double offset, double risk) except -1 nogil:
+        self.cuts.add_linear(g, offset)
+        self.best_risk = risk
+        self.value = risk + 0.5 * self.alpha * self.design.inner(&self.coef[0], &self.coef[0], &self.scores[0])
+        self.bound, self.dual, self.last_gap, self.stuck = 0.0, -INFINITY, INFINITY, 0
+        return self._raise_bound()
+
     cdef bint _is_within(self, double tol) noexcept nogil:
         # f = 0 ranks nothing: even if its objective is within `tol` (as for large alpha), take one step from it.
         cdef:

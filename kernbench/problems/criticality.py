@@ -1,0 +1,89 @@
+"""How far coefficients are from a critical point of a range's objective, by two proximal points."""
+
+import numpy as np
+
+from kernbench.problems.margin_problem import require_number
+
+MAX_CUTS = 300
+CLOSED = 1e-14  # gap / objective that is rounding
+CUTS = 10  # taken from one look at the error to the next
+
+
+def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000):
+    """Return |prox_m(f) - prox_n(f)| / mu of coefficients f, and a bound of its error.
+
+    With the objective alpha/2 |f|^2 + U - L,
+
+        prox_n(f) = argmin over v of  alpha/2 |v|^2 + U(v) + |v - f|^2 / (2 mu),
+        prox_m(f) = argmin over v of  L(v) + |v - f|^2 / (2 mu).
+
+    Their difference over mu is the gradient of the objective smoothed by Moreau envelopes, and 0 at critical points
+    alone (Yao, Lin, Yang, Definition 2). Each comes from cutting planes, to a certified gap g of a problem that is
+    strongly convex, so that it is off by at most sqrt(2 g / strength).
+
+    Parameters
+    ----------
+    design : FeatureDesign or KernelDesign
+        Made by `as_design`.
+    ranked : RankedProblem
+        What is ranked.
+    coef : ndarray of shape (n_coef,)
+        Of any solver's solution.
+    twin : (class, class)
+        `CuttingPlanes` and `RankedRisk`, the compiled ones or their references.
+    alpha : float, default=0.0
+    mu : float, default=1.0
+        That of the paper, whose objective is a sum over pairs, times the number of pairs within the range.
+    tol : float, default=1e-2
+        The error to reach, as a share of the criticality or, if that is larger, of a proximal step over mu.
+    max_iter : int, default=1000
+        Cuts for each point.
+
+    Returns
+    -------
+    criticality, error : float
+    """
+    alpha, mu = require_number("alpha", alpha), require_number("mu", mu, positive=True)
+    coef = np.array(coef, dtype=np.float64)
+    scores = design.scores(coef)
+    # prox_n: with v = f / (1 + alpha mu) + u, the quadratic terms are (alpha + 1 / mu) / 2 |u|^2 and a constant.
+    shrunk = 1 / (1 + alpha * mu)
+    points = [_Proximal(twin, design, ranked, alpha + 1 / mu, 1.0, shrunk * scores)]
+    if ranked.low > 0:
+        # L is the mean over the ranks up to m, times m / (n - m).
+        points.append(
+            _Proximal(twin, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores)
+        )
+    while True:
+        error = sum(point.error() for point in points) / mu
+        steps = [point.step() for point in points] + [np.zeros(len(coef))] * (2 - len(points))
+        apart = steps[0] + (shrunk - 1) * coef - steps[1]
+        value, *moves = (_norm(design, v) / mu for v in (apart, apart + steps[1], steps[1]))
+        if error <= tol * max(value, *moves) or not any([point.advance(CUTS, max_iter) for point in points]):
+            return value, error
+
+
+def _norm(design, v):
+    return float(np.sqrt(max(0.0, design.inner(v, v, design.scores(v) if design.is_kernel else None))))
+
+
+class _Proximal:
+    """The minimiser u of strength/2 |u|^2 + factor * upper part(f_0 + u); f_0 has the scores `origin`."""
+
+    def __init__(self, twin, design, ranked, strength, factor, origin):
+        planes, risk = twin
+        self.factor, self.strength = factor, strength
+        self.solver = planes.__new__(planes)
+        rng = self.solver._settle(CLOSED, MAX_CUTS, 0, None)
+        self.solver._set_up(risk(design, ranked, strength / factor, origin), rng)
+        self.solver.advance(1)
+
+    def error(self):
+        return float(np.sqrt(2 * self.factor * self.solver.gap() / self.strength))
+
+    def step(self):
+        return self.solver.solution().coef
+
+    def advance(self, n_iter, max_iter):
+        """Return whether anything was done."""
+        return self.solver.n_iter < max_iter and self.solver.advance(n_iter) > 0

@@ -1,0 +1,186 @@
+"""What the problems of a range of ranks are made of: targets, weights, loss and range, of all samples or of some."""
+
+import numpy as np
+
+from kernbench._names import unknown_name
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.losses.pairwise import HINGE
+from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.problems.draws import stratified_sample
+from kernbench.ranking.checks import binary_problem, ranked_targets
+from kernbench.ranking.window import range_of, structural_window, window_of
+
+
+def check_loss(loss, offered):
+    """Raise ValueError unless the solver, which minimises the losses `offered`, minimises this one."""
+    if loss in (*MARGIN_LOSSES, *REGRESSION_LOSSES) and loss not in offered:
+        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {loss!r}")
+    if loss not in offered:
+        raise ValueError(unknown_name("loss", loss, offered))
+
+
+class RankedProblem:
+    """Base of what is ranked.
+
+    Attributes
+    ----------
+    name : str
+        Of the class of `RankedLoss` that computes it.
+    y : ndarray of shape (n,)
+    n : int
+    weights : ndarray of shape (n,), or None
+    loss : str
+    positive : ndarray of shape (n,), bool
+    centred_by : ndarray of shape (n,), uint8, or None
+        The classes of the samples, where the loss is one of pairs.
+    sides : ndarray of shape (n,)
+        By how much each score moves where the loss is moved along its argument.
+    low, high : float
+        The masses between which the range lies.
+    """
+
+    def _hold(self, y, weights, loss, low, high):
+        self.y, self.weights, self.loss, self.low, self.high = y, weights, loss, float(low), float(high)
+        self.n, self.positive = len(y), y > 0
+
+    def take(self, indices):
+        """Return the problem of some samples, which stand for all of theirs class by class."""
+        part = object.__new__(type(self))
+        whole, weights = self.mass(), None if self.weights is None else self.weights[indices]
+        part._hold(self.y[indices], weights, self.loss, 0.0, 0.0)
+        share = part.mass() / whole
+        part.low, part.high = self.low * share, self.high * share
+        return part
+
+    def whole(self):
+        """Return the problem of all ranks, which is convex."""
+        return self._first(self.mass())
+
+    def below(self):
+        """Return the problem of the ranks before the range: its upper part is the lower part of this one, rescaled."""
+        return self._first(self.low)
+
+    def _first(self, mass):
+        other = object.__new__(type(self))
+        other._hold(self.y, self.weights, self.loss, 0.0, mass)
+        return other
+
+    def _mass_of(self, members):
+        return float(np.count_nonzero(members) if self.weights is None else self.weights[members].sum())
+
+    def settings(self):
+        """Return, as numbers, what the value of given scores depends on besides data and weights."""
+        return np.array([self.low, self.high, sum(self.loss.encode())], dtype=np.float64)
+
+
+class WindowProblem(RankedProblem):
+    """Pairs of a positive and one of the negatives within a range of false positive rates.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, -1 or +1.
+    weights : array-like of shape (n,), optional
+    loss : str
+    fpr_range : (float, float)
+    ranks : (int, int), optional
+    """
+
+    name = "WindowPairs"
+
+    def __init__(self, y, weights, loss, fpr_range=(0.0, 1.0), ranks=None):
+        low, high = window_of(y, fpr_range, ranks, weights)
+        self._take_over(y, weights, loss, low, high)
+
+    def _take_over(self, y, weights, loss, low, high):
+        positive, _ = binary_problem(y, weights)
+        weights = None if weights is None else np.array(weights, dtype=np.float64)
+        self._hold(np.where(positive, 1.0, -1.0), weights, loss, low, high)
+
+    @property
+    def centred_by(self):
+        return self.positive.view(np.uint8)
+
+    @property
+    def sides(self):
+        return self.positive.astype(np.float64)
+
+    def mass(self):
+        """The weight of all negatives."""
+        return self._mass_of(~self.positive)
+
+    def make(self, losses):
+        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        return losses.WindowPairs(self.y, self._rates(), loss=self.loss, sample_weight=self.weights)
+
+    def _rates(self):
+        mass = self.mass()
+        return self.low / mass, min(self.high / mass, 1.0)
+
+    def sample(self, rng, size):
+        """Return the indices of about `size` samples, half of them positive where there are enough."""
+        if size >= self.n:
+            return np.arange(self.n)
+        return stratified_sample(rng, self.positive, self.weights, size)
+
+
+class StructuralProblem(WindowProblem):
+    """The structural bound of 1 - the partial AUC.
+
+    Parameters
+    ----------
+    y, weights, fpr_range, ranks
+        As in `WindowProblem`.
+    rounding : {"mass", "integer"}
+    """
+
+    name = "StructuralBound"
+
+    def __init__(self, y, weights, fpr_range=(0.0, 1.0), ranks=None, rounding="mass"):
+        low, high = structural_window(y, fpr_range, ranks, weights, rounding)
+        self._take_over(y, weights, HINGE, low, high)
+
+    def make(self, losses):
+        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        return losses.StructuralBound(self.y, self._rates(), sample_weight=self.weights)
+
+
+class RangeProblem(RankedProblem):
+    """One list of losses, of which those within a range of ranks count.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels, -1 or +1, for a loss of a margin; real numbers otherwise.
+    weights : array-like of shape (n,), optional
+    loss : str
+    ranked_range : (float, float), optional
+        Masses; the whole list by default.
+    """
+
+    name, centred_by = "RankedRange", None
+
+    def __init__(self, y, weights, loss, ranked_range=None):
+        y, weights = ranked_targets(y, loss in MARGIN_LOSSES, weights)
+        total = float(len(y) if weights is None else weights.sum())
+        low, high = (0.0, total) if ranked_range is None else range_of(ranked_range, total)
+        self._hold(y, weights, loss, low, high)
+
+    @property
+    def sides(self):
+        return self.y if self.loss in MARGIN_LOSSES else np.ones(self.n)
+
+    def mass(self):
+        """The weight of all losses."""
+        return self._mass_of(np.ones(self.n, dtype=bool))
+
+    def make(self, losses):
+        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        return losses.RankedRange(self.y, (self.low, self.high), loss=self.loss, sample_weight=self.weights)
+
+    def sample(self, rng, size):
+        """Return the indices of about `size` samples."""
+        if size >= self.n:
+            return np.arange(self.n)
+        known = np.arange(self.n) if self.weights is None else np.flatnonzero(self.weights > 0)
+        return np.sort(rng.choice(known, min(size, len(known)), replace=False))

@@ -1,0 +1,139 @@
+"""Risks of a range of ranks, as the cutting planes see them: the upper part less a linear function of the scores.
+
+The objective of a range is alpha/2 |f|^2 + U(s) - L(s), U and L convex functions of the scores s of f. L lies above its
+tangent at any scores r, so that
+
+    F(f) <= alpha/2 |f|^2 + R(s),     R(s) = U(s) - L(r) - <g, s - r>,   g a subgradient of L at r,
+
+with equality at s = r. R is convex, and it is at least U - L, which is not negative.
+"""
+
+from libc.math cimport fabs, sqrt
+from libc.stdlib cimport free
+
+from kernbench.kernels.engine._engine cimport allocate
+from kernbench.solvers.bundle._risk cimport refuse_nan
+from kernbench.solvers.design._design cimport Design, dot
+
+import numpy as np
+
+from kernbench import ranking
+
+cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard deviations of the scores
+
+
+cdef class RankedRisk(Risk):
+    """R above, where the lower part is linearised; U before that.
+
+    Parameters
+    ----------
+    design : FeatureDesign or KernelDesign
+    ranked : RankedProblem
+    alpha : float
+    origin : ndarray of shape (n,), optional
+        Scores that are added to those of f: the risk of f is that of f_0 + f.
+    """
+
+    def __init__(self, Design design, ranked, double alpha, origin=None):
+        self.design, self.ranked, self.alpha, self.n = design, ranked, alpha, ranked.n
+        self.positive, self.weights, self.origin = ranked.positive, ranked.weights, origin
+        self.centred_by = ranked.centred_by
+        self.sides = ranked.sides
+        self.losses = ranked.make(ranking)
+        self.slopes, self.below, self.shifted = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
+        self.origin_is_zero = origin is None
+        self.start = np.empty(0) if origin is None else origin
+        nowhere = np.zeros(self.n)
+        self.at_zero = self.losses.value_and_subgradient(nowhere)[0]
+
+    cdef double window(self, const double *scores, double *gradient) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double value
+        if gradient == NULL:
+            return self.losses.window(scores, NULL, NULL, NULL, NULL)
+        value = self.losses.window(scores, NULL, NULL, gradient, &self.below[0])
+        for i in range(self.n):
+            gradient[i] -= self.below[i]
+        return value
+
+    cdef double linearise(self, const double *scores) noexcept nogil:
+        """Return U - L."""
+        cdef double lower
+        cdef double value = self.losses.window(scores, NULL, &lower, &self.shifted[0], &self.slopes[0])
+        self.constant = dot(&self.slopes[0], scores, self.n) - lower
+        return value
+
+    cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double value
+        scores = self._moved(scores)
+        value = self.losses.upper(scores, gradient) - dot(&self.slopes[0], scores, self.n) + self.constant
+        if gradient != NULL:
+            for i in range(self.n):
+                gradient[i] -= self.slopes[i]
+        return value
+
+    cdef const double *_moved(self, const double *scores) noexcept nogil:
+        """The scores of f_0 + f."""
+        cdef Py_ssize_t i
+        if self.origin_is_zero:
+            return scores
+        for i in range(self.n):
+            self.shifted[i] = self.start[i] + scores[i]
+        return &self.shifted[0]
+
+    cdef int density(self, const double *scores, double *h) except -1 nogil:
+        """The change of the slopes of U - L when the arguments of all losses move by a fifth of the spread of the scores."""
+        cdef:
+            Py_ssize_t i, n = self.n
+            double spread, width, value
+            double *moved = <double *> allocate(n * sizeof(double))
+            double *before = NULL
+        scores = self._moved(scores)
+        spread = self._spread(scores)
+        width = WIDTH * spread if spread > 0.0 else 1.0
+        try:
+            before = <double *> allocate(n * sizeof(double))
+            for i in range(n):
+                moved[i] = scores[i] - width * self.sides[i]
+            value = self.window(moved, before)
+            for i in range(n):
+                moved[i] = scores[i] + width * self.sides[i]
+            value += self.window(moved, h)
+            for i in range(n):
+                h[i] = fabs(before[i] - h[i]) / (2.0 * width)
+        finally:
+            free(moved)
+            free(before)
+        return refuse_nan(value)
+
+    cdef double _spread(self, const double *scores) noexcept nogil:
+        """The standard deviation of the scores; with classes, the root of the sum of both variances."""
+        cdef:
+            Py_ssize_t i, label, count
+            double total = 0.0, mean
+            bint paired = self.centred_by is not None
+        for label in range(2 if paired else 1):
+            count, mean = 0, 0.0
+            for i in range(self.n):
+                if not paired or self.centred_by[i] == label:
+                    mean += scores[i]
+                    count += 1
+            mean /= count
+            for i in range(self.n):
+                if not paired or self.centred_by[i] == label:
+                    total += (scores[i] - mean) * (scores[i] - mean) / count
+        return sqrt(total)
+
+    def settings(self):
+        """Return alpha, and what the risk depends on besides the data."""
+        return np.append(self.alpha, self.ranked.settings())
+
+    def sample(self, rng, size):
+        """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
+        return self.ranked.sample(rng, size)
+
+    def take(self, indices, Design design=None):
+        """Return the problem of a subset of the samples, before the lower part is linearised."""
+        origin = None if self.origin is None else self.origin[indices]
+        return RankedRisk(design, self.ranked.take(indices), self.alpha, origin)
