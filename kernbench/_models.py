@@ -38,6 +38,18 @@ MODELS = (
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
     Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
     Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
+    Model("PartialAUCClassifier", "kernbench.estimators.ranking.partial_auc:PartialAUCClassifier", "rank"),
+    Model("AUCMarginClassifier", "kernbench.estimators.ranking.auc_margin:AUCMarginClassifier", "rank"),
+    Model(
+        "RankedRangeClassifier",
+        "kernbench.estimators.ranking.ranked_range_classifier:RankedRangeClassifier",
+        "classify",
+    ),
+    Model(
+        "RankedRangeRegressor",
+        "kernbench.estimators.ranking.ranked_range_regressor:RankedRangeRegressor",
+        "regress",
+    ),
     Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
     Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
 )

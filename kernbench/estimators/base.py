@@ -1,13 +1,13 @@
-"""What all classifiers here have in common: model files and tags."""
+"""What all estimators here have in common: model files and tags."""
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from kernbench.kernels.domain import is_precomputed
 from kernbench.saving import model_file
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
-    """A classifier that can be saved and takes sparse rows."""
+class Model(BaseEstimator):
+    """An estimator that can be saved and takes sparse rows."""
 
     _twin = "compiled"  # "reference" in the tests that compare the two
 
@@ -32,11 +32,23 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class KernelClassifier(Classifier):
-    """A classifier with a parameter ``kernel``, which may be precomputed."""
+class Classifier(ClassifierMixin, Model):
+    """A classifier that can be saved and takes sparse rows."""
+
+
+class KernelModel(Model):
+    """An estimator with a parameter ``kernel``, which may be precomputed."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+
+class KernelClassifier(ClassifierMixin, KernelModel):
+    """A classifier with a parameter ``kernel``, which may be precomputed."""
+
+
+class KernelRegressor(RegressorMixin, KernelModel):
+    """A regressor with a parameter ``kernel``, which may be precomputed."""

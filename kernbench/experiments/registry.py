@@ -17,6 +17,10 @@ EXPERIMENTS = tuple(
         "ours.auc_peers.declaration",
         "papers.scs.accuracy",
         "papers.scs.objective",
+        "papers.pauc.train",
+        "papers.pauc.test",
+        "papers.pauc.mu",
+        "papers.pauc.sorr",
     )
 )
 

@@ -114,11 +114,15 @@ class ListPool:
 
     def __init__(self, design, y, weights, loss, ranked_range, batch_size):
         self.of_margin = loss in MARGIN_LOSSES
-        self.loss = margin_loss(loss) if self.of_margin else REGRESSION_LOSSES[check_name("loss", loss, LIST_LOSSES)]
+        self.loss = (
+            margin_loss(loss) if self.of_margin else REGRESSION_LOSSES[check_name("loss", loss, LIST_LOSSES)]
+        )
         self.y, _ = ranked_targets(checked_features(design, y), self.of_margin, weights)
         weights = np.ones(len(self.y)) if weights is None else checked_weights(weights, len(self.y))
         self.pool = Pool(np.arange(len(self.y)), weights, batch_size, "batch_size")
-        self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in range_of(ranked_range, self.pool.total))
+        self.low, self.high = (
+            min(mass / self.pool.total, 1.0) for mass in range_of(ranked_range, self.pool.total)
+        )
 
     @property
     def batch(self):

@@ -9,14 +9,14 @@ def for_sensitivity(scores, positive, wish, weights=None):
     """Largest threshold with a true positive rate of at least `wish`; infinity for a wish of 0."""
     if wish <= 0:
         return np.inf
-    return -_quantile(-scores[positive], wish, None if weights is None else weights[positive])
+    return -quantile(-scores[positive], wish, None if weights is None else weights[positive])
 
 
 def for_specificity(scores, positive, wish, weights=None):
     """Threshold with a true negative rate of at least `wish`, half way to the next score; -infinity for 0."""
     if wish <= 0:
         return -np.inf
-    highest = _quantile(scores[~positive], wish, None if weights is None else weights[~positive])
+    highest = quantile(scores[~positive], wish, None if weights is None else weights[~positive])
     above = scores[scores > highest if weights is None else (scores > highest) & (weights > 0)]
     if len(above) == 0:
         return float(np.nextafter(highest, np.inf))
@@ -24,7 +24,7 @@ def for_specificity(scores, positive, wish, weights=None):
     return threshold if threshold > highest else float(above.min())
 
 
-def _quantile(values, share, weights):
+def quantile(values, share, weights):
     """Smallest value up to which at least that share of the weight lies."""
     if weights is None:
         rank = max(1, int(np.ceil((share - SAME) * len(values))))

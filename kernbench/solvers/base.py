@@ -162,6 +162,18 @@ class SampledSolver(Solver, Protocol):
         """The objective over all rows."""
 
 
+class DifferenceSolver(Solver, Protocol):
+    """A method for a difference of convex functions: `gap` is None, but its subproblems are convex.
+
+    Attributes
+    ----------
+    subproblem_gap : float
+        Certified gap of the last one solved, in units of `objective`; infinity before the first.
+    """
+
+    subproblem_gap: float
+
+
 class InterruptibleSolver(Solver, Protocol):
     """A solver with long iterations that can be interrupted."""
 

@@ -48,6 +48,8 @@ class FitResult:
         The objective with the losses averaged over the sample only; None for a solver on all rows.
     objective_error : float
         Standard error of `objective`; 0.0 where it is exact.
+    subproblem_gap : float or None
+        Certified gap of the last convex subproblem, for a method of problems that are not convex.
     """
 
     solution: Solution
@@ -61,6 +63,7 @@ class FitResult:
     n_inner_products: int = 0
     objective_of_sample: float | None = None
     objective_error: float = 0.0
+    subproblem_gap: float | None = None
 
     @property
     def converged(self):
@@ -270,5 +273,6 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         gap=gap,
         trace=trace.columns,
         n_inner_products=getattr(solver, "n_inner_products", 0),
+        subproblem_gap=getattr(solver, "subproblem_gap", None),
         **sampled,
     )

@@ -108,7 +108,6 @@ KINDS = {
             counts="n_inner_products",
             losses=("hinge", "squared_hinge", "log_loss"),
             compiled="kernbench.solvers.design:design_of",
-            reference="kernbench.reference.design:design_of",
         ),
         Kind(
             name="ranked-range",
@@ -127,7 +126,6 @@ KINDS = {
                 "epsilon_insensitive",
             ),
             compiled="kernbench.solvers.design:design_of",
-            reference="kernbench.reference.design:design_of",
         ),
         Kind(
             name="auc-margin",
@@ -138,7 +136,6 @@ KINDS = {
             counts="n_inner_products",
             losses=("auc_margin",),
             compiled="kernbench.solvers.design:design_of",
-            reference="kernbench.reference.design:design_of",
         ),
     )
 }

@@ -1,7 +1,7 @@
 """Data sets drawn from formulas by a seed; they need no file and no network.
 
 * `dense`: small sets in two or ten dimensions; `clusters`: millions of rows in float32;
-* `known_auc`: sets whose population AUC is known;
+* `known_auc`: sets whose population AUC is known; `network_features`: many columns, a rare class;
 * `text` and `census`: sparse stand-ins for documents and for the Adult census data.
 
 A generator is ``generator(n, rng, **options) -> (X, y)`` with labels -1 and +1, int64. In the sparse sets the *rule*,

@@ -29,6 +29,8 @@ def set_outcome(model, results):
         del model.objective_of_sample_
     if len(results) == 1:
         (result,) = results
+        if result.subproblem_gap is not None:
+            model.subproblem_gap_ = result.subproblem_gap
         model.objective_, model.duality_gap_ = result.objective, result.gap
         model.status_, model.trace_ = result.status, result.trace
     else:

@@ -68,6 +68,8 @@ class Task:
     n_jobs : int or None
     counts_products : bool
         Whether models have ``n_inner_products_``.
+    callbacks : sequence of callable
+        Called before those of the user, with the same snapshot.
     """
 
     strength = "C"
@@ -76,6 +78,7 @@ class Task:
     shares_data = True
     n_jobs = None
     counts_products = False
+    callbacks = ()
     last: Continuation
     key = ()
 

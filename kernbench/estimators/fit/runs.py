@@ -46,7 +46,7 @@ class Runs:
         self.lock = Lock()
         self.stop = Event()  # set by Ctrl-C, or when a thread fails
         self.interrupted = False
-        self.callbacks = callbacks_of(self.model)
+        self.callbacks = [*task.callbacks, *callbacks_of(self.model)]
         if self.callbacks and self.n_workers > 1:
             lock = Lock()
             self.callbacks = [_one_at_a_time(callback, lock) for callback in self.callbacks]
@@ -168,7 +168,7 @@ class Runs:
         title = title_of(self.model)
         if len(self.results) > 1:
             title += f": {problem.title}"
-        return title if len(self.strengths) == 1 else f"{title}, {self.task.strength}={strength:g}"
+        return title if len(self.strengths) == 1 else f"{title}, {self.task.strength}={strength}"
 
 
 def run_solver(

@@ -132,3 +132,37 @@ def _without_empty_columns(X, kernel):
         return X
     used, columns = np.unique(X.indices, return_inverse=True)
     return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], max(1, len(used))))
+
+
+def with_constant(X, scaling, dtype):
+    """Return X in `dtype` with a last column of `scaling`, in one copy, or without that column for None.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    scaling : float, or None
+    dtype : dtype
+
+    Returns
+    -------
+    ndarray in C order or CSR matrix
+    """
+    if scaling is None:
+        return X.astype(dtype, copy=False)
+    n, d = X.shape
+    if not sparse.issparse(X):
+        rows = np.empty((n, d + 1), dtype=dtype)
+        rows[:, :d], rows[:, d] = X, scaling
+        return rows
+    # The new entry is the last of its row, so the columns stay in order.
+    index = np.int32 if X.nnz + n < 2**31 and d < 2**31 - 1 else np.int64
+    starts = X.indptr.astype(index) + np.arange(n + 1, dtype=index)
+    last = starts[1:] - 1
+    is_old = np.ones(X.nnz + n, dtype=bool)
+    is_old[last] = False
+    values, columns = np.empty(X.nnz + n, dtype=dtype), np.empty(X.nnz + n, dtype=index)
+    values[last], columns[last] = scaling, d
+    values[is_old], columns[is_old] = X.data, X.indices
+    rows = sparse.csr_matrix((values, columns, starts), shape=(n, d + 1))
+    rows.has_sorted_indices = rows.has_canonical_format = True  # as X is: see `check_rows`
+    return rows

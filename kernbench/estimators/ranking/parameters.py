@@ -7,7 +7,13 @@ from kernbench.features.nystroem.nystroem import LANDMARKS
 from kernbench.kernels.functions import Linear
 from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 from kernbench.solvers import registry
-from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
+from kernbench.validation.numbers import (
+    check_name,
+    check_number,
+    check_positive,
+    is_integer,
+    is_number,
+)
 
 FEATURES = ("auto", "nystroem", "random", "exact")
 SQUARED = "squared"  # solved in closed form for every `solver`
@@ -20,9 +26,12 @@ RATES = ("sensitivity", "specificity")
 ON_TRAINING_ROWS = "train"
 
 
-def check_ranking(model):
-    """Check the parameters that all rankings have: regularisation, kernel and features, threshold, limits."""
-    check_positive("alpha", model.alpha)
+def check_space(model, *, zero_alpha=False):
+    """Check regularisation, kernel, features and limits: what all models of a space have."""
+    if zero_alpha:
+        check_number("alpha", model.alpha, at_least=0)
+    else:
+        check_positive("alpha", model.alpha)
     check_kernel(model)
     check_run(model)
     check_name("features", model.features, FEATURES)
@@ -32,7 +41,11 @@ def check_ranking(model):
         if value is not None and not (is_integer(value) and value >= 1):
             raise ValueError(f"{name} must be a positive integer, or None for the default, got {value!r}")
     _check_use_of_features(model)
-    check_threshold(model.threshold)
+
+
+def check_threshold_parameters(model, named=(YOUDEN,)):
+    """Check ``threshold`` and ``threshold_on``."""
+    check_threshold(model.threshold, named)
     share = model.threshold_on
     if share != ON_TRAINING_ROWS and not (is_number(share) and 0 < share < 1):
         raise ValueError(
@@ -57,7 +70,7 @@ def _check_use_of_features(model):
     if features == "nystroem" or (features == "auto" and not is_linear(model.kernel)):
         return
     by = "kernel='linear' with features='auto'" if features == "auto" else f"features={features!r}"
-    for name, default in (("n_landmarks", None), ("landmarks", DEFAULT_CHOICE)):
+    for name, default in (("n_landmarks", None), ("landmarks", model._default_landmarks)):
         value = getattr(model, name)
         if value != default:
             raise ValueError(
@@ -69,7 +82,8 @@ def _check_use_of_features(model):
 def check_roc_svc(model):
     """Check the parameters of a `ROCSVC` and return the registry's entry of its solver."""
     entry = registry.get(model.solver, "roc-svm")
-    check_ranking(model)
+    check_space(model)
+    check_threshold_parameters(model)
     if not (is_integer(model.reservoir_size) and model.reservoir_size >= 1):
         raise ValueError(f"reservoir_size must be a positive integer, got {model.reservoir_size!r}")
     _check_loss(model)
@@ -101,11 +115,11 @@ def _check_pairs(model):
         raise ValueError("loss='squared' looks at all pairs, at no cost: choose pairs='all'")
 
 
-def check_threshold(threshold):
-    """Raise ValueError unless `threshold` is "youden", a number or a (rate, level) pair."""
+def check_threshold(threshold, named=(YOUDEN,)):
+    """Raise ValueError unless `threshold` is one of the names, a number or a (rate, level) pair."""
     if isinstance(threshold, str):
-        if threshold != YOUDEN:
-            raise ValueError(unknown_name("threshold", threshold, (YOUDEN,)))
+        if threshold not in named:
+            raise ValueError(unknown_name("threshold", threshold, named))
         return
     if isinstance(threshold, tuple | list) and len(threshold) == 2:
         rate, level = threshold
@@ -116,7 +130,7 @@ def check_threshold(threshold):
         return
     if not is_number(threshold):
         raise ValueError(
-            "threshold must be 'youden', a number, ('sensitivity', s) or ('specificity', q), "
+            f"threshold must be {' or '.join(map(repr, named))}, a number, ('sensitivity', s) or ('specificity', q), "
             f"got {threshold!r}"
         )
 

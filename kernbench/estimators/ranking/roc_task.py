@@ -20,7 +20,7 @@ class ROCTask(RankingTask):
         super().__init__(model, entry, X, y, sample_weight, loss=loss, needs_features=loss == SQUARED)
 
     def make_solver(self, design, alpha, initial):
-        model, y, weights = self.model, self.rows.signs, self.rows.weights
+        model, y, weights = self.model, self.rows.y, self.rows.weights
         if model.loss_ == SQUARED:
             return SquaredLoss(design, y, alpha=alpha, weights=weights)
         settings = {

@@ -1,4 +1,4 @@
-"""The rows for the fit of a ranking, and those for its threshold."""
+"""The rows that a model is fitted to, and those held out for its threshold or its validation."""
 
 from dataclasses import dataclass
 
@@ -10,47 +10,54 @@ from kernbench.kernels.domain import is_precomputed
 
 
 @dataclass(frozen=True)
-class RankedRows:
-    """Checked rows of two classes.
+class Rows:
+    """Checked rows.
 
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
-    positive : ndarray of shape (n_rows,), bool
+    y : ndarray of shape (n_rows,), float64
+        -1 and +1 for two classes, or the numbers of a regression.
     weights : ndarray of shape (n_rows,), or None
     indices : ndarray of shape (n_rows,), or None
         Their indices among the rows given to ``fit``; None means that these are all.
     """
 
     X: object
-    positive: np.ndarray
+    y: np.ndarray
     weights: np.ndarray | None
     indices: np.ndarray | None = None
 
     @property
-    def signs(self):
-        """The labels of solvers, -1 and +1."""
-        return np.where(self.positive, 1.0, -1.0)
+    def positive(self):
+        """Which rows of two classes are positive."""
+        return self.y > 0
 
     def take(self, chosen):
         """Return the rows whose indices are `chosen`."""
-        return RankedRows(
+        return Rows(
             self.X[chosen],
-            self.positive[chosen],
+            self.y[chosen],
             None if self.weights is None else self.weights[chosen],
             chosen if self.indices is None else self.indices[chosen],
         )
+
+    def without_weightless(self, kernel):
+        """Leave out rows of weight 0, so that bandwidths and landmarks do not depend on them either.
+
+        Those of a precomputed kernel stay, since its columns belong to them.
+        """
+        if self.weights is None or is_precomputed(kernel) or np.all(self.weights > 0):
+            return self
+        return self.take(np.flatnonzero(self.weights > 0))
 
 
 def check_ranked_rows(model, X, y, sample_weight):
     """Check the arguments of ``fit`` and set ``classes_``.
 
-    Rows of weight 0 are left out, so that bandwidths and landmarks do not depend on them either; those of a precomputed
-    kernel are kept, since its columns belong to them.
-
     Returns
     -------
-    RankedRows
+    Rows
     """
     X, _, classes, codes, weights = check_examples(model, X, y, sample_weight, kernel=model.kernel)
     if len(classes) > 2:
@@ -61,38 +68,49 @@ def check_ranked_rows(model, X, y, sample_weight):
         )
     check_square(X, model.kernel)
     model.classes_ = classes
-    rows = RankedRows(X, codes == 1, weights)
-    if weights is None:
-        return rows
-    check_each_class_has_weight(classes, codes, weights)
-    if is_precomputed(model.kernel) or np.all(weights > 0):
-        return rows
-    return rows.take(np.flatnonzero(weights > 0))
+    if weights is not None:
+        check_each_class_has_weight(classes, codes, weights)
+    return Rows(X, np.where(codes == 1, 1.0, -1.0), weights).without_weightless(model.kernel)
 
 
 def split_for_threshold(model, rows, seed):
-    """Return the rows for the fit, and those for the threshold (None: the same)."""
-    share = model.threshold_on
-    if share == ON_TRAINING_ROWS:
+    """Return the rows to fit to, and those to set the threshold on (None: the same)."""
+    if model.threshold_on == ON_TRAINING_ROWS:
         return rows, None
     if is_precomputed(model.kernel):
         raise ValueError(
             "threshold_on='train' is the only choice for kernel='precomputed', whose columns are the "
             "training rows; adjust_threshold takes the scores of others"
         )
-    held = _held_out(rows.positive, share, np.random.default_rng(seed))
-    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))
+    return hold_out(rows, "threshold_on", model.threshold_on, seed)
 
 
-def _held_out(positive, share, rng):
-    """Choose this share of each class, at least one row but not all; shape (n,), bool."""
-    held = np.zeros(len(positive), dtype=bool)
-    for members in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+def hold_out(rows, name, share, seed, *, stratified=True):
+    """Draw rows to be left out of a fit.
+
+    Parameters
+    ----------
+    rows : Rows
+    name : str
+        Of the parameter that asks for it.
+    share : float
+        Of each class, or of all rows; at least one row, and not all.
+    seed : int
+    stratified : bool, default=True
+        Whether the rows are of two classes.
+
+    Returns
+    -------
+    kept, held : Rows
+    """
+    rng = np.random.default_rng(seed)
+    held = np.zeros(len(rows.y), dtype=bool)
+    parts = (rows.positive, ~rows.positive) if stratified else (~held,)
+    for members in map(np.flatnonzero, parts):
         if len(members) < 2:
             raise ValueError(
-                f"threshold_on={share:g} cannot hold out rows of a class that has one row only: "
-                "choose threshold_on='train'"
+                f"{name}={share:g} cannot hold out rows of a class that has one row only: leave {name} at its default"
             )
         size = min(max(1, round(share * len(members))), len(members) - 1)
         held[rng.choice(members, size, replace=False)] = True
-    return held
+    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))

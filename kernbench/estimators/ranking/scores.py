@@ -12,7 +12,7 @@ from kernbench.estimators.fit.fitted_state import (
     require,
 )
 from kernbench.estimators.fit.training_data import check_weights
-from kernbench.estimators.ranking.parameters import check_threshold
+from kernbench.estimators.ranking.parameters import DEFAULT_CHOICE, check_threshold
 from kernbench.estimators.ranking.space import KINDS, Space
 from kernbench.estimators.ranking.threshold import intercept_for
 from kernbench.kernels import blocks
@@ -85,12 +85,46 @@ def _expansion(model, X):
     return blocks.matmul(model.kernel_, X, model.support_vectors_, model.dual_coef_[0], dtype=model.dtype_)
 
 
-class RankingClassifier(KernelClassifier):
-    """Scores f(x) + intercept, from weights of columns or features, or from ``dual_coef_`` of support vectors.
+class SpaceModel:
+    """A function f of a space of columns, features or a kernel, from weights or from ``dual_coef_``.
 
-    The estimator has the parameters ``kernel`` and ``threshold`` and, when fitted, ``classes_``,
-    ``kernel_``, ``dtype_``, ``features_``, ``feature_map_`` and ``intercept_``.
+    The estimator has the parameter ``kernel`` and, when fitted, ``kernel_``, ``dtype_``, ``features_``,
+    ``feature_map_`` and ``intercept_``.
     """
+
+    _default_landmarks = DEFAULT_CHOICE
+
+    def _scores(self, X):
+        """Return f(x) + intercept of the rows of X, checked here."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        self._check_range(X)
+        return scores_of(self, X) + self.intercept_[0]
+
+    def _check_range(self, X):
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+
+    def _check_fitted_state(self):
+        require(self.features_ in KINDS, f"features_ is {self.features_!r}")
+        check_kernel_state(self)
+        needs_map = self.features_ in ("nystroem", "random")
+        require(needs_map == (self.feature_map_ is not None), "feature_map_ and features_ do not agree")
+        shapes = {"intercept_": (1,)}
+        if self.features_ == "exact":
+            check_support(self)
+            shapes["dual_coef_"] = (1, len(self.support_))
+        elif needs_map:
+            shapes["feature_coef_"] = (1, len(self.feature_map_.get_feature_names_out()))
+        else:
+            shapes["coef_"] = (1, self.n_features_in_)
+        check_floats(self, shapes)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "intercept_")
+
+
+class TwoClassModel(SpaceModel, KernelClassifier):
+    """A classifier of two classes by the sign of f(x) + intercept; it has ``classes_``."""
 
     def decision_function(self, X):
         """Return the scores of rows: the larger, the more likely positive.
@@ -106,10 +140,7 @@ class RankingClassifier(KernelClassifier):
         ndarray of shape (n_samples,), float64
             f(x) + ``intercept_``, at least 0 where ``predict`` says ``classes_[1]``.
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
-        self._check_range(X)
-        return scores_of(self, X) + self.intercept_[0]
+        return self._scores(X)
 
     def predict(self, X):
         """Return the label of each row.
@@ -124,7 +155,21 @@ class RankingClassifier(KernelClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.classes_[(self.decision_function(X) >= 0).astype(np.intp)]
+        return self.classes_[(self._scores(X) >= 0).astype(np.intp)]
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        check_classes(self)
+        require(len(self.classes_) == 2, "classes_ are not two")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class RankingClassifier(TwoClassModel):
+    """A classifier that ranks; its intercept is set by the parameter ``threshold``."""
 
     def adjust_threshold(self, X, y, threshold, sample_weight=None):
         """Set ``intercept_`` by the scores of rows other than those of ``fit``; nothing else changes.
@@ -145,7 +190,7 @@ class RankingClassifier(KernelClassifier):
         self
         """
         check_is_fitted(self)
-        check_threshold(threshold)
+        threshold = self._threshold(threshold)
         X, y = check_rows(self, X, y, reset=False, accept_sparse=not is_precomputed(self.kernel))
         self._check_range(X)
         if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
@@ -158,30 +203,7 @@ class RankingClassifier(KernelClassifier):
         set_intercept(self, threshold, largest, scores_of(self, X), positive, weights)
         return self
 
-    def _check_range(self, X):
-        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
-
-    def _check_fitted_state(self):
-        require(self.features_ in KINDS, f"features_ is {self.features_!r}")
-        check_kernel_state(self)
-        check_classes(self)
-        require(len(self.classes_) == 2, "classes_ are not two")
-        needs_map = self.features_ in ("nystroem", "random")
-        require(needs_map == (self.feature_map_ is not None), "feature_map_ and features_ do not agree")
-        shapes = {"intercept_": (1,)}
-        if self.features_ == "exact":
-            check_support(self)
-            shapes["dual_coef_"] = (1, len(self.support_))
-        elif needs_map:
-            shapes["feature_coef_"] = (1, len(self.feature_map_.get_feature_names_out()))
-        else:
-            shapes["coef_"] = (1, self.n_features_in_)
-        check_floats(self, shapes)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "intercept_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _threshold(self, threshold):
+        """Return the threshold that a parameter means, checked."""
+        check_threshold(threshold)
+        return threshold

@@ -6,8 +6,8 @@ import numpy as np
 
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
-from kernbench.estimators.fit.solver_data import make_design, make_rows
-from kernbench.estimators.ranking.parameters import DEFAULT_CHOICE, is_linear
+from kernbench.estimators.fit.solver_data import make_design, make_rows, with_constant
+from kernbench.estimators.ranking.parameters import is_linear
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
@@ -53,15 +53,17 @@ class Space:
             out[start : start + CHUNK_ROWS] = self.map.transform(X[start : start + CHUNK_ROWS])
         return out
 
-    def design(self, X, *, cache_size, twin):
-        """Return the design of training rows, and the number of kernel values computed for its features."""
+    def design(self, X, *, cache_size, twin, constant=None):
+        """Return the design of training rows, with a last column of `constant` if there are columns, and how many
+        kernel values its features took."""
         if self.is_exact:
             rows = make_rows(X, self.kernel, self.dtype, cache_size=cache_size, twin=twin)
             return make_design(rows, twin), 0
         V = self.features(X)
         is_nystroem = self.kind == "nystroem" and not is_precomputed(self.kernel)
         n_landmarks = len(self.map.normalization_) if is_nystroem else 0
-        return make_design(V, twin), (V.shape[0] + n_landmarks) * n_landmarks
+        n_of_the_map = (V.shape[0] + n_landmarks) * n_landmarks
+        return make_design(with_constant(V, constant, V.dtype), twin), n_of_the_map
 
     def largest(self, X):
         """Return the largest k(x, x) of rows."""
@@ -120,5 +122,5 @@ def _kind_of(model, n_rows, needs_features):
     if is_linear(model.kernel):
         return "linear"
     small = n_rows <= AUTO_EXACT_ROWS or is_precomputed(model.kernel)
-    asked_for = model.n_landmarks is not None or model.landmarks != DEFAULT_CHOICE
+    asked_for = model.n_landmarks is not None or model.landmarks != model._default_landmarks
     return "exact" if small and not needs_features and not asked_for else "nystroem"

@@ -14,7 +14,7 @@ from kernbench.estimators.fit.training_data import check_batch
 from kernbench.estimators.ranking.parameters import SQUARED, check_roc_svc, loss_of
 from kernbench.estimators.ranking.scores import set_function, set_intercept, set_space, space_of, weights_of
 from kernbench.estimators.ranking.space import Space, fit_space
-from kernbench.estimators.ranking.task import draw_seeds
+from kernbench.estimators.ranking.space_task import draw_seeds
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.solver_data import make_design
+from kernbench.estimators.fit.solver_data import make_design, with_constant
 from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.domain import check_range
@@ -44,7 +44,7 @@ class LinearTask(Task):
         settings = (model.solver, model.loss_, bool(model.fit_intercept))
         n_problems = len(self.problems)
         self.last = last_fit(model, settings, n_problems) or cold_start(model, settings, n_problems)
-        self.X = _with_constant(
+        self.X = with_constant(
             X, model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
         )
         if model.warm_start:
@@ -125,37 +125,3 @@ def set_weights(model, solutions):
         model.intercept_ = model.intercept_scaling * weights[:, -1]
     else:
         model.coef_, model.intercept_ = weights, np.zeros(len(weights))
-
-
-def _with_constant(X, scaling, dtype):
-    """Return X in `dtype` with a last column of `scaling`, in one copy, or without that column for None.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    scaling : float, or None
-    dtype : dtype
-
-    Returns
-    -------
-    ndarray in C order or CSR matrix
-    """
-    if scaling is None:
-        return X.astype(dtype, copy=False)
-    n, d = X.shape
-    if not sparse.issparse(X):
-        rows = np.empty((n, d + 1), dtype=dtype)
-        rows[:, :d], rows[:, d] = X, scaling
-        return rows
-    # The new entry is the last of its row, so the columns stay in order.
-    index = np.int32 if X.nnz + n < 2**31 and d < 2**31 - 1 else np.int64
-    starts = X.indptr.astype(index) + np.arange(n + 1, dtype=index)
-    last = starts[1:] - 1
-    is_old = np.ones(X.nnz + n, dtype=bool)
-    is_old[last] = False
-    values, columns = np.empty(X.nnz + n, dtype=dtype), np.empty(X.nnz + n, dtype=index)
-    values[last], columns[last] = scaling, d
-    values[is_old], columns[is_old] = X.data, X.indices
-    rows = sparse.csr_matrix((values, columns, starts), shape=(n, d + 1))
-    rows.has_sorted_indices = rows.has_canonical_format = True  # as X is: see `check_rows`
-    return rows

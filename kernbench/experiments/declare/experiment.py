@@ -87,13 +87,15 @@ class Experiment:
         metrics = [column for column in columns if isinstance(column, str)]
         metrics += [getattr(user, role, None) for user in users for role in ("metric", "time", "objective")]
         datasets = [name for user in users for name in getattr(user, "datasets", None) or ()]
-        datasets += [number.dataset for number in self.paper_numbers]
         for what, used, known in (
             ("method", methods, self.methods),
             ("metric", metrics, self.metrics),
             ("data set", datasets, settings),
         ):
             yield what, [name for name in used if name is not None], [item.name for item in known]
+        stood_for = [setting.stands_for for setting in settings if setting.stands_for]
+        numbered = [number.dataset for number in self.paper_numbers]
+        yield "data set", numbered, [*(setting.name for setting in settings), *stood_for]
 
     def scale(self, name):
         """The scale called `name`; ValueError with the nearest name when there is none."""

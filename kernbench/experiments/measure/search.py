@@ -9,7 +9,19 @@ from kernbench.experiments.measure.building import build, takes
 HELD_OUT = 0.25  # share of the rows for validation, without folds
 
 
-def best_alpha(estimator, params, data, output, *, alphas, max_rows, max_kernel_rows=None, folds=None, seed):
+def best_alpha(
+    estimator,
+    params,
+    data,
+    output,
+    *,
+    alphas,
+    max_rows,
+    max_kernel_rows=None,
+    folds=None,
+    fpr_range=None,
+    seed,
+):
     """Return the alpha with the best validation score; among equal ones the largest.
 
     Since the loss is a mean, alpha does not depend on the number of rows and may be chosen on some of them.
@@ -31,6 +43,8 @@ def best_alpha(estimator, params, data, output, *, alphas, max_rows, max_kernel_
         The same for kernels, which take longer to fit; `max_rows` by default.
     folds : int, optional
         Stratified folds, drawn at random; by default a quarter of the rows is held out once.
+    fpr_range : (float, float), optional
+        Score by the partial AUC over this range instead of the AUC.
     seed : int
 
     Returns
@@ -48,7 +62,7 @@ def best_alpha(estimator, params, data, output, *, alphas, max_rows, max_kernel_
     scores = np.zeros(len(alphas))
     for train, test in _splits(y, folds, seed):
         models = _along(alphas, estimator, params, X[train], y[train])
-        scores += [_score(model, output, X[test], y[test]) for model in models]
+        scores += [_score(model, output, X[test], y[test], fpr_range) for model in models]
     return float(alphas[np.argmax(scores)])
 
 
@@ -71,8 +85,10 @@ def _along(alphas, estimator, params, X, y):
             yield build(estimator, {**params, "alpha": alpha}, len(y)).fit(X, y)
 
 
-def _score(model, output, X, y):
-    from kernbench.metrics import roc_auc
+def _score(model, output, X, y, fpr_range=None):
+    from kernbench.metrics import partial_auc
 
     answer = getattr(model, output)(X)
-    return roc_auc(y, answer) if output == "decision_function" else float(np.mean(answer == y))
+    if output == "decision_function":
+        return partial_auc(y, answer, fpr_range or (0.0, 1.0))
+    return float(np.mean(answer == y))

@@ -30,9 +30,13 @@ class _AGD(_Ranged):
         pools = batches.pools
         self._low = SBCD(batches, pools.low, 1.0 / mu, 0.0)
         # alpha/2 |v|^2 + f^n / (n - m): times the width of the range, as the rest is divided by P N
-        self._high = SBCD(batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low))
+        self._high = SBCD(
+            batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low)
+        )
         self._runs = {"low": self._low, "high": self._high}
-        self._set_up_ranged(batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma, shared_batches, **settings)
+        self._set_up_ranged(
+            batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma, shared_batches, **settings
+        )
 
     def _step(self, u):
         low, high, size = self._low, self._high, self.batches.pools.batch

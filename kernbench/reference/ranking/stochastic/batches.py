@@ -36,7 +36,9 @@ class PairBatches:
         lambda_i = l(a_i - tau).
     """
 
-    def __init__(self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"):
+    def __init__(
+        self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"
+    ):
         self.design, self.loss = design, margin_loss(loss, PAIR_LOSSES)
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
         self.pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)

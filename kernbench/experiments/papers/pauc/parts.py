@@ -1,0 +1,63 @@
+"""What the experiments on partial AUC share: data sets, methods, metrics, the paper's numbers."""
+
+from kernbench.experiments.declare import Method, Setting
+from kernbench.experiments.declare import metrics as m
+
+HERE = "kernbench.experiments.papers.pauc"
+TRAINING, EVALUATE = f"{HERE}.training:measure", f"{HERE}.evaluation:evaluate"
+CLASSIFIER = "kernbench.estimators.ranking.partial_auc:PartialAUCClassifier"
+PAPER = "Yao, Lin, Yang: Large-scale Optimization of Partial AUC in a Range of False Positive Rates"
+RANGE = [0.05, 0.5]
+TASKS = ("cardiomegaly", "edema", "consolidation", "atelectasis", "pleural-effusion")  # D1 to D5
+
+# The paper's parameters (Appendix E.2), in the scale-free form: mu' and gamma' there, c is `step`. All pairs of them
+# were tried by the authors on validation data; these are in the middle of their grid.
+AGD = {"mu": 1e3, "gamma": 2e3, "step": 5.0}
+
+METRICS = (
+    m.percent("test_pauc", "pAUC on test rows", 1e-3, "higher", unit=""),
+    m.percent("train_pauc", "pAUC on training rows", 1e-3, "higher", unit=""),
+    m.AUC,
+    m.number("objective", "objective", 1e-3),
+    m.FIT_SECONDS,
+    m.seconds("search", "time to choose α"),
+    m.number("alpha", "α"),
+    m.N_ITER,
+    m.number("passes", "rows touched / rows", 0.1),
+    m.PEAK_MEMORY,
+)
+
+
+def method(name, label, *, solver, seed_param="random_state", **params):
+    """A method of `PartialAUCClassifier` over the paper's range, started like all others."""
+    return Method(
+        name,
+        label,
+        CLASSIFIER,
+        {"fpr_range": RANGE, "solver": solver, "start": "logistic", **params},
+        seed_param=seed_param,
+    )
+
+
+def stand_in(task, n_train, n_test, n_features, **arguments):
+    """Generated features with the share of positives of one of the paper's five tasks."""
+    return Setting(
+        f"{task}-stand-in",
+        {
+            "name": "network-features",
+            "task": task,
+            "n_train": n_train,
+            "n_test": n_test,
+            "n_features": n_features,
+        },
+        stands_for=task,
+        note=f"STAND-IN, generated: {n_train:,} × {n_features}, with CheXpert's share of positives for {task} and "
+        "nothing else of it; CheXpert needs an agreement, and the features a network.",
+        repeat_argument="seed",
+        **arguments,
+    )
+
+
+def real(name, note="", **arguments):
+    """A real set with many more negatives than positives, split anew in each repeat where it has no test part."""
+    return Setting(name, {"name": name}, note=note, **arguments)

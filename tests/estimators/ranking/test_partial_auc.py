@@ -1,0 +1,180 @@
+"""PartialAUCClassifier: its objective, starts, paths, validation and thresholds."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench.metrics import partial_auc, roc_auc
+from kernbench.reference.ranking.window import WindowPairs
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(
+        900, 8, n_informative=5, n_clusters_per_class=3, weights=[0.8], flip_y=0.05, random_state=0
+    )
+    return StandardScaler().fit_transform(X), y
+
+
+def objective(model, X, y, window, loss, alpha):
+    """The objective by the reference: its value, at the scores without the intercept."""
+    scores = model.decision_function(X) - model.intercept_[0]
+    value, _ = WindowPairs(np.where(y == 1, 1, -1), window, loss=loss).value_and_subgradient(scores)
+    return alpha / 2 * np.sum(model.coef_**2) + value
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("window", [(0.0, 0.1), (0.05, 0.5), (0.123, 0.4567)])
+def test_the_objective_is_that_of_the_window(data, loss, window):
+    X, y = data
+    model = PartialAUCClassifier(window, loss=loss, alpha=1e-3).fit(X, y)
+    assert model.objective_ == pytest.approx(objective(model, X, y, window, loss, 1e-3), rel=1e-9)
+    assert model.converged_ and model.duality_gap_ is None
+    assert 0 <= model.subproblem_gap_ <= 1e-3 * model.objective_
+
+
+def test_the_whole_range_is_the_roc_svm(data):
+    X, y = data
+    settings = {"alpha": 1e-3, "tol": 1e-5}
+    window = PartialAUCClassifier((0, 1), loss="hinge", **settings).fit(X, y)
+    assert window.objective_ == pytest.approx(ROCSVC(**settings).fit(X, y).objective_, rel=1e-4)
+
+
+def test_it_is_better_in_its_window_than_the_whole_range(data):
+    X, y = data
+    window = (0.0, 0.1)
+    fitted = PartialAUCClassifier(window, alpha=1e-4).fit(X, y)
+    others = ROCSVC(alpha=1e-4).fit(X, y)
+    value = [partial_auc(y, model.decision_function(X), window) for model in (fitted, others)]
+    assert value[0] >= value[1] - 0.005
+    assert fitted.objective_ < objective(others, X, y, window, "log_loss", 1e-4)
+
+
+def test_ranks_are_another_way_to_say_the_range(data):
+    X, y = data
+    n = int(np.sum(y == 0))
+    rates = PartialAUCClassifier((10 / n, 90 / n)).fit(X, y)
+    ranks = PartialAUCClassifier(ranks=(10, 90)).fit(X, y)
+    np.testing.assert_allclose(ranks.coef_, rates.coef_, rtol=1e-6)
+    assert ranks.fpr_range_ == pytest.approx((10 / n, 90 / n))
+
+
+@pytest.mark.parametrize("start", ["logistic", "auc", "solver"])
+def test_no_start_is_stuck_where_all_scores_are_tied(data, start):
+    X, y = data
+    model = PartialAUCClassifier((0.05, 0.5), start=start).fit(X, y)
+    assert np.any(model.coef_) and roc_auc(y, model.decision_function(X)) > 0.7
+
+
+def test_a_path_over_alphas_ends_where_single_fits_do(data):
+    X, y = data
+    alphas = [1e-4, 1e-2, 1e-3]
+    models = PartialAUCClassifier((0.0, 0.3), tol=1e-4).path(X, y, alphas)
+    assert [model.alpha for model in models] == alphas
+    for model in models:
+        single = PartialAUCClassifier((0.0, 0.3), tol=1e-4, alpha=model.alpha).fit(X, y)
+        assert model.objective_ == pytest.approx(single.objective_, rel=0.02)
+
+
+def test_a_path_over_ranges_sets_each_models_range(data):
+    X, y = data
+    ranges = [(0, 1), (0, 0.5), (0, 0.1)]
+    models = PartialAUCClassifier().path(X, y, fpr_ranges=ranges)
+    assert [model.fpr_range_ for model in models] == [pytest.approx(r) for r in ranges]
+    single = PartialAUCClassifier((0, 0.1)).fit(X, y)
+    assert models[-1].objective_ == pytest.approx(single.objective_, rel=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["dca-exact", "agd-sbcd"])
+def test_validation_is_followed_and_its_best_iterate_kept(data, solver):
+    X, y = data
+    other = PartialAUCClassifier(
+        (0, 0.2), solver=solver, validation=(X[::3], y[::3]), max_iter=2000, random_state=0
+    )
+    model = clone(other).fit(X, y)
+    trace = model.trace_["validation_partial_auc"]
+    assert model.validation_score_ == max(trace)
+    assert model.best_n_iter_ in model.trace_["n_iter"]
+    own = partial_auc(y[::3], model.decision_function(X[::3]), (0, 0.2))
+    assert own == pytest.approx(model.validation_score_, abs=1e-9)
+    last = clone(other).set_params(keep="last").fit(X, y)
+    own = partial_auc(y[::3], last.decision_function(X[::3]), (0, 0.2))
+    assert own == pytest.approx(last.trace_["validation_partial_auc"][-1], abs=1e-9)
+
+
+def test_a_share_for_validation_is_left_out_of_the_fit(data):
+    X, y = data
+    whole = PartialAUCClassifier((0, 0.2), random_state=0).fit(X, y)
+    part = PartialAUCClassifier((0, 0.2), validation=0.3, random_state=0).fit(X, y)
+    assert "validation_partial_auc" in part.trace_ and "validation_partial_auc" not in whole.trace_
+    assert np.abs(whole.coef_ - part.coef_).max() > 0
+
+
+def test_the_windows_threshold_is_its_upper_end(data):
+    X, y = data
+    model = PartialAUCClassifier((0.05, 0.3), threshold="window").fit(X, y)
+    rate = np.mean(model.predict(X)[y == 0] == 1)
+    assert 0.28 <= rate <= 0.3
+    model.adjust_threshold(X[::2], y[::2], "window")
+    assert np.mean(model.predict(X[::2])[y[::2] == 0] == 1) <= 0.3
+
+
+def test_a_weight_of_two_is_two_copies(data):
+    X, y = data
+    weights = np.where(np.arange(len(y)) % 3 == 0, 2.0, 1.0)
+    doubled = np.repeat(np.arange(len(y)), weights.astype(int))
+    settings = {"fpr_range": (0.05, 0.3), "alpha": 1e-3, "tol": 1e-5}
+    weighted = PartialAUCClassifier(**settings).fit(X, y, sample_weight=weights)
+    repeated = PartialAUCClassifier(**settings).fit(X[doubled], y[doubled])
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-3)
+
+
+def test_a_warm_start_goes_on(data):
+    X, y = data
+    model = PartialAUCClassifier((0.05, 0.5), warm_start=True, random_state=0, tol=1e-5).fit(X, y)
+    first = model.objective_
+    assert model.fit(X, y).objective_ <= first * (1 + 1e-9)
+    assert model.n_iter_[0] <= 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"fpr_range": (0.5, 0.2)}, "fpr_range must be"),
+        ({"fpr_range": (-0.1, 0.2)}, "fpr_range must be"),
+        ({"fpr_range": 0.2}, "fpr_range must be a pair"),
+        ({"ranks": (5, 5)}, "ranks must be"),
+        ({"ranks": (0, 10**6)}, "beyond"),
+        ({"loss": "squared"}, "unknown loss"),
+        ({"solver": "svmpauc-tight", "loss": "log_loss"}, "unknown loss of solver 'svmpauc-tight'"),
+        ({"solver": "newton"}, "unknown solver"),
+        ({"alpha": -1.0}, "alpha must be"),
+        ({"start": "zero"}, "unknown start"),
+        ({"keep": "first"}, "unknown keep"),
+        ({"validation": 1.5}, "validation must be"),
+        ({"validation": "yes"}, "validation must be"),
+        ({"fpr_range": (0.5, 1.0), "threshold": "window"}, "every row is positive"),
+        ({"threshold": "no"}, "unknown threshold"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(data, settings, words):
+    with pytest.raises(ValueError, match=words):
+        PartialAUCClassifier(**settings).fit(*data)
+
+
+def test_validation_rows_of_one_class_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="must hold both classes"):
+        PartialAUCClassifier(validation=(X[y == 1], y[y == 1])).fit(X, y)
+
+
+def test_three_classes_are_refused_with_the_way_out(data):
+    X, y = data
+    with pytest.raises(ValueError, match="OneVsRestClassifier"):
+        PartialAUCClassifier().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="weight 0"):
+        PartialAUCClassifier().fit(X, y, sample_weight=(y == 1).astype(float))

@@ -1,0 +1,91 @@
+"""RankedRangeClassifier and RankedRangeRegressor: what they minimise, and what they leave out."""
+
+import numpy as np
+import pytest
+
+from kernbench import LinearSVC, RankedRangeClassifier, RankedRangeRegressor
+
+
+@pytest.fixture
+def labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=600) > 0.3, 1, 0)
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = 5 + X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=400)
+    y[::20] += 50
+    return X, y
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
+def test_the_whole_range_is_the_mean_of_the_losses(labels, loss):
+    X, y = labels
+    model = RankedRangeClassifier((0.0, 1.0), loss=loss, alpha=1e-2, tol=1e-6).fit(X, y)
+    linear = LinearSVC(C=100 / len(y), loss=loss, solver="bundle", tol=1e-6).fit(X, y)
+    assert model.objective_ == pytest.approx(linear.objective_, rel=1e-4)
+
+
+def test_wrong_labels_far_from_the_boundary_are_left_out(labels):
+    X, y = labels
+    wrong = np.where(X[:, 0] > 1.8, 1 - y, y)
+    robust = RankedRangeClassifier((0.1, 1.0)).fit(X, wrong)
+    plain = RankedRangeClassifier((0.0, 1.0)).fit(X, wrong)
+    assert robust.score(X, y) > plain.score(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "epsilon_insensitive"])
+def test_outliers_are_left_out(numbers, loss):
+    X, y = numbers
+    model = RankedRangeRegressor((0.06, 1.0), loss=loss, alpha=1e-6, tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(model.coef_[0], [1.0, -2.0, 0.5], atol=0.05)
+    assert model.intercept_[0] == pytest.approx(5, abs=0.1)
+
+
+def test_the_unit_of_residuals_scales_the_loss(numbers):
+    X, y = numbers
+    settings = {"ranked_range": (0.06, 1.0), "alpha": 1e-6, "tol": 1e-6, "loss": "huber"}
+    one = RankedRangeRegressor(**settings).fit(X, y)
+    thousand = RankedRangeRegressor(unit=1000.0, **settings).fit(X, 1000 * y)
+    np.testing.assert_allclose(thousand.predict(X), 1000 * one.predict(X), rtol=1e-3, atol=5)
+
+
+def test_ranks_count_and_floats_are_shares(numbers):
+    X, y = numbers
+    counted = RankedRangeRegressor((24, 400)).fit(X, y)
+    shares = RankedRangeRegressor((0.06, 1.0)).fit(X, y)
+    np.testing.assert_allclose(counted.coef_, shares.coef_, rtol=1e-6)
+
+
+def test_validation_chooses_an_iterate(labels, numbers):
+    X, y = labels
+    model = RankedRangeClassifier(validation=0.3, random_state=0).fit(X, y)
+    assert model.validation_score_ == max(model.trace_["validation_accuracy"])
+    X, y = numbers
+    model = RankedRangeRegressor(validation=(X[:50], y[:50])).fit(X, y)
+    assert model.validation_score_ == max(model.trace_["validation_score"])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_kernels_are_regressed_with_features(kernel):
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-3, 3, size=(300, 1))
+    y = np.sin(X[:, 0]) if kernel == "rbf" else X[:, 0]
+    model = RankedRangeRegressor(
+        kernel=kernel, gamma=1.0, features="nystroem", n_landmarks=20, alpha=1e-6
+    ).fit(X, y)
+    assert np.abs(model.predict(X) - y).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("ranked_range", "words"),
+    [((5, 5), "ranked_range must be"), ((0.5, 1.5), "ranked_range must be"), ((0, 10**6), "ends beyond"),
+     (3, "must be a pair"), ((0, 0.5, 1), "must be a pair")],
+)  # fmt: skip
+def test_ranges_that_make_no_sense_are_refused(labels, ranked_range, words):
+    with pytest.raises(ValueError, match=words):
+        RankedRangeClassifier(ranked_range).fit(*labels)
