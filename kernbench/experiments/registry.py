@@ -3,7 +3,7 @@
 from kernbench._lazy import load
 from kernbench._names import unknown_name
 
-EXPERIMENTS = tuple(
+EXPERIMENTS = [
     load(f"kernbench.experiments.{module}:EXPERIMENT")
     for module in (
         "papers.sbp.libsvm",
@@ -18,7 +18,7 @@ EXPERIMENTS = tuple(
         "papers.scs.accuracy",
         "papers.scs.objective",
     )
-)
+]
 
 
 def names():

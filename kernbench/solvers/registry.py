@@ -4,6 +4,7 @@ Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`, and
 :mod:`kernbench.solvers.kinds`. A plug-in adds its solvers by `add`.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from kernbench._lazy import load
 from kernbench._names import unknown_name
 from kernbench.solvers.kinds import KINDS, TWINS
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,11 @@ class SolverEntry:
         What users type for ``solver=``.
     problem : str
         The name of its kind of problem, a key of `KINDS`.
-    compiled, reference : str
-        ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
+    compiled : str or None
+        ``"module:Class"`` of the Cython class. None for a plug-in's solver that is written in NumPy alone: its
+        reference then serves as both twins.
+    reference : str
+        ``"module:Class"`` of the plain-NumPy twin.
     paper : str
         Where the algorithm comes from.
     complexity : str
@@ -44,7 +50,7 @@ class SolverEntry:
 
     name: str
     problem: str
-    compiled: str
+    compiled: str | None
     reference: str
     paper: str
     complexity: str
@@ -60,6 +66,11 @@ class SolverEntry:
         return KINDS[self.problem]
 
     @property
+    def has_two_twins(self):
+        """Whether there is a compiled class beside the reference."""
+        return self.compiled not in (None, self.reference)
+
+    @property
     def losses(self):
         """What users may type for ``loss=``: what its classes say."""
         return self.load().losses
@@ -70,7 +81,7 @@ class SolverEntry:
 
     def load(self, twin="compiled"):
         """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
-        return load(getattr(self, twin))
+        return load(getattr(self, twin) or self.reference)
 
 
 SOLVERS = [
@@ -325,16 +336,21 @@ def add(entry):
     Raises
     ------
     ValueError
-        If its problem is unknown, its name taken by another solver of this problem, or one of its twins missing.
+        If its problem is unknown, its name no word that can be typed or taken by another solver of this problem, one
+        of its twins missing, or its losses not those of its twins and its problem.
     """
     if entry.problem not in KINDS:
         raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
+    if not NAME.fullmatch(entry.name):
+        raise ValueError(f"{entry.name!r} is no name of a solver: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
     for twin in TWINS:
         address = getattr(entry, twin)
+        if address is None and twin == "compiled":
+            continue
         try:
-            entry.load(twin)
+            load(address).losses  # noqa: B018  a twin says what it minimises
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(
                 f"solver {entry.name!r} has no {twin} twin: {twin}={address!r} must be 'module:Class' ({error})"
@@ -342,4 +358,8 @@ def add(entry):
     unknown = [loss for loss in entry.losses if loss not in entry.kind.losses]
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
+    if not entry.losses or entry.losses != entry.load("reference").losses:
+        raise ValueError(
+            f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more"
+        )
     SOLVERS.append(entry)

@@ -1,8 +1,8 @@
 """An experiment: data sets and methods, how they are measured, what is claimed, what the report shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from kernbench.experiments.declare.parts import require_known, require_unique
+from kernbench.experiments.declare.parts import OwnFile, require_known, require_unique
 
 # An experiment that does not say otherwise is a race: estimators are fitted, timed and judged.
 RACE_MEASURE = "kernbench.experiments.measure.race:classify"
@@ -44,6 +44,11 @@ class Experiment:
         Its data are generated on purpose: the report need not warn that they are not a paper's.
     note : str
         What a reader must know about how this differs from the paper.
+    newcomers : dict of str to Method
+        How a plug-in's solver joins, by its kind of problem: as this method, with its own name for ``solver``, on
+        the data sets and in the tables and figures of the method called like this one.
+    own_file : OwnFile or None
+        How a data file of the user's own joins; None takes none.
     """
 
     name: str
@@ -62,6 +67,8 @@ class Experiment:
     warm_up_rows: int = 0
     own_data: bool = False
     note: str = ""
+    newcomers: dict = field(default_factory=dict)
+    own_file: OwnFile | None = None
 
     def __post_init__(self):
         require_unique("method", self.methods)
@@ -93,6 +100,48 @@ class Experiment:
             ("data set", datasets, settings),
         ):
             yield what, [name for name in used if name is not None], [item.name for item in known]
+
+    def joined_by(self, entry):
+        """This experiment with a plug-in's solver as one more method, or itself where the solver does not fit.
+
+        Parameters
+        ----------
+        entry : kernbench.solvers.registry.SolverEntry
+
+        Raises
+        ------
+        ValueError
+            If a method has the solver's name already.
+        """
+        model = self.newcomers.get(entry.problem)
+        if model is None or model.params.get("loss", entry.losses[0]) not in entry.losses:
+            return self
+        params = {**model.params, "solver": entry.name}
+        method = replace(model, name=entry.name, label=f"{entry.name} (plug-in)", params=params)
+
+        def shown(item):
+            if item.methods is None or model.name not in item.methods:
+                return item
+            return replace(item, methods=(*item.methods, method.name))
+
+        scales = {
+            name: replace(scale, settings=tuple(map(shown, scale.settings)))
+            for name, scale in self.scales.items()
+        }
+        return replace(
+            self,
+            methods=(*self.methods, method),
+            scales=scales,
+            tables=tuple(map(shown, self.tables)),
+            figures=tuple(map(shown, self.figures)),
+        )
+
+    def with_settings(self, *settings):
+        """This experiment with further data sets, at every scale."""
+        scales = {
+            name: replace(scale, settings=(*scale.settings, *settings)) for name, scale in self.scales.items()
+        }
+        return replace(self, scales=scales)
 
     def scale(self, name):
         """The scale called `name`; ValueError with the nearest name when there is none."""
