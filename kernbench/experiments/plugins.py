@@ -167,7 +167,7 @@ def _listed(module, name):
 
 
 def _digest(path):
-    """SHA-256 of the plug-in's file and of the modules in its folder that it imports, or names as ``"module:Class"``."""
+    """SHA-256 of the plug-in's file, and of the modules in its folder that it imports or names in an address."""
     source = path.read_bytes()
     files = {path}
     for name in _modules_named_in(source):
