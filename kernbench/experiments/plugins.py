@@ -51,6 +51,12 @@ class Plugin:
     def __str__(self):
         return f"{Path(self.path).name} {self.digest[:12]}"
 
+    def joined(self):
+        """Names of the experiments that its solvers have joined."""
+        names = {entry.name for entry in self.solvers}
+        races = [experiment for experiment in experiments.EXPERIMENTS if experiment.newcomers]
+        return tuple(race.name for race in races if names & {method.name for method in race.methods})
+
     def brings(self, cell):
         """Whether a cell runs code of this plug-in."""
         addresses = (cell.loader, cell.estimator, cell.evaluate, cell.measure)

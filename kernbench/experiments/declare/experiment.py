@@ -116,6 +116,10 @@ class Experiment:
         model = self.newcomers.get(entry.problem)
         if model is None or model.params.get("loss", entry.losses[0]) not in entry.losses:
             return self
+        if entry.name in [method.name for method in self.methods]:
+            raise ValueError(
+                f"{self.name} has a method {entry.name!r} already: choose another name for the solver"
+            )
         params = {**model.params, "solver": entry.name}
         method = replace(model, name=entry.name, label=f"{entry.name} (plug-in)", params=params)
 
