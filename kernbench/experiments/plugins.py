@@ -6,6 +6,7 @@ A plug-in is a module that lists what it brings: ``SOLVERS``, of `SolverEntry`, 
 
 import ast
 import hashlib
+import inspect
 import os
 import re
 import signal
@@ -154,7 +155,10 @@ def _registered(module, path):
         if not isinstance(entry, solvers.SolverEntry):
             raise ValueError(f"SOLVERS must hold SolverEntry, got {entry!r}")
         solvers.add(entry)
-        experiments.EXPERIMENTS[:] = [experiment.joined_by(entry) for experiment in experiments.EXPERIMENTS]
+        experiments.EXPERIMENTS[:] = [
+            experiment.joined_by(entry) if _fits(experiment, entry) else experiment
+            for experiment in experiments.EXPERIMENTS
+        ]
     for experiment in declared:
         if not isinstance(experiment, Experiment):
             raise ValueError(f"EXPERIMENTS must hold Experiment, got {experiment!r}")
@@ -163,6 +167,15 @@ def _registered(module, path):
         experiments.EXPERIMENTS.append(experiment)
     names = tuple(experiment.name for experiment in declared)
     return Plugin(str(path), module.__name__, _digest(path), entries, names)
+
+
+def _fits(experiment, entry):
+    """Whether an experiment takes solvers of this kind, and the solver minimises the loss that is raced on there."""
+    model = experiment.newcomers.get(entry.problem)
+    if model is None:
+        return False
+    default = inspect.signature(_lazy.load(model.estimator)).parameters["loss"].default
+    return model.params.get("loss", default) in ("auto", *entry.losses)
 
 
 def _listed(module, name):
@@ -207,6 +220,9 @@ def _one_line_errors(path):
         yield
     except KeyboardInterrupt:
         raise
+    except SyntaxError as error:
+        place = f"{Path(error.filename or path).name}:{error.lineno}"
+        raise ValueError(f"plug-in {path.name}: it raised SyntaxError: {error.msg} ({place})") from error
     except BaseException as error:
         said = str(error) if type(error) is ValueError else f"it raised {sentence(error)}"
         raise ValueError(f"plug-in {path.name}: {said}") from error
