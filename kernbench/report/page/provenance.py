@@ -74,4 +74,7 @@ def command(results):
     if usual - set(results.methods()):
         for method in results.methods():
             words += ["--method", method]
+    plugins = {part(record, "environment").get("plugin") for record in results.records} - {None}
+    for name in sorted({plugin.split()[0] for plugin in plugins}):
+        words += ["--plugin", name]
     return shlex.join(words)
