@@ -38,7 +38,8 @@ def test_links_of_a_page_lead_to_files(page):
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_commands_of_a_page_exist_with_their_options(page):
-    blocks = re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = [text for language, text in fenced if not language]
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     commands = [part.strip() for line in lines for part in line.split("&&")]
     commands = [command for command in commands if command.split()[:1] == ["kernbench"]]
