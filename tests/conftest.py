@@ -1,6 +1,7 @@
 """Small problems with known optima, and oracles that share no code with the tested modules."""
 
 import signal
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +9,12 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
+from kernbench import _lazy
+from kernbench.experiments import plugins
+from kernbench.experiments import registry as experiments
 from kernbench.kernels.functions import Gaussian, Precomputed
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
+from kernbench.solvers import registry as solvers
 
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -103,3 +108,37 @@ def optimum():
         return SimpleNamespace(coef=coef, intercept=b, objective=value)
 
     return solve
+
+
+@pytest.fixture
+def forgotten_plugins():
+    """Forget, after the test, which plug-ins it loaded."""
+    lists = (solvers.SOLVERS, experiments.EXPERIMENTS, plugins.PLUGINS, sys.path)
+    before = [list(kept) for kept in lists]
+    yield
+    for kept, content in zip(lists, before, strict=True):
+        kept[:] = content
+    for name in [name for name in sys.modules if name.startswith("kernbench_plugin_")]:
+        del sys.modules[name]
+    _lazy.load.cache_clear()
+
+
+@pytest.fixture
+def write_plugin(tmp_path, forgotten_plugins):
+    """A function ``write(name, *changes, kind="kernel-svm")``: the file that ``kernbench new`` writes, changed.
+
+    Each change is a pair of texts, of which the first must be in the file once.
+    """
+    from kernbench.cli.creating import solver_command
+
+    def write(name, *changes, kind="kernel-svm"):
+        solver_command.main([name, "--kind", kind, "--folder", str(tmp_path)], standalone_mode=False)
+        path = tmp_path / f"{name.replace('-', '_')}.py"
+        text = path.read_text()
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        path.write_text(text)
+        return path
+
+    return write

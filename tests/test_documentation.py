@@ -1,13 +1,16 @@
 """What the README and the pages of docs/ show runs as it stands there."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from kernbench.cli import main
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITHOUT_SNIPPETS = ["performance.md"]
+WITHOUT_SNIPPETS = ["performance.md", "benchmarks.md"]
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,20 @@ def test_links_of_a_page_lead_to_files(page):
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if not (page.parent / link).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_commands_of_a_page_exist_with_their_options(page):
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = [text for language, text in fenced if not language]
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    commands = [part.strip() for line in lines for part in line.split("&&")]
+    commands = [command for command in commands if command.split()[:1] == ["kernbench"]]
+    assert commands or page.name not in ("README.md", "benchmarks.md")
+    for command in commands:
+        words, group = shlex.split(command, comments=True)[1:], main
+        while hasattr(group, "get_command"):
+            group = group.get_command(None, words.pop(0))
+            assert group is not None, command
+        known = {name for parameter in group.params for name in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known, command

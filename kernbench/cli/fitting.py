@@ -8,6 +8,7 @@ from time import perf_counter
 import click
 
 from kernbench.cli.estimators import NAMES, check_parameters, find, parameters, summary
+from kernbench.cli.plugins import PLUGIN
 
 INTERRUPTED = 130
 
@@ -69,6 +70,7 @@ def _shown(default):
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="Save the model here, such as model.npz."
 )
+@PLUGIN
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.pass_context
 def command(ctx, data, estimator, settings, label, test, test_size, seed, out, quiet):
@@ -82,6 +84,7 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
       kernbench fit train.svm --test test.svm --set C=10 --out model.npz
       kernbench fit table.csv --label income --test-size 0.2 --out model.npz
       kernbench fit train.svm --set solver=sbp --set max_seconds=30 --out model.npz
+      kernbench fit train.svm --plugin mine.py --set solver=mine
       kernbench fit train.svm --estimator linearsvc --set C=0.1 --set loss=hinge
       kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
       kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"

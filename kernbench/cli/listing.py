@@ -3,12 +3,14 @@
 import click
 
 from kernbench.cli.console import print_table
+from kernbench.cli.plugins import PLUGIN
 
 WHAT = ("models", "solvers", "kernels", "datasets", "experiments")
 
 
 @click.command("list")
 @click.argument("what", required=False, metavar="[models|solvers|kernels|datasets|experiments]")
+@PLUGIN
 def command(what):
     """List models, solvers, kernels, data sets and experiments; all of them without an argument.
 
@@ -17,6 +19,7 @@ def command(what):
       kernbench list                   everything
       kernbench list models            estimators and feature maps, and what each learns
       kernbench list solvers           algorithms, their papers and costs
+      kernbench list solvers --plugin mine.py
       kernbench list datasets          names for 'kernbench fit' and 'kernbench run --dataset'
     """
     if what is not None and what not in WHAT:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from kernbench.cli.plugins import PLUGIN
+
 
 @click.command("report")
 @click.option(
@@ -16,6 +18,7 @@ import click
 @click.option(
     "--out", type=click.Path(path_type=Path), default="reports", show_default=True, help="Folder to write to."
 )
+@PLUGIN
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
 def command(results, out, show):
     """Write index.html (one page, works offline), summary.md, and every figure and table as SVG and CSV.
@@ -25,6 +28,7 @@ def command(results, out, show):
       kernbench report
       kernbench report --open
       kernbench report --results results --out reports/2024-05
+      kernbench report --plugin mine.py
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn
 

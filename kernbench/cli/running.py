@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from kernbench.cli.plugins import PLUGIN
+
 INTERRUPTED = 130
 SCALES = ("quick", "paper")
 
@@ -26,9 +28,21 @@ SCALES = ("quick", "paper")
     "--repeats", type=click.IntRange(min=1), help="Repeats with different seeds. [default: the scale's]"
 )
 @click.option(
-    "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated."
+    "--dataset",
+    "datasets",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Only this data set, or a data file of your own; may be repeated.",
 )
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only what matches experiment/dataset/method, such as 'peers-*/*/smo'; may be repeated.",
+)
+@click.option("--skip", multiple=True, metavar="PATTERN", help="Not what matches; may be repeated.")
+@PLUGIN
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -53,6 +67,7 @@ SCALES = ("quick", "paper")
     metavar="MB",
     help="Per fit (1 MB = 2²⁰ bytes).",
 )
+@click.option("--force", is_flag=True, help="Run with more threads than cores; every record says so.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
 def command(
@@ -64,10 +79,13 @@ def command(
     repeats,
     datasets,
     methods,
+    only,
+    skip,
     data,
     results,
     time_limit,
     memory_limit,
+    force,
     dry_run,
 ):
     """Run experiments, all of them when none is named, and keep a record of every fit.
@@ -82,6 +100,9 @@ def command(
       kernbench run sbp-libsvm --scale paper --data ~/datasets
       kernbench run sbp-libsvm --scale paper --dataset covtype --repeats 1
       kernbench run --method libsvm --method smo-converged --time-limit 60
+      kernbench run --only 'peers-*/adult*' --skip '*/libsvm*'
+      kernbench run sbp-libsvm peers-svm --dataset my.svm
+      kernbench run sbp-libsvm --plugin mine.py
 
     Then: kernbench report
     """
@@ -107,8 +128,11 @@ def command(
                 threads=threads,
                 datasets=list(datasets) or None,
                 methods=list(methods) or None,
+                only=only,
+                skip=skip,
                 time_limit=time_limit,
                 memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
+                force=force,
                 dry_run=dry_run,
                 on_event=display,
             )

@@ -10,6 +10,7 @@
 
 ``read_file`` reads files of the user's own (`readers`): svmlight / LIBSVM text, tables and NumPy archives, plain or
 compressed. A fault in a file is reported with its name, line and column in a ``DataFileError``, a ``ValueError``.
+``load_own`` also splits such a file into a training and a test part.
 
 >>> from kernbench.datasets import load
 >>> load("checkerboard", n_train=500, n_test=100, seed=1).X_train.shape
@@ -20,6 +21,7 @@ from kernbench.datasets.base import Dataset
 from kernbench.datasets.errors import ChecksumMismatch, DataFileError, DatasetUnavailable
 from kernbench.datasets.files.folders import cache_folder
 from kernbench.datasets.loading import available, describe, fetch, load, verify
+from kernbench.datasets.own import load_own
 from kernbench.datasets.readers.delimited import read_csv
 from kernbench.datasets.readers.detect import read_file
 from kernbench.datasets.readers.npz import read_npz, write_npz
@@ -35,6 +37,7 @@ __all__ = [
     "describe",
     "fetch",
     "load",
+    "load_own",
     "read_csv",
     "read_file",
     "read_npz",

@@ -17,9 +17,10 @@ class Dataset:
     X_train, X_test : ndarray or CSR matrix of shape (n, n_features)
     y_train, y_test : ndarray of shape (n,)
         int64 labels: -1 and +1 of a binary set, 0, 1, … of a multi-class set; float64 targets of a regression.
-    kind : {"full", "subset", "generated", "bundled"}
+    kind : {"full", "subset", "generated", "bundled", "own"}
         ``"full"``: all examples of a published set. ``"subset"``: a part of a published or bundled set.
         ``"generated"``: drawn from a formula. ``"bundled"``: all examples of a set shipped with scikit-learn.
+        ``"own"``: a file of the user's.
     description : str
         What the set is, and how it was scaled, split and drawn; suitable as a caption.
     source : str

@@ -8,6 +8,8 @@
     ours/          and ours: svm_peers/ auc_peers/ primitives/
     registry.py    … listed here
     run/           cells, their processes, their records; ``run()``
+    plugins.py     solvers and experiments of the user's own, in one file
+    checking.py    ``kernbench check``
 
 An experiment imports `declare`, `measure` and its own package, no other experiment. To add one: a module that declares
 ``EXPERIMENT``, and its line in `registry`. Declarations refer to code as ``"module:function"`` and do not import it.

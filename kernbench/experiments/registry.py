@@ -3,7 +3,7 @@
 from kernbench._lazy import load
 from kernbench._names import find
 
-EXPERIMENTS = tuple(
+EXPERIMENTS = [
     load(f"kernbench.experiments.{module}:EXPERIMENT")
     for module in (
         "papers.sbp.libsvm",
@@ -22,7 +22,7 @@ EXPERIMENTS = tuple(
         "papers.pauc.mu",
         "papers.pauc.sorr",
     )
-)
+]
 
 
 def names():

@@ -18,8 +18,9 @@ class SolverEntry:
         What users type for ``solver=``.
     problem : str
         The name of its kind of problem, a key of `KINDS`.
-    compiled : str
-        ``"module:Class"`` of the compiled class.
+    compiled : str or None
+        ``"module:Class"`` of the compiled class. None for a plug-in's solver that is written in NumPy only: its
+        reference is then both twins.
     paper : str
         Where the algorithm comes from.
     complexity : str
@@ -41,7 +42,7 @@ class SolverEntry:
 
     name: str
     problem: str
-    compiled: str
+    compiled: str | None
     paper: str
     complexity: str
     stopping: str
@@ -49,16 +50,23 @@ class SolverEntry:
     default_iterations: int = 0
     draws: bool = True
     two_precisions: bool = False
-    reference: str = None
+    reference: str | None = None
 
     def __post_init__(self):
         if self.reference is None:
+            if self.compiled is None:
+                raise ValueError(f"solver {self.name!r} needs a class: compiled or reference")
             object.__setattr__(self, "reference", reference_of(self.compiled))
 
     @property
     def kind(self):
         """The `Kind` of its problem."""
         return KINDS[self.problem]
+
+    @property
+    def has_two_twins(self):
+        """Whether there is a compiled class beside the reference."""
+        return self.compiled not in (None, self.reference)
 
     @property
     def losses(self):
@@ -71,4 +79,4 @@ class SolverEntry:
 
     def load(self, twin="compiled"):
         """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
-        return load(getattr(self, twin))
+        return load(getattr(self, twin) or self.reference)

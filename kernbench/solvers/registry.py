@@ -4,9 +4,14 @@ Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`, and
 :mod:`kernbench.solvers.kinds`. A plug-in adds its solvers by `add`.
 """
 
+import re
+
+from kernbench._lazy import load
 from kernbench._names import unknown_name
 from kernbench.solvers.entry import SolverEntry
 from kernbench.solvers.kinds import KINDS, TWINS
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 SOLVERS = [
     SolverEntry(
@@ -270,16 +275,21 @@ def add(entry):
     Raises
     ------
     ValueError
-        If its problem is unknown, its name taken by another solver of this problem, or one of its twins missing.
+        If its problem is unknown, its name no word that can be typed or taken by another solver of this problem, one
+        of its twins missing, or its losses not those of its twins and its problem.
     """
     if entry.problem not in KINDS:
         raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
+    if not NAME.fullmatch(entry.name):
+        raise ValueError(f"{entry.name!r} is no name of a solver: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
     for twin in TWINS:
         address = getattr(entry, twin)
+        if address is None and twin == "compiled":
+            continue
         try:
-            entry.load(twin)
+            load(address).losses  # noqa: B018  a twin says what it minimises
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(
                 f"solver {entry.name!r} has no {twin} twin: {twin}={address!r} must be 'module:Class' ({error})"
@@ -287,4 +297,8 @@ def add(entry):
     unknown = [loss for loss in entry.losses if loss not in entry.kind.losses]
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
+    if not entry.losses or entry.losses != entry.load("reference").losses:
+        raise ValueError(
+            f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more"
+        )
     SOLVERS.append(entry)

@@ -147,12 +147,12 @@ class Runs:
 
         def snapshot(solver):
             now = snapshot_of(self.model, task.shared, solver, counted_from)
-            problem.describe(now, solver.solution())
+            problem.describe(now, _checked(solver.solution(), problem, self.model))
             if task.counts_products:
                 now.n_inner_products_ = solver.n_inner_products
             return now
 
-        return run_solver(
+        result = run_solver(
             self.model,
             problem.make_solver(data, strength, initial),
             max_iter=iteration_limit(self.model, task.entry, problem.n_rows),
@@ -163,6 +163,8 @@ class Runs:
             stop=None if alone else self.stop,
             counted_from=counted_from,
         )
+        _checked(result.solution, problem, self.model)
+        return result
 
     def _full_title(self, problem, strength):
         title = title_of(self.model)
@@ -196,6 +198,18 @@ def iteration_limit(model, entry, n_rows):
 def title_of(model):
     """Return the title of a progress bar."""
     return f"{type(model).__name__} {model.solver}"
+
+
+def _checked(solution, problem, model):
+    """Return a solution; raise ValueError unless it holds a finite number for each coefficient of the problem."""
+    coef, n_coef = np.asarray(solution.coef), problem.n_coef
+    if coef.shape != (n_coef,):
+        raise ValueError(
+            f"solver {model.solver!r} returned coefficients of shape {coef.shape}, not ({n_coef},)"
+        )
+    if not (np.isfinite(coef).all() and np.isfinite(solution.intercept)):
+        raise ValueError(f"solver {model.solver!r} returned a model that is not finite: it diverged")
+    return solution
 
 
 def _one_at_a_time(callback, lock):

@@ -7,7 +7,7 @@ to know which tables, figures and sentences the records are meant for.
 ::
 
     experiment.py    Experiment: an experiment as a whole
-    parts.py         Setting, Scale, Method, Metric, PaperNumber: what is measured on what
+    parts.py         Setting, OwnFile, Scale, Method, Metric, PaperNumber: what is measured on what
     claims.py        Claim, Bound: findings that the records confirm or refute
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
     figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
@@ -17,7 +17,7 @@ to know which tables, figures and sentences the records are meant for.
 from kernbench.experiments.declare.claims import Bound, Claim
 from kernbench.experiments.declare.experiment import Experiment
 from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
-from kernbench.experiments.declare.parts import Method, Metric, PaperNumber, Scale, Setting
+from kernbench.experiments.declare.parts import Method, Metric, OwnFile, PaperNumber, Scale, Setting
 from kernbench.experiments.declare.tables import CrossTable, MetricTable, Quantity, Recommendation
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Method",
     "Metric",
     "MetricTable",
+    "OwnFile",
     "PaperNumber",
     "Profiles",
     "Quantity",

@@ -71,6 +71,25 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class OwnFile:
+    """How a data file of the user's own joins an experiment, as one more data set.
+
+    Attributes
+    ----------
+    params : dict
+        As those of a :class:`Setting`; ``gamma="scale"`` is replaced by 1 / (d Var X) of the file's training rows.
+    task : str
+        Of the data the experiment takes: ``"binary"``, ``"multi-class"`` or ``"regression"``.
+    methods : tuple of str or None
+        As those of a :class:`Setting`.
+    """
+
+    params: dict
+    task: str = "binary"
+    methods: tuple | None = None
+
+
+@dataclass(frozen=True)
 class Scale:
     """The size of an experiment.
 

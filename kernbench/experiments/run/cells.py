@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
 from kernbench._names import unknown_name
+from kernbench.experiments.run.patterns import Patterns
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def cell_key(cell, checksum, environment):
     checksum : str or None
         Of the data.
     environment : dict
-        As ``environment.collect`` gives it; code, processor, threads and BLAS count.
+        As ``environment.collect`` gives it; code, processor, threads, BLAS and, where they are there, ``plugin`` and
+        ``overcommitted`` count.
 
     Returns
     -------
@@ -109,6 +111,7 @@ def cell_key(cell, checksum, environment):
         "data": checksum,
         "code": [environment.get(name) for name in ("kernbench", "git_commit", "git_dirty")],
         "machine": [environment.get(name) for name in ("processor", "n_threads", "blas")],
+        **{name: environment[name] for name in ("plugin", "overcommitted") if name in environment},
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -133,10 +136,8 @@ def _dependencies_first(methods, chosen):
     return [by_name[name] for name in ordered]
 
 
-def _chosen_settings(scale, datasets):
-    if datasets is None:
-        return [setting for setting in scale.settings if not setting.optional]
-    return [setting for setting in scale.settings if setting.name in datasets]
+def _is_chosen(setting, datasets):
+    return not setting.optional if datasets is None else setting.name in datasets
 
 
 def _chosen_methods(experiment, methods):
@@ -163,7 +164,7 @@ def _refuse_unknown(experiments, scale, datasets, methods):
                 raise ValueError(unknown_name(what, name, known))
 
 
-def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
+def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=None, skip=None):
     """List the cells of some experiments in the order they should run.
 
     Repeats are the outer loop and methods the inner one, so that other work on the machine affects all
@@ -178,6 +179,9 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     datasets, methods : collection of str, optional
         Only these; dependencies of a chosen method are added. Optional settings run only when named here. A method is
         left out if its setting excludes it.
+    only, skip : collection of str, optional
+        Patterns of :class:`~kernbench.experiments.run.patterns.Patterns`. Dependencies of a chosen cell are added to
+        those of `only`; what depends on a skipped cell is skipped too.
 
     Returns
     -------
@@ -188,15 +192,24 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
     Raises
     ------
     ValueError
-        For a name that no experiment knows; the message suggests the nearest.
+        For a name that no experiment knows, or a pattern that matches nothing; the message suggests the nearest.
     """
     _refuse_unknown(experiments, scale, datasets, methods)
-    cells, gaps = [], []
+    patterns, cells, gaps = Patterns(only, skip), [], []
     for experiment in experiments:
         chosen_scale = experiment.scale(scale)
         chosen_methods, missing = _chosen_methods(experiment, methods)
-        gaps += missing
-        settings = _chosen_settings(chosen_scale, datasets)
+        settings = [
+            setting
+            for setting in chosen_scale.settings
+            if _is_chosen(setting, datasets) or patterns.names(experiment.name, setting.name)
+        ]
+        # Of all gaps, since a pattern that names a missing method is no mistake.
+        open_gaps = [
+            [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings]
+            for gap in missing
+        ]
+        gaps += [gap for gap, chosen in zip(missing, open_gaps) if any(chosen)]
         for repeat in range(chosen_scale.repeats if repeats is None else repeats):
             for setting in settings:
                 cells += [
@@ -204,6 +217,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None):
                     for method in chosen_methods
                     if setting.takes(method.name)
                 ]
+    cells = patterns.filter(cells)
+    patterns.refuse_unmatched()
     return cells, gaps
 
 

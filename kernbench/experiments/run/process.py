@@ -37,9 +37,11 @@ class CellProcess:
         Seconds from the start of the process.
     memory_limit : int or None
         Bytes resident, watched while it runs and checked against the peak at the end.
+    plugin : Plugin or None
+        The plug-in that it needs.
     """
 
-    def __init__(self, cell, *, threads, time_limit=None, memory_limit=None):
+    def __init__(self, cell, *, threads, time_limit=None, memory_limit=None, plugin=None):
         self.cell = cell
         self.time_limit, self.memory_limit = time_limit, memory_limit
         self._folder = tempfile.TemporaryDirectory(dir=launching.temporary_folder(), prefix="cell-")
@@ -47,7 +49,7 @@ class CellProcess:
             Path(self._folder.name, name) for name in (worker.RESULT, worker.OUTPUT)
         )
         self._kills_before = _out_of_memory_kills()
-        request = {"cell": cell, "threads": threads, "folder": self._folder.name}
+        request = {"cell": cell, "threads": threads, "plugin": plugin, "folder": self._folder.name}
         self._process = launching.start(worker.main, request, threads)
         self._start = monotonic()
 

@@ -4,10 +4,11 @@ import warnings
 from time import monotonic
 
 from kernbench._lazy import load
-from kernbench.experiments import registry
+from kernbench.experiments import plugins, registry
 from kernbench.experiments.declare import Experiment
 from kernbench.experiments.run import environment, launching
 from kernbench.experiments.run.cells import cell_key, plan
+from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Scheduler, Task
 from kernbench.experiments.run.store import Store
@@ -24,8 +25,11 @@ def run(
     threads=None,
     datasets=None,
     methods=None,
+    only=None,
+    skip=None,
     time_limit=None,
     memory_limit=None,
+    force=False,
     dry_run=False,
     on_event=None,
 ):
@@ -48,12 +52,17 @@ def run(
     threads : int, optional
         Threads per cell. By default as declared by the experiment, else the cores divided by `jobs`.
     datasets, methods : list of str, optional
-        Only these. Data sets marked optional run only when named here; a method whose budget depends on another adds
-        that one.
+        Only these. A data set may be a file, for experiments that take its data. Data sets marked optional run only
+        when named here; a method whose budget depends on another adds that one.
+    only, skip : list of str, optional
+        Patterns over ``experiment/dataset/method``, as of the shell: ``"peers-svm/*/smo"``. What depends on a skipped
+        cell is skipped too.
     time_limit : float, optional
         Seconds per cell; overrides the scale's.
     memory_limit : int, optional
         Bytes per cell; overrides the scale's.
+    force : bool, default=False
+        Run with more jobs × threads than cores; the environment of every record says so.
     dry_run : bool, default=False
         List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
     on_event : callable, optional
@@ -71,14 +80,20 @@ def run(
     KeyboardInterrupt
         After Ctrl-C: running cells are ended, finished records are kept, and the message says how to continue.
     """
-    experiments = _experiments(names)
+    experiments, datasets = with_own_files(_experiments(names), datasets)
     _refuse_nonsense(
         repeats=repeats, jobs=jobs, threads=threads, time_limit=time_limit, memory_limit=memory_limit
     )
-    cells, gaps = plan(experiments, scale, repeats=repeats, datasets=datasets, methods=methods)
+    cells, gaps = plan(
+        experiments, scale, repeats=repeats, datasets=datasets, methods=methods, only=only, skip=skip
+    )
     if not cells and not gaps:
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")
-    threads = {experiment.name: _threads(jobs, threads or experiment.threads) for experiment in experiments}
+    with_cells = {cell.experiment for cell in cells}
+    experiments = [experiment for experiment in experiments if experiment.name in with_cells]
+    threads = {
+        experiment.name: _threads(jobs, threads or experiment.threads, force) for experiment in experiments
+    }
     store = Store(results)
     records, notes = _read(store, experiments)
     good = [record for record in records if record["status"] == "ok"]
@@ -88,7 +103,7 @@ def run(
         if not {cell.place for cell in cells} <= {_place(record) for record in good}:
             launching.prepare()  # early, since it takes as long as the rest of the preparation
     machine = environment.collect()
-    machines = {name: {**machine, "n_threads": count} for name, count in threads.items()}
+    machines = {name: {**machine, **_timed_with(jobs, count)} for name, count in threads.items()}
     expectations = Expectations(records)
     if dry_run:
         _warn(notes, on_event)
@@ -130,17 +145,26 @@ def _refuse_nonsense(*, time_limit, **counts):
             check_number(name, count, at_least=1, whole=True)
 
 
-def _threads(jobs, threads):
+def _threads(jobs, threads, force):
     """Threads per cell; ValueError for more threads in total than cores, since times would be meaningless."""
     cores = environment.n_cores()
     if threads is None:
         threads = max(1, cores // jobs)
-    if jobs * threads > cores:
+    if jobs * threads > cores and not force:
         raise ValueError(
             f"{jobs} jobs × {threads} threads need more than the {cores} cores here, and times would "
-            f"mean nothing; use at most {max(1, cores // threads)} jobs of {min(threads, cores)} threads"
+            f"mean nothing; use at most {max(1, cores // threads)} jobs of {min(threads, cores)} threads, or --force"
         )
     return threads
+
+
+def _timed_with(jobs, threads):
+    """What a run adds to the environment of its records."""
+    cores = environment.n_cores()
+    found = {"n_threads": threads}
+    if jobs * threads > cores:
+        found["overcommitted"] = f"{jobs} jobs × {threads} threads on {cores} cores"
+    return found
 
 
 def _read(store, experiments):
@@ -160,6 +184,12 @@ def _warn(notes, on_event):
             on_event(Event("note", message=note))
 
 
+def with_plugin(machine, cell):
+    """Return an environment that names the plug-in whose code a cell runs."""
+    plugin = plugins.of(cell)
+    return machine if plugin is None else {**machine, "plugin": str(plugin)}
+
+
 def _place(record):
     """The `place` of the cell that a record is of."""
     return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
@@ -167,7 +197,7 @@ def _place(record):
 
 def _is_stored(cell, records, machines):
     """Whether one of the successful `records` is of `cell`, the data being those of the record."""
-    machine = machines[cell.experiment]
+    machine = with_plugin(machines[cell.experiment], cell)
     return any(
         _place(record) == cell.place
         and record["key"] == cell_key(cell, record["data"].get("checksum"), machine)
@@ -248,9 +278,9 @@ class _Run:
             self.tell("loading", message=cell.dataset)
             self._described[where] = _description(cell)
         data, problem = self._described[where]
-        machine = self.machines[cell.experiment]
+        machine = with_plugin(self.machines[cell.experiment], cell)
         key = cell_key(cell, data["checksum"], machine)
-        return Task(cell, key, data, machine, *self.limits[cell.experiment], problem)
+        return Task(cell, key, data, machine, *self.limits[cell.experiment], problem, plugins.of(cell))
 
 
 def _description(cell):

@@ -26,6 +26,8 @@ class Task:
     memory_limit : int or None
     problem : str or None
         Why the cell cannot be run (its data are not available): it becomes a record without a process.
+    plugin : Plugin or None
+        The plug-in that the cell needs.
     """
 
     cell: Cell
@@ -35,6 +37,7 @@ class Task:
     time_limit: float | None = None
     memory_limit: int | None = None
     problem: str | None = None
+    plugin: object = None
 
     def record(self, outcome, cell, started):
         """The record of this task's `outcome`; `cell` is the cell as it ran, budget included."""
@@ -143,6 +146,7 @@ class Scheduler:
             threads=task.environment["n_threads"],
             time_limit=task.time_limit,
             memory_limit=task.memory_limit,
+            plugin=task.plugin,
         )
         self._running.append((task, process, started))
 

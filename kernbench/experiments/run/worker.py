@@ -26,7 +26,8 @@ def main(request, environment):
     Parameters
     ----------
     request : dict
-        ``cell`` (a Cell), ``threads``, and ``folder``, the cell's own, below that of the run.
+        ``cell`` (a Cell), ``threads``, ``plugin`` (the one it needs, or None), and ``folder``, the cell's own, below
+        that of the run.
     environment : dict
         Environment variables.
     """
@@ -41,7 +42,10 @@ def main(request, environment):
     for stream in (1, 2):
         os.dup2(output, stream)
     _end_with_the_run(folder.parent)
-    found = outcome(request["cell"], request["threads"])
+    process = os.getpid()
+    found = outcome(request["cell"], request["threads"], request["plugin"])
+    if os.getpid() != process:
+        os._exit(ABANDONED)  # a copy of this process, made by what is measured
     with written_whole(folder / RESULT) as file:
         json.dump(found, file, allow_nan=False)
     # Without the exit handlers of other libraries, which could turn a finished measurement into a failure.
@@ -71,7 +75,7 @@ def sentence(error):
     return " ".join(text.split()) + where
 
 
-def outcome(cell, threads):
+def outcome(cell, threads, plugin=None):
     """Measure `cell` with `threads` threads; an error is an outcome too.
 
     Returns
@@ -83,6 +87,10 @@ def outcome(cell, threads):
     from kernbench.experiments.measure.memory import resident_memory
 
     try:
+        if plugin is not None:
+            from kernbench.experiments.plugins import load_again
+
+            load_again(plugin)
         for address in (cell.loader, cell.estimator, cell.evaluate):
             with suppress(ImportError, AttributeError):  # a measurement that needs it will raise it again
                 load(address)

@@ -9,7 +9,7 @@ from kernbench.report.records.cells import part
 from kernbench.report.records.reading import results_of
 
 # What seconds, bytes and the last bits of a number depend on besides code and data.
-MACHINE = ("processor", "n_cores", "n_threads", "blas")
+MACHINE = ("processor", "n_cores", "n_threads", "overcommitted", "blas")
 ENVIRONMENT = (
     *MACHINE,
     "platform",

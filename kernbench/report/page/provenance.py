@@ -11,6 +11,8 @@ LABELS = {
     "processor": "processor",
     "n_cores": "cores",
     "n_threads": "threads per fit",
+    "overcommitted": "MORE THREADS THAN CORES, times mean little",
+    "plugin": "plug-in",
     "blas": "BLAS",
     "platform": "system",
     "python": "Python",
@@ -18,6 +20,7 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
+RARE = ("overcommitted", "plugin")  # in the environment of few records
 
 
 def environments(records):
@@ -36,6 +39,8 @@ def described(environment):
     pairs = []
     for key, label in LABELS.items():
         value = environment.get(key)
+        if value is None and key in RARE:
+            continue
         if key == "git_commit":
             value = value or "not a checkout"
             value = f"{value}, with uncommitted changes" if environment.get("git_dirty") else value
@@ -69,4 +74,7 @@ def command(results):
     if usual - set(results.methods()):
         for method in results.methods():
             words += ["--method", method]
+    plugins = {part(record, "environment").get("plugin") for record in results.records} - {None}
+    for name in sorted({plugin.split()[0] for plugin in plugins}):
+        words += ["--plugin", name]
     return shlex.join(words)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from kernbench.report.statistics import finite, finite_values, median_or_none
 
 # Two times may be divided by each other only when all of these agree.
-SETUP = ("processor", "n_cores", "n_threads", "blas", "git_commit")
+SETUP = ("processor", "n_cores", "n_threads", "overcommitted", "blas", "git_commit")
 
 
 def part(record, name):

@@ -53,7 +53,8 @@ def results_of(records):
             experiment.scale(scale)
         except ValueError as unknown:
             n_records = sum(len(cell.records) for cell in cells.values())
-            notes.append(f"{text.plural(n_records, 'record')} left out: {unknown}")
+            own = "" if name in registry.names() else " An experiment of your own needs --plugin FILE."
+            notes.append(f"{text.plural(n_records, 'record')} left out: {unknown}{own}")
         else:
             found.append(Results(experiment, scale, cells))
     return found, notes

@@ -18,6 +18,7 @@ KINDS = {
     "subset": "a subset of the data",
     "generated": "generated data",
     "bundled": "data that come with scikit-learn",
+    "own": "data of your own",
 }
 
 
@@ -109,7 +110,7 @@ class Results:
         return next((data for cell in cells if (data := cell.data())), {})
 
     def kind(self, dataset):
-        """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"`` or ``"unknown"``."""
+        """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"``, ``"own"`` or ``"unknown"``."""
         return str(self.data(dataset).get("kind") or "unknown")
 
     def label(self, name):

@@ -8,6 +8,7 @@ from kernbench.experiments.declare import (
     Marks,
     Method,
     MetricTable,
+    OwnFile,
     Recommendation,
     Scale,
     Setting,
@@ -154,6 +155,11 @@ EXPERIMENT = Experiment(
     threads=1,
     warm_up_rows=64,
     own_data=True,
+    newcomers={
+        "roc-svm": METHODS[0],
+        "linear-svm": Method("linear-svc", "", "kernbench.estimators:LinearSVC", **SEEDED),
+    },
+    own_file=OwnFile(SEARCH),
     note="LinearSVC and LogisticRegression are scikit-learn's, FastSurvivalSVM (the squared hinge of pairs) "
     "is scikit-survival's, which puts rows of one class in a random order and ranks them too; LibAUC trains its "
     "margin loss. ROCSVC, same time: ended after the time of LinearSVC's fit. α is the strength of α/2·‖w‖² "

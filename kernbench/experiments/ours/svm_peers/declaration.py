@@ -10,6 +10,7 @@ from kernbench.experiments.declare import (
     Marks,
     Method,
     MetricTable,
+    OwnFile,
     Profiles,
     Recommendation,
     Scale,
@@ -302,6 +303,8 @@ EXPERIMENT = Experiment(
     threads=1,
     warm_up_rows=64,
     own_data=True,
+    newcomers={"kernel-svm": next(method for method in METHODS if method.name == "sdca")},
+    own_file=OwnFile({"gamma": "scale", "C": 1.0}, methods=QUICK_METHODS),
     note="The Gaussian SVM with an intercept, tol = 10⁻³ in each library's own sense. Times are of the fit alone, "
     "with one thread. The lower limit is no solver: it is the least time in which the rows of the support vectors "
     "can be computed. Nyström's features minimise another objective and are judged by their test error. "

@@ -9,6 +9,7 @@ from kernbench.experiments.declare import (
     Marks,
     Method,
     MetricTable,
+    OwnFile,
     Scale,
     Setting,
 )
@@ -154,6 +155,7 @@ EXPERIMENT = Experiment(
         Marks("aucs", "AUC on the test rows", Axis("metrics.auc", "AUC", "%", 100.0)),
         Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True)),
     ),
+    own_file=OwnFile(SEARCH),
     **RACE,
     note="Each repeat is a split of its own, 70/30, stratified; columns are standardised by their training "
     "rows. The paper gives neither fractions, nor the Gaussian's width (here 1 / (p Var X)), nor the grid of "

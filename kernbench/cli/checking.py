@@ -1,0 +1,51 @@
+"""``kernbench check``: does a solver or an experiment of the user's own keep what kernbench promises?"""
+
+from pathlib import Path
+
+import click
+
+FAILED = 1  # exit code
+
+
+@click.command("check")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Of each check.",
+)
+@click.pass_context
+def command(ctx, file, time_limit):
+    """Check a plug-in, a file with solvers or experiments of your own.
+
+    Every solver is held against kernbench's own: its two twins step by step (or one class on both kinds of rows), its
+    objective, its certified gap against the optimum, resuming, seeds, threads, bad input. The functions test_… of the
+    file are run, and every data set and method of its experiments at quick scale. Each check has a process of its own.
+    The exit code is 1 if a check failed.
+
+    \b
+    Examples:
+      kernbench check mine.py
+      kernbench check mine.py --time-limit 10
+    """
+    from kernbench.experiments import plugins
+    from kernbench.experiments.checking import check_plugin
+    from kernbench.report import text
+
+    def show(outcome):
+        mark = "✓" if outcome.passed else "✗"
+        line = f"{mark} {outcome.about}: {outcome.check} ({text.seconds(outcome.seconds)})"
+        click.echo(line if outcome.passed else f"{line}: {outcome.message}")
+
+    plugin = plugins.load(file)
+    outcomes = check_plugin(plugin, time_limit=time_limit, on_outcome=show)
+    failed = sum(not outcome.passed for outcome in outcomes)
+    click.echo(f"{text.plural(len(outcomes), 'check')}, {failed or 'none'} failed")
+    if failed:
+        ctx.exit(FAILED)
+    races = plugin.joined() or plugin.experiments
+    if races:
+        click.echo(f"Next: kernbench run {' '.join(races)} --plugin {file}")

@@ -1,0 +1,93 @@
+"""What experiments work with: peers, data, records, and the programs that run them elsewhere."""
+
+import os
+import shutil
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding, install, version
+
+
+def peers():
+    """The peers that experiments compare with, each a finding."""
+    from kernbench.experiments import registry
+
+    wanted = {
+        m.requires: m.package or m.requires for e in registry.EXPERIMENTS for m in e.methods if m.requires
+    }
+    yield Finding("peer scikit-learn", OK, version("scikit-learn"))
+    for module, package in sorted(wanted.items()):
+        if find_spec(module) is None:
+            yield Finding(
+                f"peer {package}", LACK, "not installed: a named gap in the report", install(package)
+            )
+        else:
+            yield Finding(f"peer {package}", OK, version(package) or "installed")
+
+
+def data_sets():
+    """Which data sets are here."""
+    from kernbench.datasets import available, cache_folder
+
+    known, here = available(), set(available(offline=True))
+    missing = [name for name in known if name not in here]
+    folder = os.environ.get("KERNBENCH_DATA")
+    where = (
+        f"KERNBENCH_DATA={folder}" if folder else f"KERNBENCH_DATA is not set, the cache is {cache_folder()}"
+    )
+    if folder and not Path(folder).is_dir():
+        return [
+            Finding("data", BROKEN, f"{where}: there is no such folder", "set KERNBENCH_DATA to a folder")
+        ]
+    found = f"{len(here)} of {len(known)} data sets ({where})"
+    if not missing:
+        return [Finding("data", OK, found)]
+    remedy = f"kernbench data fetch NAME, for: {', '.join(missing)}; the quick scale needs none"
+    return [Finding("data", LACK, found, remedy)]
+
+
+def asv():
+    """airspeed velocity, for benchmarks over commits."""
+    if find_spec("asv") is None:
+        return [
+            Finding("asv", LACK, "not installed: no benchmarks over commits", install("asv", "virtualenv"))
+        ]
+    missing = [name for name in ("virtualenv",) if find_spec(name) is None]
+    missing += [] if shutil.which("git") else ["git"]
+    if missing:
+        return [Finding("asv", LACK, f"asv {version('asv')} lacks {', '.join(missing)}", install(*missing))]
+    return [Finding("asv", OK, f"{version('asv')}; see asv_bench/README.md")]
+
+
+def dask():
+    """Dask, for experiments on several machines."""
+    if find_spec("dask") is None or find_spec("distributed") is None:
+        return [Finding("Dask", LACK, "not installed: one machine only", install("'dask[distributed]'"))]
+    return [Finding("Dask", OK, f"dask {version('dask')}, distributed {version('distributed')}")]
+
+
+def store(folder):
+    """The records."""
+    from kernbench.experiments.run.store import Store
+
+    if not folder.exists():
+        return [Finding("store", OK, f"no folder {folder} yet")]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            opened = Store(folder)
+            records = opened.records()
+            for name in opened.experiments():
+                opened.check_writable(name)
+        except ValueError as error:
+            return [Finding("store", BROKEN, str(error), "give another folder: --results FOLDER")]
+    found = f"{len(records)} records of {len(opened.experiments())} experiments in {folder}"
+    if caught:
+        remedy = f"kernbench results clean --results {folder} (keeps a copy)"
+        return [
+            Finding(
+                "store", LACK, f"{found}; {len(caught)} lines are no records: {caught[0].message}", remedy
+            )
+        ]
+    return [Finding("store", OK, found)]

@@ -1,0 +1,46 @@
+"""``kernbench doctor``: what works in this installation, what is missing, and what to do about it."""
+
+import json
+from pathlib import Path
+
+import click
+
+BROKEN = 1  # exit code
+MARKS = {"ok": "✓", "lack": "–", "broken": "✗"}
+
+
+@click.command("doctor")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of the records.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_context
+def command(ctx, results, as_json):
+    """Look at compiler, threads, BLAS, cores, memory, peers, data, asv, Dask, records and disk.
+
+    ✓ works; – is missing, and kernbench does without; ✗ is needed and broken: the exit code is 1 then.
+
+    \b
+    Examples:
+      kernbench doctor
+      kernbench doctor --json
+      kernbench doctor --results week
+    """
+    from kernbench.cli.diagnosis import as_data, examine
+
+    findings = examine(results)
+    data = as_data(findings)
+    if as_json:
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        width = max(len(finding.what) for finding in findings)
+        for finding in findings:
+            click.echo(f"{MARKS[finding.status]} {finding.what:<{width}}  {finding.found}")
+            if finding.remedy:
+                click.echo(f"  {'':<{width}}  → {finding.remedy}")
+    if not data["ok"]:
+        ctx.exit(BROKEN)

@@ -1,0 +1,133 @@
+"""Small problems of each kind, solvers on them, and the objective of a solution computed by other code than theirs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels import Gaussian
+from kernbench.losses.pairwise import SQUARED_HINGE, require_loss
+from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.ranking import AllPairs
+from kernbench.solvers import driver, registry
+
+# The forms of the training rows that solvers of a kind are given.
+FORMS = {
+    "kernel-svm": ("kernel",),
+    "linear-svm": ("dense", "csr"),
+    "roc-svm": ("dense", "csr", "kernel"),
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Two overlapping, unbalanced classes.
+
+    Attributes
+    ----------
+    kind : Kind
+    X : ndarray or CSR matrix of shape (n, d)
+    y : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+    kernel : Kernel or None
+    alpha : float
+    """
+
+    kind: Any
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray | None
+    kernel: Any
+    alpha: float
+
+    @property
+    def n(self):
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_coef(self):
+        """Coefficients of a solution."""
+        return self.X.shape[1] if self.kernel is None else self.n
+
+    def data(self, twin="compiled", **options):
+        """The first argument of a solver, in double precision unless `options` say otherwise."""
+        return self.kind.make_data(self.X, self.kernel, twin=twin, **{"dtype": np.float64, **options})
+
+
+def make_problem(kind, n=60, seed=0, *, d=3, form=None, weighted=False, C=1.0):
+    """Draw a problem.
+
+    Parameters
+    ----------
+    kind : Kind
+        One of `FORMS`.
+    n, seed, d : int
+    form : str, optional
+        One of its forms; the first by default.
+    weighted : bool
+    C : float
+        alpha = 1 / (C n).
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] * X[:, -1] + X[:, 0] + 0.5 * rng.normal(size=n) > 0.3, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    weights = rng.uniform(0.2, 3.0, size=n) if weighted else None
+    form = form or FORMS[kind.name][0]
+    if form == "csr":
+        X = sparse.csr_matrix(np.where(np.abs(X) > 0.4, X, 0.0))
+    kernel = Gaussian(1.2) if form == "kernel" else None
+    return Problem(kind, X, y, weights, kernel, 1.0 / (C * n))
+
+
+def build(entry, problem, twin="compiled", *, data=None, **options):
+    """Return a solver of `problem` before its first step; `data` are the options of its rows."""
+    settings = {"alpha": problem.alpha, "weights": problem.weights, "random_state": 0, **options}
+    settings.setdefault("loss", entry.losses[0])
+    return entry.load(twin)(problem.data(twin, **(data or {})), problem.y, **settings)
+
+
+def objective_of(problem, solution, loss):
+    """The objective of a solution, in float64, by the NumPy reference of the rows or of the design."""
+    data, coef = problem.data("reference"), np.asarray(solution.coef, dtype=np.float64)
+    settings = {"alpha": problem.alpha, "weights": problem.weights}
+    if problem.kind.name == "kernel-svm":
+        f = data.matvec(coef)
+        checked = MarginProblem(data, problem.y, loss=loss, fit_intercept=True, **settings)
+        return checked.objective(f, coef @ f, solution.intercept)
+    scores = data.scores(coef)
+    if problem.kind.name == "linear-svm":
+        return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
+    pairs = AllPairs(problem.y > 0, problem.weights)
+    is_squared = require_loss(loss) == SQUARED_HINGE
+    risk = pairs.squared_hinge_loss(scores) if is_squared else pairs.hinge_loss(scores)
+    return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
+
+
+def enclosed_optimum(problem, loss, judged, tol=1e-5):
+    """A lower and an upper bound on the smallest objective, by kernbench's own solvers with certificates.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : str
+    judged : SolverEntry
+        The solver that the bounds are to judge, which is left out.
+    tol : float
+    """
+    lower, upper = 0.0, np.inf
+    for entry in registry.SOLVERS:
+        is_oracle = entry is not judged and entry.reference.startswith("kernbench.reference.")
+        if is_oracle and entry.problem == problem.kind.name and loss in entry.losses:
+            solver = build(entry, problem, loss=loss)
+            if solver.first_check is None:
+                solver.tol = tol
+            found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
+            if found.gap is not None:
+                lower, upper = max(lower, found.objective - found.gap), min(upper, found.objective)
+            if upper - lower <= 2 * tol * upper:
+                break
+    return lower, upper

@@ -1,0 +1,177 @@
+"""A solver and an experiment of one's own: ``kernbench new``, ``check``, and ``--plugin``."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernbench.experiments import registry as experiments
+from kernbench.experiments.run import runner
+from kernbench.experiments.run.progress import RunSummary
+from kernbench.experiments.run.store import Store
+
+pytestmark = pytest.mark.usefixtures("forgotten_plugins")
+
+
+def test_a_newcomers_solver_is_in_the_report_after_three_commands(kernbench):
+    """``new``, ``run``, ``report``; only the cells of the solver itself and of the baseline are run here."""
+    start = time.monotonic()
+    assert kernbench("new", "solver", "my-own").exit_code == 0
+    few = ("--only", "sbp-libsvm/checkerboard/my-own", "--only", "sbp-libsvm/checkerboard/libsvm")
+    run = kernbench("run", "sbp-libsvm", "--plugin", "my_own.py", *few)
+    assert run.exit_code == 0 and "✓ checkerboard / my-own / repeat 0: test error" in run.stderr
+    assert kernbench("report", "--plugin", "my_own.py").exit_code == 0
+    assert time.monotonic() - start < 300
+    page = Path("reports/index.html").read_text()
+    assert "my-own (plug-in)" in page and "--plugin my_own.py" in page
+    table = Path("reports/tables/sbp-libsvm-quick-comparison.csv").read_text()
+    assert "my-own (plug-in)" in table
+    curve = Path("reports/figures/sbp-libsvm-quick-seconds.csv").read_text()
+    assert "my-own" in curve
+
+
+def test_records_of_an_experiment_that_is_not_loaded_are_named_in_the_note(kernbench, refused):
+    kernbench("new", "experiment", "widths")
+    kernbench("run", "widths", "--plugin", "widths.py")
+    names = [experiment.name for experiment in experiments.EXPERIMENTS]
+    del experiments.EXPERIMENTS[names.index("widths")]
+    assert "An experiment of your own needs --plugin FILE" in refused("report")
+
+
+def test_list_and_fit_know_the_solver(kernbench):
+    kernbench("new", "solver", "mine")
+    listed = kernbench("list", "solvers", "--plugin", "mine.py").stdout
+    assert "mine" in listed and "two kernel rows per step" in listed
+    fit = kernbench("fit", "moons", "--plugin", "mine.py", "--set", "solver=mine", "--set", "max_iter=200")
+    assert fit.exit_code == 0 and "duality gap" in fit.stdout
+
+
+@pytest.mark.parametrize("kind", ["kernel-svm", "linear-svm", "roc-svm"])
+def test_what_new_writes_passes_its_checks(kernbench, kind):
+    kernbench("new", "solver", "mine", "--kind", kind)
+    checked = kernbench("check", "mine.py")
+    assert checked.exit_code == 0, checked.output
+    assert "✓ mine: certifies its distance to the optimum" in checked.stdout
+    assert "by hand" in checked.stdout.replace("_", " ") and "none failed" in checked.stdout
+    assert "Next: kernbench run" in checked.stdout
+
+
+def test_a_wrong_solver_fails_its_checks_with_exit_code_1(kernbench):
+    kernbench("new", "solver", "mine")
+    path = Path("mine.py")
+    text = path.read_text().replace("        self.e -= s * row\n", "        self.e -= 0.9 * s * row\n")
+    path.write_text(text.replace("        return self.converged\n", "        while True: pass\n"))
+    checked = kernbench("check", "mine.py", "--time-limit", "3")
+    assert checked.exit_code == 1
+    failed = [line for line in checked.stdout.splitlines() if line.startswith("✗")]
+    assert any("states its objective" in line for line in failed)
+    assert any("keeps the contract" in line and "limit of 3 s" in line for line in failed)  # it never ends
+
+
+def test_an_experiment_of_ones_own_is_written_checked_run_and_reported(kernbench):
+    assert kernbench("new", "experiment", "widths").exit_code == 0
+    checked = kernbench("check", "widths.py")
+    assert checked.exit_code == 0, checked.output
+    assert "✓ widths: checkerboard / narrow" in checked.stdout
+    assert kernbench("run", "widths", "--plugin", "widths.py").exit_code == 0
+    assert kernbench("report", "--plugin", "widths.py").exit_code == 0
+    assert "The width of the Gaussian kernel" in Path("reports/index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("new", "solver", "smo"), "'smo' already"),
+        (("new", "solver", "libsvm"), "'libsvm' already"),
+        (("new", "solver", "My-Solver"), "is no name of a solver"),
+        (("new", "solver", "json"), "would hide the Python module 'json'"),
+        (("new", "solver", "mine", "--kind", "kernel-svn"), "did you mean 'kernel-svm'"),
+        (("new", "solver", "mine", "--folder", "nowhere"), "there is no folder 'nowhere'"),
+        (("new", "experiment", "peers-svm"), "'peers-svm' already"),
+        (("check", "absent.py"), "kernbench new solver NAME"),
+        (("run", "--plugin", "absent.py"), "kernbench new solver NAME"),
+        (("run", "--plugin", "bad.py"), "plug-in bad.py: it raised ZeroDivisionError"),
+        (("list", "--plugin", "bad.py"), "plug-in bad.py: it raised ZeroDivisionError"),
+        (("run", "--only", "sbp-libsv/*"), "matches nothing"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_mistakes_are_one_line(refused, tmp_path, arguments, message):
+    (tmp_path / "bad.py").write_text("1 / 0\n")
+    assert message in refused(*arguments)
+
+
+def test_an_existing_file_is_not_overwritten(kernbench, refused):
+    kernbench("new", "solver", "mine")
+    assert "mine.py exists already" in refused("new", "solver", "mine")
+
+
+def test_options_of_a_run_reach_the_runner(kernbench, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(runner, "run", lambda names, **options: asked.update(options) or RunSummary([]))
+    kernbench("run", "--only", "a/*", "--only", "b", "--skip", "*/c", "--force")
+    assert (asked["only"], asked["skip"], asked["force"]) == (("a/*", "b"), ("*/c",), True)
+
+
+# --- data of one's own
+
+
+@pytest.fixture
+def my_file(tmp_path):
+    """A LIBSVM file of two classes, 3 and 7."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 0, 7, 3)
+    path = tmp_path / "my.svm"
+    lines = [
+        f"{label} " + " ".join(f"{k + 1}:{v:.5f}" for k, v in enumerate(row)) for label, row in zip(y, X)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_file_is_a_data_set_of_every_experiment_that_takes_its_kind(kernbench, my_file):
+    chosen = ("--only", "*/my.svm/smo*", "--only", "*/my.svm/roc-svc", "--skip", "sbp-libsvm/*/smo-quarter")
+    run = kernbench(
+        "run", "sbp-libsvm", "peers-svm", "peers-auc", "primitives", "--dataset", "my.svm", *chosen
+    )
+    assert run.exit_code == 0, run.output
+    records = Store("results").records()
+    assert {(r["experiment"], r["dataset"], r["status"]) for r in records} == {
+        (name, "my.svm", "ok") for name in ("sbp-libsvm", "peers-svm", "peers-auc")
+    }
+    assert {r["data"]["kind"] for r in records} == {"own"}
+    assert all(r["data"]["n_train"] == 150 for r in records)
+    gammas = {r["params"]["gamma"] for r in records if "gamma" in r["params"]}
+    assert len(gammas) == 1 and 0.1 < gammas.pop() < 1  # 1 / (d Var X), as a number
+    assert kernbench("report").exit_code == 0
+    page = Path("reports/index.html").read_text()
+    assert "my.svm" in page and "class 7 against 3" in page
+
+
+@pytest.mark.parametrize(
+    "content, arguments, message",
+    [
+        (
+            "1 1:2\n-1 1:3\n" * 8,
+            ("primitives", "--dataset", "my.svm"),
+            "none takes files of these: primitives",
+        ),
+        ("1 1:2\n2 1:3\n3 1:1\n" * 8, ("peers-svm", "--dataset", "my.svm"), "holds multi-class data"),
+        ("1 1:2\n1 1:3\n" * 8, ("peers-svm", "--dataset", "my.svm"), "all rows are of one class, 1"),
+        ("1 1:2\n-1 1:3\n", ("peers-svm", "--dataset", "my.svm"), "one row"),
+        ("1 1:2\n-1 1:x\n", ("peers-svm", "--dataset", "my.svm"), "my.svm"),
+        ("", ("peers-svm", "--dataset", "other.svm"), "there is no data file other.svm"),
+        ("", ("peers-svm", "--dataset", "adult-lik"), "did you mean 'adult-like'"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(refused, tmp_path, content, arguments, message):
+    (tmp_path / "my.svm").write_text(content)
+    assert message in refused("run", *arguments, "--dry-run")
+
+
+def test_a_name_of_a_data_set_is_a_name_whatever_files_there_are(kernbench, tmp_path):
+    (tmp_path / "checkerboard").write_text("not a data file")
+    dry = kernbench("run", "sbp-libsvm", "--dataset", "checkerboard", "--dry-run")
+    assert dry.exit_code == 0 and "checkerboard" in dry.stdout
