@@ -1,0 +1,150 @@
+"""Sources of batches of examples: arrays, pass after pass in random order, or a stream that comes once.
+
+A source has
+
+* ``n_features``, ``dtype``: of the rows;
+* ``next()``: the next `Batch`, or None at the end;
+* ``place``: how many examples were handed out so far. That of arrays may be set: a run that stopped goes on there;
+* ``n_pass``: passes over the data that are complete, 0 for a stream;
+* ``X``: the rows that come again in every pass, or None for a stream.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.problems.shuffled import Shuffled
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples that are learned from together.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, n_features)
+    y : ndarray of shape (n,) or (n, n_outputs), or None
+    weights : ndarray of shape (n,), or None
+        All of them positive.
+    rows : ndarray of shape (n,), intp, or None
+        Their indices in the arrays that they come from.
+    """
+
+    X: object
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    def __len__(self):
+        return self.X.shape[0]
+
+
+class ArrayBatches:
+    """Batches of arrays. Each pass hands out every row of positive weight once; its last batch may be a small one.
+
+    The order of pass p is a function of the seed and p alone, so that a place in it is a number.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, n_features)
+        float32 or float64.
+    y : ndarray of shape (n,) or (n, n_outputs), optional
+    weights : array-like of shape (n,), optional
+        At least 0.
+    batch_size : int
+    seed : int, default=0
+    shuffle : bool, default=True
+        False hands out the rows in their order, in every pass.
+    n_passes : int, optional
+        Without a limit by default.
+    """
+
+    def __init__(self, X, y=None, weights=None, *, batch_size, seed=0, shuffle=True, n_passes=None):
+        self.X, self.y, self.batch_size, self.seed, self.shuffle = X, y, batch_size, seed, shuffle
+        self.n_passes, self.n_features, self.dtype = n_passes, X.shape[1], X.dtype
+        self._weights = self._used = None
+        if weights is not None:
+            self._weights = np.asarray(weights, dtype=np.float64)
+            self._used = np.flatnonzero(self._weights > 0)
+        self.n_rows = X.shape[0] if self._used is None else len(self._used)
+        self.place = 0
+        self._order, self._pass_of_order = None, -1
+
+    @property
+    def batches_per_pass(self):
+        return -(-self.n_rows // self.batch_size)
+
+    @property
+    def n_pass(self):
+        return self.place // max(self.n_rows, 1)
+
+    def next(self):
+        """Return the next batch, or None after `n_passes` passes."""
+        number = self.n_pass
+        if self.n_rows == 0 or number == self.n_passes:
+            return None
+        start = self.place - number * self.n_rows
+        stop = min(start + self.batch_size, self.n_rows)
+        rows = np.arange(start, stop) if not self.shuffle else self._order_of(number).between(start, stop)
+        rows = rows if self._used is None else self._used[rows]
+        self.place += stop - start
+        weights = None if self._weights is None else self._weights[rows]
+        return Batch(self.X[rows], None if self.y is None else self.y[rows], weights, rows)
+
+    def _order_of(self, number):
+        if number != self._pass_of_order:
+            rng = np.random.Generator(np.random.Philox(key=[self.seed, number]))
+            self._order, self._pass_of_order = Shuffled(self.n_rows, rng), number
+        return self._order
+
+
+class StreamBatches:
+    """Batches of a stream, in its order; how it is cut into chunks does not matter.
+
+    Parameters
+    ----------
+    take : callable
+        ``take(count)`` returns up to `count` more examples (X, y, weights), and none at the end of the stream. y and
+        weights may be None. Examples of weight 0 are left out.
+    batch_size : int
+    n_features : int
+    dtype : dtype
+    """
+
+    n_pass, X = 0, None
+
+    def __init__(self, take, *, batch_size, n_features, dtype):
+        self._take, self.batch_size = take, batch_size
+        self.n_features, self.dtype = n_features, np.dtype(dtype)
+        self.place = 0
+
+    def next(self):
+        """Return the next batch, smaller than `batch_size` only at the end of the stream, or None after it."""
+        parts, missing = [], self.batch_size
+        while missing > 0:
+            X, y, weights = self._take(missing)
+            if X.shape[0] == 0:
+                break
+            if weights is not None and not np.all(weights > 0):
+                used = np.flatnonzero(weights > 0)
+                X, y, weights = X[used], None if y is None else y[used], weights[used]
+            parts.append((X, y, weights))
+            missing -= X.shape[0]
+        parts = [part for part in parts if part[0].shape[0]]
+        if not parts:
+            return None
+        self.place += self.batch_size - missing
+        return Batch(*(_joined(column, self.dtype) for column in zip(*parts, strict=True)))
+
+
+def _joined(parts, dtype):
+    """Return arrays, CSR matrices or Nones below each other; rows get `dtype`."""
+    if parts[0] is None:
+        return None
+    if sparse.issparse(parts[0]):
+        return (parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")).astype(dtype, copy=False)
+    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return (
+        np.ascontiguousarray(joined, dtype=dtype) if joined.ndim == 2 and joined.dtype.kind == "f" else joined
+    )

@@ -1,0 +1,1 @@
+"""Methods that see a stream of batches once: plain NumPy."""
