@@ -148,3 +148,9 @@ def _joined(parts, dtype):
     return (
         np.ascontiguousarray(joined, dtype=dtype) if joined.ndim == 2 and joined.dtype.kind == "f" else joined
     )
+
+
+def batches_of(X, kernel=None, *, y=None, weights=None, batch_size=64, seed=0, dtype=None, cache_bytes=None):
+    """Return a source of batches of arrays, for either twin of a solver; it has no use for kernel and cache."""
+    X = X if dtype is None else X.astype(dtype, copy=False)
+    return ArrayBatches(X, y, weights, batch_size=batch_size, seed=seed)
