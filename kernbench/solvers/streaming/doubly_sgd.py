@@ -1,4 +1,4 @@
-"""Doubly stochastic gradients: the twin of kernbench.reference.streaming.doubly_sgd, on compiled features and losses."""
+"""Doubly stochastic gradients on compiled features and losses: twin of kernbench.reference.streaming.doubly_sgd."""
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
