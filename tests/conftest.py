@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 from kernbench.kernels.functions import Gaussian, Precomputed
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -21,7 +21,7 @@ def _problem(x, y, **known):
     K = np.exp(-0.5 * (x[:, None] - x[None]) ** 2)
     rows = ReferenceRows(x[:, None], Gaussian(1.0))
     y = np.array(y, dtype=np.float64)
-    return SimpleNamespace(y=y, K=K, rows=rows, n=len(x), alpha=1 / len(x), **known)
+    return SimpleNamespace(X=x[:, None], y=y, K=K, rows=rows, n=len(x), alpha=1 / len(x), **known)
 
 
 @pytest.fixture

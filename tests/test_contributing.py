@@ -1,8 +1,9 @@
 """The worked examples of CONTRIBUTING.md run as they stand there."""
 
 import re
+import shutil
 import sys
-from importlib.util import module_from_spec, spec_from_loader
+from importlib.util import module_from_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,16 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
-from kernbench import _models, saving
+from kernbench import KernelSVC, _models, saving
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import run
+from kernbench.kernels import Gaussian
 from kernbench.report import build
-from kernbench.solvers.registry import SolverEntry
+from kernbench.solvers import registry
+from kernbench.solvers.kinds import TWINS
 
-PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def blocks(heading, language="python"):
@@ -98,12 +102,79 @@ def test_the_experiment_runs_and_is_reported(tmp_path, monkeypatch):
     assert (tmp_path / "reports" / "tables" / "width-quick-errors.csv").exists()
 
 
-def test_the_solvers_reference_reaches_the_optimum(seven_points, monkeypatch):
+@pytest.fixture(scope="module")
+def compiled_random_pairs(tmp_path_factory):
+    """The compiled half of the solver's example, built outside the sources as a module of the package."""
+    build = pytest.importorskip("Cython.Build", reason="building the compiled half needs Cython")
+    setuptools = pytest.importorskip("setuptools", reason="building the compiled half needs setuptools")
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import CompileError
+
+    name, folder = "kernbench.solvers.kernel._random_pairs", tmp_path_factory.mktemp("compiled")
+    source = folder / "_random_pairs.pyx"
+    source.write_text(blocks("Add a solver", "cython")[0], encoding="utf-8")
+    headers = sorted({str(path.parent) for path in ROOT.glob("kernbench/**/*.h")})
+    flags = [] if sys.platform == "win32" else ["-O0"]  # compiled in a few seconds
+    extension = setuptools.Extension(name, [str(source)], include_dirs=headers, extra_compile_args=flags)
+    modules = build.cythonize([extension], include_path=[str(ROOT)], language_level=3, quiet=True)
+    command = build_ext(setuptools.Distribution({"ext_modules": modules}))
+    command.build_lib = command.build_temp = str(folder)
+    command.ensure_finalized()
+    try:
+        command.run()
+    except CompileError as error:
+        if shutil.which("cc") or shutil.which("cl"):
+            raise
+        pytest.skip(f"no compiler of C here: {error}")
+    spec = spec_from_file_location(name, command.get_ext_fullpath(name))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def random_pairs(compiled_random_pairs, monkeypatch):
+    """The solver's entry, added to the registry as the page says."""
     reference, entry = blocks("Add a solver")
-    solver_class = as_module("kernbench.reference.kernel.random_pairs", reference, monkeypatch).RandomPairs
-    listed = eval(entry.strip().rstrip(","), {"SolverEntry": SolverEntry})
-    assert listed.reference == "kernbench.reference.kernel.random_pairs:RandomPairs"
-    solver = solver_class(seven_points.rows, seven_points.y, alpha=seven_points.alpha, random_state=0)
+    as_module("kernbench.reference.kernel.random_pairs", reference, monkeypatch)
+    monkeypatch.setitem(sys.modules, compiled_random_pairs.__name__, compiled_random_pairs)
+    monkeypatch.setattr(registry, "SOLVERS", list(registry.SOLVERS))
+    registry.add(eval(entry.strip().rstrip(","), {"SolverEntry": registry.SolverEntry}))
+    return registry.get("random-pairs", "kernel-svm")
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_solver_reaches_the_optimum(random_pairs, twin, seven_points):
+    rows = random_pairs.kind.make_data(seven_points.X, Gaussian(1.0), twin=twin, dtype=np.float64)
+    solver = random_pairs.load(twin)(rows, seven_points.y, alpha=seven_points.alpha, random_state=0)
     solver.advance(4000)
     assert solver.check(1e-6)
     assert solver.objective() == pytest.approx(seven_points.optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_solvers_twins_are_in_lockstep(random_pairs, fit_intercept, dtype, two_classes):
+    X, y = two_classes
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
+    compiled, reference = (
+        random_pairs.load(twin)(
+            random_pairs.kind.make_data(X, Gaussian(2.0), twin=twin, dtype=dtype),
+            np.where(y == "yes", 1.0, -1.0), alpha=1e-2, weights=weights, fit_intercept=fit_intercept, random_state=3,
+        )
+        for twin in TWINS
+    )  # fmt: skip
+    tolerance = 1e-9 if dtype == np.float64 else 1e-4
+    for _ in range(10):
+        assert compiled.advance(30) == reference.advance(30) == 30
+        np.testing.assert_allclose(
+            compiled.solution().coef, reference.solution().coef, rtol=0, atol=tolerance
+        )
+        assert compiled.objective() == pytest.approx(reference.objective(), rel=tolerance)
+        assert compiled.gap() == pytest.approx(reference.gap(), rel=100 * tolerance)
+    assert compiled.n_kernel_evaluations > 0
+
+
+def test_the_solver_is_offered_by_the_estimator(random_pairs, two_classes):
+    model = KernelSVC(solver="random-pairs", tol=0.05, random_state=0).fit(*two_classes)
+    assert model.converged_ and model.score(*two_classes) > 0.9

@@ -13,6 +13,8 @@ COMMANDS = {
     "list": ("kernbench.cli.listing", "List models, solvers, kernels, data sets and experiments."),
     "run": ("kernbench.cli.running", "Run experiments, or resume a run."),
     "report": ("kernbench.cli.reporting", "Turn the records of a run into one HTML page."),
+    "compare": ("kernbench.cli.comparing", "Compare two sets of records: what became slower or worse?"),
+    "results": ("kernbench.cli.results", "Show, merge, clean or export the records."),
     "fit": ("kernbench.cli.fitting", "Fit a model to a data file and save it."),
     "predict": ("kernbench.cli.predicting", "Predict with a saved model."),
     "data": ("kernbench.cli.data", "List data sets; fetch and verify their files."),

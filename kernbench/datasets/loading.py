@@ -39,7 +39,7 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
     Raises
     ------
     ValueError
-        Unknown name or option, more examples than the set has, a training part with a single class.
+        Unknown name or option, too many examples for the set, or a training part with a single class.
     ChecksumMismatch
         A ValueError: a file has other content than the published one.
     DatasetUnavailable

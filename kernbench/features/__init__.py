@@ -2,9 +2,9 @@
 
 Explicit features turn a kernel machine into a linear one, for data sets whose kernel matrix is too large.
 
-* `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them comes back from its
+* `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them can be regenerated from its
   seed alone (`feature_block`; `FeatureBlocks` to use a block more than once);
-* `Nystroem` takes them from landmarks, rows of the data: with as many columns usually closer to the kernel.
+* `Nystroem` derives them from landmarks, rows of the data: usually closer to the kernel with as many columns.
 """
 
 from kernbench._lazy import lazy_names

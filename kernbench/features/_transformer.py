@@ -18,7 +18,7 @@ WIDER = "give X as float64"
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the explicit feature maps of a kernel.
 
-    A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and brings
+    A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and defines
 
     * ``fit(X, y=None)``, which begins with ``X = self._checked(X, reset=True)``, sets
       ``self.kernel_ = self._resolved_kernel(X, random_state)`` and whatever else it needs; names of fitted
@@ -52,8 +52,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Notes
         -----
-        Works on chunks of rows: beside the result it needs some tens of megabytes, however many rows there
-        are.
+        Works on chunks of rows: besides the result it needs some tens of megabytes, for any number of rows.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -84,7 +83,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.
 
         A subclass that overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
-        ``kernel_`` are looked at too, for ``fit`` by `_resolved_kernel`.
+        ``kernel_`` are checked too, for ``fit`` by `_resolved_kernel`.
         """
         checked = check_rows(self, X, y, reset=reset, accept_sparse=not is_precomputed(self.kernel))
         if not reset:
@@ -92,7 +91,8 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return checked
 
     def _resolved_kernel(self, X, random_state=None):
-        """Return the kernel object that the parameters mean for training rows X, which are checked for it.
+        """Return the kernel object that the parameters stand for, after checking the training rows X against its
+        domain.
 
         `random_state` (int, Generator or None) draws the subset of ``gamma="median"``.
         """
@@ -115,7 +115,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _row_values = 0
 
     def _chunks(self, X):
-        """Yield slices of rows, such that what is held beside the output stays within `CHUNK_BYTES`.
+        """Yield slices of rows such that temporary arrays stay within `CHUNK_BYTES`.
 
         Their bounds depend on neither the number of threads nor the number of rows.
         """

@@ -1,4 +1,4 @@
-"""Random features: explicit maps whose inner products are a kernel in the mean."""
+"""Random features: explicit maps whose inner products equal a kernel in expectation."""
 
 from numbers import Integral
 
@@ -37,7 +37,7 @@ class RandomFeatures(KernelTransformer):
     degree : int, default=3
     coef0 : float, default=0.0
     form : str, default="auto"
-        What a draw becomes; ``"auto"`` is the first of a kernel's forms that fits `n_features`.
+        How features are made from a draw; ``"auto"`` is the first of a kernel's forms that fits `n_features`.
 
         * Gaussian, Laplacian, Cauchy, Matern and the skewed kernels: ``"pair"`` (cosine and sine:
           `n_features` must be even), ``"phase"`` (:math:`\sqrt{2}\cos(\langle w, x\rangle + b)`).
@@ -55,7 +55,7 @@ class RandomFeatures(KernelTransformer):
         Columns that are drawn together: block b depends on the seed and b alone. Other sizes give other
         features.
     keep_frequencies : bool, default=True
-        False: drawn anew in every call of ``transform``, a few blocks at a time, and then forgotten.
+        False: draw them in every call of ``transform``, a few blocks at a time, and discard them.
     random_state : int, RandomState, Generator or None, default=None
         An int is the seed itself.
 
@@ -81,7 +81,7 @@ class RandomFeatures(KernelTransformer):
     Numbers come from a counter-based generator, Philox4x32-10 [7]_, whose words are the same on every machine;
     features do not depend on the number of threads or on what was drawn before. (``qmc`` takes its points from
     SciPy.) float32 rows give float32 features; heavy-tailed frequencies (Laplacian, Intersection,
-    SkewedIntersection, Matern of nu <= 1), and rows far from the origin, are worked out in float64 all the same.
+    SkewedIntersection, Matern of nu <= 1), and rows far from the origin, are computed in float64 nevertheless.
 
     Features of inner-product and ArcCosine kernels grow with the rows: scale these to a length of about 1.
 
@@ -137,12 +137,12 @@ class RandomFeatures(KernelTransformer):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Settle the kernel and the seed.
+        """Determine the kernel and the seed.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features_in)
-            Their shape matters, and for a kernel given by name their scale. They are checked for the kernel's
+            Only their shape matters and, for a kernel given by name, their scale. They are checked against the kernel's
             domain.
         y : None
             Ignored.
@@ -154,8 +154,8 @@ class RandomFeatures(KernelTransformer):
         Raises
         ------
         ValueError
-            For a kernel without random features, a form or draws that it has not, a number of columns that
-            does not fit, and rows outside its domain; the message says what to change.
+            For a kernel without random features, a form or draws that it does not have, a number of columns that does
+            not fit, and rows outside its domain; the message says what to change.
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
@@ -188,7 +188,7 @@ class RandomFeatures(KernelTransformer):
         return self
 
     def drop_frequencies(self):
-        """Forget the frequencies that were drawn; the next ``transform`` draws the same again.
+        """Discard the frequencies that were drawn; the next ``transform`` draws the same again.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class RandomFeatures(KernelTransformer):
         return max(term.map.row_values for term in self._plan())
 
     def _write_all(self, X, out):
-        """Stretch after stretch of columns: frequencies are drawn once, however many chunks of rows."""
+        """Write one span of columns after another: its frequencies are drawn once for all chunks of rows."""
         by_entries = prefers_sparse(X)
         for term, span, columns, drawn in self._stretches(X.dtype, by_entries):
             for rows in self._chunks(X):
@@ -228,10 +228,10 @@ class RandomFeatures(KernelTransformer):
                 term.write(chunk, drawn, span, out[rows, columns])
 
     def _stretches(self, dtype, by_entries):
-        """Yield terms, spans, columns and what is drawn for them: spans of a whole term, or a few blocks."""
+        """Yield terms, spans, columns and their random numbers: spans of a whole term, or of a few blocks."""
         block_size = int(self.block_size)
         if self.keep_frequencies:
-            kept = vars(self).setdefault("_drawn", {})  # neither pickles nor files have it
+            kept = vars(self).setdefault("_drawn", {})  # left out of pickles and files
             key = (dtype.name, by_entries)
             if key not in kept:
                 kept[key] = [

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.blocks import checked_block
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number, is_number
 
@@ -95,6 +96,11 @@ class Kernel:
     def lower(self):
         return None
 
+    @property
+    def lifts(self):
+        """Whether `lift` changes entries."""
+        return type(self).lift is not Kernel.lift
+
     def lift(self, values):
         """Return the entries as the engine takes them, before `unit`: float64 in, float64 out, element by element."""
         return values
@@ -138,8 +144,6 @@ class Kernel:
             If an entry is NaN, infinite or outside the kernel's domain (the message names row and column), or the
             indices of a sparse matrix are out of bounds.
         """
-        from kernbench.kernels.blocks import checked_block
-
         return checked_block(self, X, Z, dtype=dtype, out=out)
 
     def diag(self, X):

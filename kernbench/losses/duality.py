@@ -20,7 +20,7 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : ndarray of shape (n,)
         Labels, -1 or +1.
     coef : ndarray of shape (n,)

@@ -13,7 +13,7 @@ class MarginProblem:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
         Rows of the kernel matrix, n of them.
     y : array-like of shape (n,)
         Labels, -1 or +1; both must occur with a positive weight.

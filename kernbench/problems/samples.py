@@ -19,7 +19,7 @@ class RowSource:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float

@@ -54,7 +54,7 @@ def estimate_objective(source, sample, outside, *, penalty, intercept, inside_re
     n_rest = source.n_outside(len(sample))
     if len(rest) == 0 or n_rest == 0:
         return Estimate(float(penalty + source.share * inside.mean()), 0.0)
-    share = n_rest / (len(sample) + n_rest)
+    share = 1.0 / (1.0 + len(sample) / n_rest)  # 1 where `outside` stands for all rows: n_rest is infinite
     value = penalty + source.share * ((1.0 - share) * inside.mean() + share * rest.mean())
     spread = rest.std(ddof=1) if len(rest) > 1 else abs(rest[0])
     error = source.share * share * spread * np.sqrt(max(0.0, 1.0 / len(rest) - 1.0 / n_rest))

@@ -106,7 +106,13 @@ class StreamWindow:
         return False
 
     def n_outside(self, n_sample):
-        """Return how many examples came that are not in the sample."""
+        """Return how many examples came that are not in the sample.
+
+        A stream that can be read again fills the pool with draws from all of its rows, those of the sample included: it
+        returns inf, or 0 if the sample holds the whole stream.
+        """
+        if self.reader is not None and self.reader.known_as_whole:
+            return np.inf if n_sample < self.reader.n_rows else 0
         return self.n_seen - n_sample
 
     def outside(self, sample, count=None):

@@ -8,7 +8,7 @@ there are features (k the inner product), the n coefficients of the k(x_i, .) wh
 import numpy as np
 from scipy import sparse
 
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows
 
 
 def as_design(X):
@@ -19,8 +19,8 @@ def as_design(X):
 
 
 def design_of(X, kernel=None, **options):
-    """Return the design of features X or, with a kernel, of its matrix; `options` are those of `ReferenceRows`."""
-    return as_design(X if kernel is None else ReferenceRows(X, kernel, **options))
+    """Return the design of features X or, with a kernel, of its matrix; `options` are those of `KernelRows`."""
+    return as_design(X if kernel is None else KernelRows(X, kernel, **options))
 
 
 class FeatureDesign:
@@ -72,7 +72,7 @@ class KernelDesign:
 
     Parameters
     ----------
-    rows : ReferenceRows, KernelRows or ndarray of shape (n_samples, n_samples)
+    rows : KernelRows or ndarray of shape (n_samples, n_samples)
         Gives the whole kernel matrix.
     """
 

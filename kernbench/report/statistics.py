@@ -120,3 +120,48 @@ def compare(first, second):
         p_value=float(test.pvalue),
         superiority=1.0 - float(test.statistic) / (first.size * second.size),
     )
+
+
+def compare_pairs(pairs):
+    """Compare two samples whose values belong together, by Wilcoxon's signed-rank test.
+
+    Parameters
+    ----------
+    pairs : list of (float, float)
+
+    Returns
+    -------
+    Comparison
+        Its difference and interval are those of the median of the differences.
+    """
+    from scipy.stats import wilcoxon
+
+    first, second = np.transpose(pairs)
+    differences = first - second
+    if not differences.any():
+        return Comparison(0.0, 0.0, 0.0, 1.0, 0.5)
+    low, high = median_interval(differences.tolist())
+    p_value = float(wilcoxon(differences).pvalue)
+    below = float(np.mean(differences < 0) + np.mean(differences == 0) / 2)
+    return Comparison(float(np.median(differences)), low, high, p_value, below)
+
+
+def holm(p_values):
+    """Correct p-values for their number, by Holm's step-down method.
+
+    Parameters
+    ----------
+    p_values : list of float
+
+    Returns
+    -------
+    list of float
+        In the same order; rejecting those below a level keeps the probability of any false rejection below it.
+    """
+    n = len(p_values)
+    order = sorted(range(n), key=p_values.__getitem__)
+    corrected, largest = [0.0] * n, 0.0
+    for rank, k in enumerate(order):
+        largest = max(largest, min(1.0, (n - rank) * p_values[k]))
+        corrected[k] = largest
+    return corrected

@@ -9,6 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from kernbench.problems.whole_objective import Estimate
+
 
 @dataclass
 class Solution:
@@ -144,6 +146,20 @@ class BoundedSolver(Solver, Protocol):
 
     def known_gap(self) -> float | None:
         """Return a certified bound on objective() minus the optimum from what is known already."""
+
+
+class SampledSolver(Solver, Protocol):
+    """A solver that may work on a sample of the rows; `objective` is then that of the sample.
+
+    Attributes
+    ----------
+    is_sampled : bool
+    """
+
+    is_sampled: bool
+
+    def whole_objective(self) -> Estimate:
+        """The objective over all rows."""
 
 
 class InterruptibleSolver(Solver, Protocol):

@@ -36,6 +36,7 @@ class FitResult:
         Time spent advancing and testing the stopping rule; tracing and callbacks are not in it.
     n_kernel_evaluations : int
     objective : float
+        Over all rows; for a solver on a sample of them, an estimate.
     gap : float or None
         Certified bound on the distance of `objective` to the optimum.
     trace : dict of str to list
@@ -43,6 +44,10 @@ class FitResult:
         below, for a dual method) and what the callbacks added.
     n_inner_products : int
         Inner products with rows of explicit features, where the solver counts them.
+    objective_of_sample : float or None
+        The objective with the losses averaged over the sample only; None for a solver on all rows.
+    objective_error : float
+        Standard error of `objective`; 0.0 where it is exact.
     """
 
     solution: Solution
@@ -54,6 +59,8 @@ class FitResult:
     gap: float | None
     trace: dict = field(default_factory=dict)
     n_inner_products: int = 0
+    objective_of_sample: float | None = None
+    objective_error: float = 0.0
 
     @property
     def converged(self):
@@ -247,14 +254,21 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     with single_threaded_blas():
         in_haste = status in ("max_seconds", "interrupted") and hasattr(solver, "known_gap")
         objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
+        n_kernel_evaluations = solver.n_kernel_evaluations - counted_from
+        sampled = {}
+        if getattr(solver, "is_sampled", False):  # off the clock, as the trace is
+            estimate = solver.whole_objective()
+            sampled = {"objective_of_sample": objective, "objective_error": estimate.error}
+            objective = estimate.value
     return FitResult(
         solution=solver.solution(),
         status=status,
         n_iter=solver.n_iter - start,
         seconds=clock.seconds,
-        n_kernel_evaluations=solver.n_kernel_evaluations - counted_from,
+        n_kernel_evaluations=n_kernel_evaluations,
         objective=objective,
         gap=gap,
         trace=trace.columns,
         n_inner_products=getattr(solver, "n_inner_products", 0),
+        **sampled,
     )

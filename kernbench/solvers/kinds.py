@@ -11,6 +11,21 @@ from kernbench.losses.output import OUTPUT_LOSSES
 TWINS = ("compiled", "reference")
 
 
+def reference_of(compiled):
+    """Return the address of the reference twin of what is at the address `compiled`.
+
+    The package ``reference`` mirrors the package and its ``solvers``, without the underscores of compiled modules:
+    ``kernbench.solvers.kernel._sdca:SDCA`` becomes ``kernbench.reference.kernel.sdca:SDCA``.
+    """
+    package, _, path = compiled.replace("._", ".").partition(".")
+    return f"{package}.reference.{path.removeprefix('solvers.')}"
+
+
+def load_twin(compiled, twin="compiled"):
+    """Import and return the object at ``compiled``, an address ``"module:name"``, or its reference twin."""
+    return load(compiled if twin == "compiled" else reference_of(compiled))
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of problem: what its solvers minimise, and what they are made from.
@@ -33,9 +48,10 @@ class Kind:
         ``"n_inner_products"`` or ``"n_feature_values"``.
     losses : tuple of str
         Names of the losses; a solver may minimise some of them only.
-    compiled, reference : str
-        ``"module:name"`` of the function that makes the first argument for either twin, from ``(X, kernel)`` and
-        the keywords ``dtype`` and ``cache_bytes`` of kernel rows. `kernel` is None for features.
+    compiled : str
+        ``"module:name"`` of the function that makes the first argument of a compiled solver, from ``(X, kernel)`` and
+        the keywords ``dtype`` and ``cache_bytes`` of kernel rows. `kernel` is None for features. A reference solver
+        takes what the reference twin of this function makes.
     """
 
     name: str
@@ -46,11 +62,10 @@ class Kind:
     counts: str
     losses: tuple
     compiled: str
-    reference: str
 
     def make_data(self, X, kernel=None, *, twin="compiled", **options):
         """Return the first argument of a solver: the rows of the kernel matrix of X, or a design."""
-        return load(getattr(self, twin))(X, kernel, **options)
+        return load_twin(self.compiled, twin)(X, kernel, **options)
 
 
 KINDS = {
@@ -65,7 +80,6 @@ KINDS = {
             counts="n_kernel_evaluations",
             losses=("hinge", "squared_hinge", "log_loss"),
             compiled="kernbench.kernels.rows:KernelRows",
-            reference="kernbench.reference.kernels.rows:ReferenceRows",
         ),
         Kind(
             name="linear-svm",
@@ -76,7 +90,6 @@ KINDS = {
             counts="n_inner_products",
             losses=("hinge", "squared_hinge", "log_loss"),
             compiled="kernbench.solvers.design:design_of",
-            reference="kernbench.reference.design:design_of",
         ),
         Kind(
             name="roc-svm",
@@ -87,7 +100,6 @@ KINDS = {
             counts="n_kernel_evaluations",
             losses=("hinge", "squared_hinge"),
             compiled="kernbench.solvers.design:design_of",
-            reference="kernbench.reference.design:design_of",
         ),
         Kind(
             name="doubly-stochastic",

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernbench._lazy import load
 from kernbench._names import unknown_name
-from kernbench.solvers.kinds import KINDS, TWINS
+from kernbench.solvers.kinds import KINDS, TWINS, reference_of
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class SolverEntry:
         What users type for ``solver=``.
     problem : str
         The name of its kind of problem, a key of `KINDS`.
-    compiled, reference : str
-        ``"module:Class"`` of the Cython class and of its plain-NumPy twin.
+    compiled : str
+        ``"module:Class"`` of the compiled class.
     paper : str
         Where the algorithm comes from.
     complexity : str
@@ -40,12 +40,13 @@ class SolverEntry:
     two_precisions : bool
         Whether the compiled class also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
         by way of float32 rows.
+    reference : str, optional
+        ``"module:Class"`` of the plain-NumPy twin; by default where `reference_of` looks for it.
     """
 
     name: str
     problem: str
     compiled: str
-    reference: str
     paper: str
     complexity: str
     stopping: str
@@ -53,6 +54,11 @@ class SolverEntry:
     default_iterations: int = 0
     draws: bool = True
     two_precisions: bool = False
+    reference: str = None
+
+    def __post_init__(self):
+        if self.reference is None:
+            object.__setattr__(self, "reference", reference_of(self.compiled))
 
     @property
     def kind(self):
@@ -78,7 +84,6 @@ SOLVERS = [
         name="smo",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.smo.smo:SMO",
-        reference="kernbench.reference.kernel.smo.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions",
@@ -91,7 +96,6 @@ SOLVERS = [
         name="sdca",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel._sdca:SDCA",
-        reference="kernbench.reference.kernel.sdca:SDCA",
         paper="Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 2013",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
         stopping="certified duality gap / objective",
@@ -101,7 +105,6 @@ SOLVERS = [
         name="pegasos",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.online._pegasos:Pegasos",
-        reference="kernbench.reference.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -111,7 +114,6 @@ SOLVERS = [
         name="norm-ball-sgd",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.online._norm_ball_sgd:NormBallSGD",
-        reference="kernbench.reference.kernel.online.norm_ball_sgd:NormBallSGD",
         paper="Zinkevich, ICML 2003; Zhang, ICML 2004; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per violating step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -121,7 +123,6 @@ SOLVERS = [
         name="perceptron",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.online._perceptron:Perceptron",
-        reference="kernbench.reference.kernel.online.perceptron:Perceptron",
         paper="Freund and Schapire, Machine Learning 1999; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per mistake; one pass",
         stopping="none but the passes asked for, one; tol is met if the certified gap / objective happens to",
@@ -131,7 +132,6 @@ SOLVERS = [
         name="sbp",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.sbp._sbp:SBP",
-        reference="kernbench.reference.kernel.sbp.sbp:SBP",
         paper="Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -141,7 +141,6 @@ SOLVERS = [
         name="norma",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.online._norma:NORMA",
-        reference="kernbench.reference.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -151,7 +150,6 @@ SOLVERS = [
         name="scs",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.conjugate._scs:SCS",
-        reference="kernbench.reference.kernel.conjugate.scs:SCS",
         paper="Zhang and Sen, The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines",
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n, and none once it is full for "
         "n <= 10 s; memory for 3 s^2 values of 8 bytes",
@@ -163,7 +161,6 @@ SOLVERS = [
         name="wolfe",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.conjugate._wolfe:Wolfe",
-        reference="kernbench.reference.kernel.conjugate.wolfe:Wolfe",
         paper="Wolfe, A method of conjugate subgradients, Math. Prog. Study 3, 1975",
         complexity="one kernel row per example that ever crosses the margin; O(n) work per crossing",
         stopping="length of the direction, or certified gap / objective",
@@ -174,7 +171,6 @@ SOLVERS = [
         name="closed-form",
         problem="kernel-svm",
         compiled="kernbench.solvers.kernel.closed_form:ClosedForm",
-        reference="kernbench.reference.kernel.closed_form:ClosedForm",
         paper="the Parzen classifier, to which strong regularisation leads; Zhang and Sen take alpha = 1",
         complexity="n^2 evaluations, once; exact where no margin exceeds 1",
         stopping="certified duality gap / objective",
@@ -185,7 +181,6 @@ SOLVERS = [
         name="sdca",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._sdca:SDCA",
-        reference="kernbench.reference.linear.sdca:SDCA",
         paper="Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Mach. Learn. 2011",
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
         stopping="certified duality gap / objective",
@@ -196,7 +191,6 @@ SOLVERS = [
         name="pegasos",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._pegasos:Pegasos",
-        reference="kernbench.reference.linear.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -206,7 +200,6 @@ SOLVERS = [
         name="simba",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._simba:SIMBA",
-        reference="kernbench.reference.linear.simba:SIMBA",
         paper="Hazan, Koren, Srebro, NIPS 2011",
         complexity="one row, one column and O(n + d) work per step; O(log n / eps^2) steps",
         stopping="certified duality gap / objective",
@@ -217,7 +210,6 @@ SOLVERS = [
         name="sbmd",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._sbmd:SBMD",
-        reference="kernbench.reference.linear.sbmd:SBMD",
         paper="Dang and Lan, SIAM J. Optim. 2015",
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
         stopping="certified duality gap / objective",
@@ -227,7 +219,6 @@ SOLVERS = [
         name="rbcd",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._rbcd:RBCD",
-        reference="kernbench.reference.linear.rbcd:RBCD",
         paper="Nesterov, SIAM J. Optim. 2012",
         complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
         stopping="certified duality gap / objective",
@@ -238,7 +229,6 @@ SOLVERS = [
         name="bundle",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._bundle:Bundle",
-        reference="kernbench.reference.linear.bundle:Bundle",
         paper="Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data per cut; a handful of cuts",
         stopping="certified gap / objective",
@@ -249,7 +239,6 @@ SOLVERS = [
         name="bundle",
         problem="roc-svm",
         compiled="kernbench.solvers.ranking._bundle:Bundle",
-        reference="kernbench.reference.ranking.bundle:Bundle",
         paper="Joachims, KDD 2006; Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data and a sort per cut; a handful of cuts",
         stopping="certified gap / objective",
@@ -260,7 +249,6 @@ SOLVERS = [
         name="newton",
         problem="roc-svm",
         compiled="kernbench.solvers.ranking._newton:Newton",
-        reference="kernbench.reference.ranking.newton:Newton",
         paper="Chapelle and Keerthi 2010; Lee and Lin 2014; with kernels Kuo, Lee and Lin, SDM 2014",
         complexity="two passes over the data per conjugate gradient step, a sort per Newton step; squared hinge only",
         stopping="certified gap / objective",
@@ -271,7 +259,6 @@ SOLVERS = [
         name="gradient",
         problem="roc-svm",
         compiled="kernbench.solvers.ranking._descent:Gradient",
-        reference="kernbench.reference.ranking.descent:Gradient",
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",
@@ -282,7 +269,6 @@ SOLVERS = [
         name="adamax",
         problem="roc-svm",
         compiled="kernbench.solvers.ranking._descent:Adamax",
-        reference="kernbench.reference.ranking.descent:Adamax",
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines; Kingma and Ba, ICLR 2015",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",

@@ -8,6 +8,7 @@ import pytest
 from kernbench._lazy import load
 from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting
 from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.schema import VERSION
 
 
 @pytest.fixture
@@ -75,6 +76,7 @@ def make_record():
 
     def make(**changes):
         record = {
+            "schema": VERSION,
             "key": "0" * 32,
             "experiment": "fake",
             "scale": "quick",

@@ -11,7 +11,8 @@ from kernbench.kernels import Callable, Gaussian, Intersection, Linear, Precompu
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.functions import KERNELS
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels.rows import ReferenceRows, evaluate
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
+from kernbench.reference.kernels.rows import evaluate
 
 density = pytest.mark.parametrize("density", [0.1, 1.0], ids=["thin", "full"])
 storage = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])

@@ -6,7 +6,8 @@ from scipy import sparse
 
 from kernbench.kernels import Callable, Gaussian, Laplacian, Precomputed
 from kernbench.kernels.rows import DEFAULT_CACHE_BYTES, KernelRows
-from kernbench.reference.kernels.rows import ReferenceRows, evaluate
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
+from kernbench.reference.kernels.rows import evaluate
 
 NO_CACHE = 0  # two rows, the least there is
 

@@ -4,7 +4,7 @@ import pytest
 from kernbench.kernels.functions import Precomputed
 from kernbench.losses.duality import balanced, dual_bound, dual_variables
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

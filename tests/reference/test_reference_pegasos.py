@@ -5,7 +5,7 @@ from kernbench.kernels.functions import Gaussian
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.intercept import best_intercept
 from kernbench.reference.kernel.online.pegasos import BATCH, Pegasos
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers.base import Solution
 
 

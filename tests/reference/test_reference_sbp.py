@@ -4,7 +4,7 @@ import pytest
 from kernbench.kernels.functions import Gaussian, Linear, Precomputed
 from kernbench.problems.water_level import water_level
 from kernbench.reference.kernel.sbp.sbp import SBP
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers.base import Solution
 
 

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.design import as_design as as_reference_design
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers.design import as_design
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the helper that tests in its folders import, lockstep.py

@@ -18,7 +18,7 @@ class FileStatus:
     ----------
     dataset, name : str
     path : Path or None
-        None if the file is in none of the folders.
+        None if no folder has the file.
     status : {"ok", "missing", "damaged", "wrong checksum"}
     expected : str
         The checksum of the published content.

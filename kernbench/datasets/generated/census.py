@@ -38,7 +38,7 @@ SHARPNESS = 5.0  # log-odds per standard deviation of the score; sets the share 
 
 
 def adult_like(n, rng):
-    """A generated stand-in for Adult (a9a), with its shape only: no published data enter it.
+    """A generated stand-in for Adult (a9a), which has the same shape and uses no published data.
 
     Fourteen categorical attributes, one-hot encoded into 123 binary columns with about 13.9 ones a row, drawn
     from four latent variables that correlate them. The log-odds of +1 are a sum of effects of categories and of

@@ -68,7 +68,7 @@ def detect_layout(path, label, delimiter, header):
         raise malformed(
             path,
             f"found one column, {shown(text.strip())}; expected features beside the label"
-            " (set delimiter=… if it is none of tab ; | , and blank)",
+            " (set delimiter=… unless it is a tab, ';', '|', ',' or a blank)",
             line=line,
         )
     features = [field for i, field in enumerate(first) if i != position]

@@ -181,7 +181,7 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="occupancy",
-        summary="Room occupancy by sixteen sensors, without date and time: +1 is somebody there; seeded "
+        summary="Room occupancy by sixteen sensors, without date and time: +1 is an occupied room; seeded "
         "stratified split.",
         source=f"{UCI_PAGES}/864/room+occupancy+estimation",
         n_train=7_090,

@@ -6,10 +6,14 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernbench.problems.whole_objective import Estimate
+
 INTERRUPTED = "interrupted"
 NOT_STARTED = "not started"  # an earlier problem was interrupted
 FINISHED = "finished"  # a method without a stopping rule has done its passes: converged_ stays False
-QUIET = ("converged", FINISHED, "callback", INTERRUPTED, NOT_STARTED)  # asked for, or known to the user
+STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
+QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # asked for, or known to the user
+SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
 
 
 def set_outcome(model, results):
@@ -18,6 +22,11 @@ def set_outcome(model, results):
     model.n_kernel_evaluations_ = sum(result.n_kernel_evaluations for result in results)
     model.converged_ = all(result.converged for result in results)
     model.fit_status_ = 0 if model.converged_ else 1
+    of_sample = [result.objective_of_sample for result in results]
+    if any(objective is not None for objective in of_sample):
+        model.objective_of_sample_ = of_sample[0] if len(of_sample) == 1 else np.array(of_sample, dtype=float)
+    elif hasattr(model, "objective_of_sample_"):  # of an earlier fit
+        del model.objective_of_sample_
     if len(results) == 1:
         (result,) = results
         model.objective_, model.duality_gap_ = result.objective, result.gap
@@ -42,6 +51,31 @@ def warn_unless_converged(model, results, plural="problems"):
         f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(sentences)} {advice}",
         ConvergenceWarning,
     )
+
+
+def warn_if_sample_misleads(model, results):
+    """Warn where the objective of a sample is clearly below that of all rows; return whether it is."""
+    misled = [
+        result
+        for result in results
+        if result.objective_of_sample is not None
+        and result.status not in STOPPED_BY_USER
+        and Estimate(result.objective, result.objective_error).is_above(result.objective_of_sample)
+    ]
+    if not misled:
+        return False
+    worst = max(misled, key=lambda result: result.objective / result.objective_of_sample)
+    size = len(worst.solution.state["sample"])
+    cap = int((model.solver_options or {}).get("sample_cap", SAMPLE_CAP))
+    remedy = f'raise the size of the sample, solver_options={{"sample_cap": {2 * cap}}}'
+    if size < cap:  # it was still growing
+        remedy = "raise max_iter"
+    warn(
+        f"{type(model).__name__}(solver={model.solver!r}) fitted its sample of {size} rows better than the others: "
+        f"over all rows the objective is {worst.objective:.4g} (standard error {worst.objective_error:.1g}), over the "
+        f"sample {worst.objective_of_sample:.4g}. To bring them together, {remedy}."
+    )
+    return True
 
 
 def warn(message, category=UserWarning):

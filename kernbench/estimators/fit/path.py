@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.outcome import set_outcome, warn_unless_converged
+from kernbench.estimators.fit.outcome import set_outcome, warn_if_sample_misleads, warn_unless_converged
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.fit.runs import Runs
 
@@ -38,6 +38,7 @@ def fit_task(task, models):
         raise KeyboardInterrupt
     for model, own in zip(models, results, strict=True):
         warn_unless_converged(model, own, task.plural)
+        warn_if_sample_misleads(model, own)
     return results[-1]
 
 

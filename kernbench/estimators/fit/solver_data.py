@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench._lazy import load
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._products import fill_block
@@ -12,11 +11,7 @@ from kernbench.kernels.engine.prepared import storage_of
 from kernbench.kernels.functions import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
-from kernbench.solvers.design import as_design
-
-# By module path, not imported: the reference twins are for tests and tables of speed-ups.
-REFERENCE_ROWS = "kernbench.reference.kernels.rows:ReferenceRows"
-REFERENCE_DESIGN = "kernbench.reference.design:as_design"
+from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
 WRONG = 0.01  # relative error of a kernel value from which on float32 is too coarse
@@ -30,7 +25,7 @@ TWO_PRECISIONS_ENTRIES = 40
 
 def make_design(data, twin):
     """Return the design of features or kernel rows."""
-    return (as_design if twin == "compiled" else load(REFERENCE_DESIGN))(data)
+    return load_twin("kernbench.solvers.design:as_design", twin)(data)
 
 
 def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False):
@@ -51,12 +46,14 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
 
     Returns
     -------
-    KernelRows, TwoPrecisionRows or ReferenceRows
+    KernelRows or TwoPrecisionRows
     """
     cache_bytes = int(cache_size * MEGABYTE)
     X = _without_empty_columns(X, kernel)
     if twin == "reference":
-        return load(REFERENCE_ROWS)(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
+        return KINDS["kernel-svm"].make_data(
+            X, kernel, twin=twin, cache_bytes=cache_bytes, dtype=np.dtype(dtype)
+        )
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
         if not _is_too_coarse(kernel, rows.of(np.float32).row_terms()):

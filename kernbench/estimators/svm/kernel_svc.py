@@ -165,8 +165,13 @@ class KernelSVC(ExpansionClassifier):
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes
         The objective above, n being the number of examples with positive weight in the problem. ``sbp`` with a slack
         budget ``nu`` maximises a margin, and what it reports is minus that margin: a negative number. ``scs`` with
-        more rows than its ``sample_cap`` (2,000, see `solver_options`): the losses are averaged over its sample
-        only, so it is an estimate, and a flattering one, for the model is made for that sample.
+        more rows than its ``sample_cap`` (2,000, see `solver_options`) or on a stream estimates it on its sample
+        and on rows outside of it.
+    objective_of_sample_ : float, or ndarray of shape (n_problems,) with more than two classes
+        Only where `objective_` is such an estimate (NaN for problems where it is not): the objective with the losses
+        averaged over the sample, as in ``trace_``. The model is fitted to the sample, so it is lower; a warning says
+        so where it is lower by more than the standard error of the estimate explains, with the remedy: a larger
+        ``sample_cap``.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
         Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none, as
         ``scs`` with more rows than its ``sample_cap``. (Its stopping rule then is the gap on the sample.)
@@ -379,8 +384,8 @@ class KernelSVC(ExpansionClassifier):
         A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit`
         of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
         iterations of each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_``
-        is that of the sample, ``duality_gap_`` is None, ``support_`` numbers the rows kept. After `fit` it
-        starts afresh.
+        is an estimate over the rows so far, ``objective_of_sample_`` that of the sample, ``duality_gap_`` is None,
+        ``support_`` numbers the rows kept. After `fit` it starts afresh.
         """
         scs_stream.partial_fit(self, X, y, classes, sample_weight)
         return self
@@ -406,8 +411,8 @@ class KernelSVC(ExpansionClassifier):
         Raises
         ------
         ValueError
-            For a bad chunk, with its number, counted from 1; the model is then that of the run so far, if it
-            had begun.
+            For a bad chunk, with its number, counted from 1. The model is then that of the run so far; if the run had
+            not begun, it is fitted to the rows before, if those have both classes. Empty chunks are passed over.
 
         Notes
         -----

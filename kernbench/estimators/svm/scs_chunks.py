@@ -78,7 +78,7 @@ class Chunk:
                 f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
             )
         self.n = len(self.y)
-        self._order = Shuffled(self.n, rng)
+        self._order = Shuffled(self.n, rng) if self.n else None  # an empty chunk takes no draws
         self.n_left = self.n
 
     def take(self, count):
@@ -131,20 +131,36 @@ class Reader:
             pass
         self._all = list(self._open) if self.known_as_whole else []
         self._ends = np.cumsum([chunk.n for chunk in self._all])
+        self.n_rows = int(self._ends[-1]) if self._all else 0  # of a stream that is known as a whole
 
     def peek(self, count, classes=None):
-        """Read at least `count` examples, and on until there are two classes; return their rows and labels."""
-        X, y, weights = self._take(count)
-        known = distinct_labels(y if classes is None else classes)
-        while len(known) < 2:
-            more = self._take(count)
-            if len(more[1]) == 0:
-                break
-            X, y, weights = (np.concatenate(pair) for pair in zip((X, y, weights), more, strict=True))
-            known = np.union1d(known, y)
+        """Read at least `count` examples, and on until there are two classes; they are handed out first.
+
+        Returns
+        -------
+        X, y : ndarray
+        labels : ndarray
+            `classes` or, if None, those of y.
+        fault : Exception or None
+            What ended the reading. X and y are the examples before it, and the stream ends with them.
+        """
+        parts, fault = [], None
+        try:
+            parts.append(self._take(count))
+            labels = distinct_labels(parts[0][1] if classes is None else classes)
+            while len(labels) < 2 and len(parts[-1][1]):
+                parts.append(self._take(count))
+                labels = distinct_labels(np.concatenate([labels, parts[-1][1]]))
+        except Exception as error:
+            fault = error
+            parts += self._waiting
+            self._open, self._rest, self.known_as_whole = [], iter(()), False
+        X, y, weights = self._joined(parts)
+        if fault is not None:
+            labels = distinct_labels(y if classes is None else classes)
         order = self._rng.permutation(len(y))  # chunk after chunk so far, and they may be a class each
         self._waiting = [(X[order], y[order], weights[order])]
-        return X, y, known
+        return X, y, labels, fault
 
     def take(self, count):
         """Return (X, y, weights) of up to `count` examples; those of weight 0 are left out."""
@@ -178,19 +194,27 @@ class Reader:
             if len(y) > count:
                 self._waiting = [(X[count:], y[count:], weights[count:])]
             count -= min(count, len(y))
-        while count > 0 and (self._open or self._next_chunk()):
-            left = np.array([chunk.n_left for chunk in self._open])
-            shares = (
-                self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
-                if len(left) > 1
-                else [count]
-            )
-            for chunk, share in zip(self._open, shares, strict=True):
-                if share:
-                    parts.append(chunk.take(int(share)))
-                    self._check_labels(parts[-1][1], f"chunk {chunk.number} of the stream")
-                    count -= len(parts[-1][1])
-            self._open = [chunk for chunk in self._open if chunk.n_left]
+        try:
+            while count > 0 and (self._open or self._next_chunk()):
+                left = np.array([chunk.n_left for chunk in self._open])
+                shares = (
+                    self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
+                    if len(left) > 1
+                    else [count]
+                )
+                for chunk, share in zip(self._open, shares, strict=True):
+                    if share:
+                        part = chunk.take(int(share))
+                        self._check_labels(part[1], f"chunk {chunk.number} of the stream")
+                        parts.append(part)
+                        count -= len(part[1])
+                self._open = [chunk for chunk in self._open if chunk.n_left]
+        except Exception:
+            self._waiting = parts + self._waiting
+            raise
+        return self._joined(parts)
+
+    def _joined(self, parts):
         if not parts:
             return np.empty((0, self.n_features or 0)), np.empty(0), np.empty(0)
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
@@ -202,17 +226,16 @@ class Reader:
             raise ValueError(f"{where}: y holds {unknown[:3]}, which are not among the classes {known}")
 
     def _next_chunk(self):
-        """Open the next chunk; whether there is one."""
-        data = next(self._rest, None)
-        if data is None:
-            return False
-        self._count += 1
-        chunk = Chunk(self._count, data, self._rng)
-        if self.n_features is None:
-            self.n_features = chunk.X.shape[1]
-        elif chunk.X.shape[1] != self.n_features:
-            raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
-                             f"{self.n_features}")  # fmt: skip
-        if chunk.n:
-            self._open.append(chunk)
-        return True
+        """Open the next chunk that is not empty; whether there is one."""
+        for data in self._rest:
+            self._count += 1
+            chunk = Chunk(self._count, data, self._rng)
+            if self.n_features is None:
+                self.n_features = chunk.X.shape[1]
+            elif chunk.X.shape[1] != self.n_features:
+                raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
+                                 f"{self.n_features}")  # fmt: skip
+            if chunk.n:
+                self._open.append(chunk)
+                return True
+        return False

@@ -12,7 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernbench._random import generator_of
 from kernbench.estimators.fit.kernel import kernel_of
-from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome, warn_unless_converged
+from kernbench.estimators.fit.outcome import (
+    INTERRUPTED,
+    SAMPLE_CAP,
+    set_outcome,
+    warn_if_sample_misleads,
+    warn_unless_converged,
+)
 from kernbench.estimators.fit.parameters import callbacks_of, precision
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.runs import iteration_limit, run_solver, title_of
@@ -28,7 +34,7 @@ from kernbench.problems.window import StreamWindow
 from kernbench.solvers.base import Solution
 
 FIRST_LOOK = 1000  # examples, at least, that determine the classes and the width of the kernel
-SAMPLE_CAP, GROWTH = 2000, 50  # defaults of the solver
+GROWTH = 50  # default of the solver
 FEWEST_ITERATIONS = 20  # of a call of partial_fit
 
 
@@ -46,6 +52,8 @@ class ScsStream:
         Examples of a single class, until the other one comes.
     vectors : ndarray
         The model's ``support_vectors_``: if they are others, there was a `fit` in between.
+    has_warned : bool
+        Whether a warning told that the sample is too small.
     """
 
     rng: np.random.Generator
@@ -53,6 +61,7 @@ class ScsStream:
     solution: Solution | None = None
     waiting: list = field(default_factory=list)
     vectors: np.ndarray | None = None
+    has_warned: bool = False
 
 
 def can_stream(model):
@@ -89,6 +98,9 @@ def partial_fit(model, X, y, classes, sample_weight):
     result = _run(model, entry, stream, n_iter)
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
+    # Until the sample is full, more batches are the remedy.
+    if stream.window.n_sample == stream.window.room and not stream.has_warned:
+        stream.has_warned = warn_if_sample_misleads(model, [result])
 
 
 def fit_chunks(model, chunks, classes=None):
@@ -96,7 +108,9 @@ def fit_chunks(model, chunks, classes=None):
     entry = check_kernel_svc(model)
     stream = ScsStream(generator_of(model.random_state))
     reader = Reader(chunks, stream.rng)
-    X, y, labels = reader.peek(FIRST_LOOK, classes)
+    X, y, labels, fault = reader.peek(FIRST_LOOK, classes)
+    if fault is not None and len(np.unique(y)) < 2:
+        raise fault
     if len(y) == 0:
         raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
     check_classification_targets(y)
@@ -109,7 +123,10 @@ def fit_chunks(model, chunks, classes=None):
     result = _run(model, entry, stream, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
+    if fault is not None:
+        raise fault
     warn_unless_converged(model, [result])
+    warn_if_sample_misleads(model, [result])
 
 
 def _option(model, name, default):

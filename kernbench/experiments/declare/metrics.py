@@ -38,10 +38,10 @@ def megabytes(name, label, place):
 
 FIT_SECONDS = seconds("fit", "fit time")
 PREDICT_SECONDS = seconds("predict", "predict time")
-N_ITER = number("n_iter", "iterations", 0.1)
-N_SUPPORT = number("n_support", "support vectors", 0.02)
+N_ITER = number("n_iter", "iterations", 0.1, deterministic=True)
+N_SUPPORT = number("n_support", "support vectors", 0.02, deterministic=True)
 N_KERNEL_EVALUATIONS = number(
-    "n_kernel_evaluations", "kernel evaluations", 0.01, place=("n_kernel_evaluations",)
+    "n_kernel_evaluations", "kernel evaluations", 0.01, place=("n_kernel_evaluations",), deterministic=True
 )
 OBJECTIVE = number("objective", "objective", 1e-3)
 TEST_ERROR = percent("test_error", "test error")

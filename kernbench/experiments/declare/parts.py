@@ -169,7 +169,7 @@ class Metric:
     tolerance : float
         Relative change between two stores below which they count as equal.
     deterministic : bool
-        Equal on every machine for the same seed and number of threads, so a change is a change of the code.
+        A count that is equal for the same seed, BLAS and number of threads, so a change is a change of the code.
     """
 
     name: str

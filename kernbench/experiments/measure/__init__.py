@@ -8,7 +8,8 @@
     clock.py         seconds of a call, and of a fit that is traced
     judging.py       classifiers: test error, objective, gap
     ranking.py       models that rank: AUC, the truth's AUC, objective over pairs
-    objectives.py    norms, objectives, and the certified optimum
+    objectives.py    norms and objectives
+    optimum.py       the certified optimum of a Gaussian SVM
     alternation.py   routines timed in turn, for ratios of times
     record.py        what a measurement returns
     memory.py        resident and peak memory

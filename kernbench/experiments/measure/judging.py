@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from kernbench.experiments.measure.objectives import svm_objective
+
 
 def error_rate(y, predictions):
     """Share of rows whose predicted label is wrong, in [0, 1]."""
@@ -30,8 +32,6 @@ def kernel_svm(fit):
     dict
         ``test_error``, ``objective``, ``gap``, ``n_support``, ``n_iter``, ``converged``.
     """
-    from kernbench.experiments.measure.objectives import svm_objective
-
     model = fit.model
     objective, gap = svm_objective(model, fit.data.X_train, fit.data.y_train)
     certified = getattr(model, "duality_gap_", None)

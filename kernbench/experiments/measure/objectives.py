@@ -1,11 +1,8 @@
-"""Norms, objectives, and the certified optimum of a kernel SVM: ``alpha/2 ‖f‖² + mean loss``, alpha = 1 / (C n)."""
-
-from dataclasses import dataclass
+"""Norms and objectives of kernel SVMs: ``alpha/2 ‖f‖² + mean loss``, alpha = 1 / (C n)."""
 
 import numpy as np
 from scipy import sparse
 
-from kernbench.experiments.measure.judging import error_rate
 from kernbench.kernels import Gaussian
 from kernbench.kernels.blocks import matmul
 
@@ -106,51 +103,3 @@ def expansion_objective(X, y, gamma, alpha, rows, coef, intercept=0.0):
     """
     f = matmul(gaussian(gamma), X, X[rows], coef, dtype="float64") if len(rows) else np.zeros(len(y))
     return float(0.5 * alpha * (coef @ f[rows]) + mean_hinge(y, f + intercept))
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The optimum that the methods of a data set are compared with.
-
-    Attributes
-    ----------
-    lower : float
-        Certified lower bound on the objective alpha/2 ‖f‖² + mean hinge.
-    test_error : float
-        Of the solution that is within the certified gap of it.
-    n_support : int
-    """
-
-    lower: float
-    test_error: float
-    n_support: int
-
-    def relative_gap(self, objective):
-        """An upper bound on the relative suboptimality of an objective."""
-        return None if objective is None else objective / self.lower - 1.0
-
-
-def certified_optimum(data, *, gamma, C, tol=1e-4, **params):
-    """Solve a Gaussian SVM tightly, off the clock.
-
-    Parameters
-    ----------
-    data : Dataset
-    gamma, C : float
-    tol : float
-        Violation of the optimality conditions; 1e-4 leaves a relative gap of about 1e-6.
-    **params
-        Further ones of `KernelSVC`.
-
-    Returns
-    -------
-    Optimum
-    """
-    from kernbench.estimators import KernelSVC
-
-    model = KernelSVC(kernel="rbf", gamma=gamma, C=C, tol=tol, **params).fit(data.X_train, data.y_train)
-    return Optimum(
-        lower=float(np.max(model.objective_ - model.duality_gap_)),
-        test_error=error_rate(data.y_test, model.predict(data.X_test)),
-        n_support=len(model.support_),
-    )

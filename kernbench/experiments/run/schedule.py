@@ -6,6 +6,7 @@ from time import sleep
 
 from kernbench.experiments.run.cells import Cell
 from kernbench.experiments.run.process import CellProcess
+from kernbench.experiments.run.schema import VERSION
 
 NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
 POLL_SECONDS = 0.05  # between two polls of the running cells, which take 0.1 ms
@@ -39,6 +40,7 @@ class Task:
         """The record of this task's `outcome`; `cell` is the cell as it ran, budget included."""
         identity = ("experiment", "scale", "dataset", "method", "repeat", "seed", "estimator", "params")
         return {
+            "schema": VERSION,
             "key": self.key,
             **{name: getattr(cell, name) for name in identity},
             "status": outcome["status"],

@@ -8,35 +8,12 @@ import errno
 import fcntl
 import json
 import os
-import re
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-STATUSES = ("ok", "error", "timeout", "memory")
-_TEXT = ("key", "experiment", "scale", "dataset", "method", "status", "started")
-_COUNT = ("repeat", "seed")
-_TABLE = ("metrics", "seconds", "trace", "params", "data", "environment")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-def fault(record):
-    """Return what is wrong with `record` as a phrase, or None when it has the shape of a record."""
-    if not isinstance(record, dict):
-        return "it is not a JSON object"
-    for names, kind, words in (
-        (_TEXT, str, "text"),
-        (_COUNT, int, "a whole number"),
-        (_TABLE, dict, "an object"),
-    ):
-        for name in names:
-            if not isinstance(record.get(name), kind):
-                return f"{name!r} should be {words}, got {record.get(name)!r}"
-    if record["status"] not in STATUSES:
-        return f"'status' should be one of {', '.join(STATUSES)}, got {record['status']!r}"
-    if not _NAME.fullmatch(record["experiment"]):
-        return f"'experiment' should be a plain file name, got {record['experiment']!r}"
-    return None
+from kernbench._files import written_whole
+from kernbench.experiments.run.schema import fault, migrated
 
 
 class Store:
@@ -85,7 +62,7 @@ class Store:
         if problem:
             raise ValueError(f"this is not a record: {problem}")
         try:
-            line = json.dumps(record, allow_nan=False, ensure_ascii=False)
+            line = _line(record)
         except (TypeError, ValueError) as error:
             raise ValueError(f"this record cannot be written as JSON: {error}") from error
         with self._locked_for_append(record["experiment"]) as descriptor:
@@ -100,7 +77,7 @@ class Store:
         """Read all records, oldest first.
 
         Lines that are no records are reported by a warning with file and line number, and skipped; they stay
-        in the file.
+        in the file. Records of older versions come in the present form.
 
         Parameters
         ----------
@@ -110,18 +87,18 @@ class Store:
         Returns
         -------
         list of dict
+
+        Raises
+        ------
+        ValueError
+            If a record was written by a later version, or a file cannot be read.
         """
         names = self.experiments() if experiment is None else [experiment]
         return [record for name in names for record in self._read(name)]
 
     def latest(self, experiment=None):
         """The newest record of each key, as a dict; a success is never hidden by a later failure."""
-        newest = {}
-        for record in self.records(experiment):
-            before = newest.get(record["key"])
-            if before is None or record["status"] == "ok" or before["status"] != "ok":
-                newest[record["key"]] = record
-        return newest
+        return _newest(self.records(experiment))
 
     def merge(self, other):
         """Append the records of another store that this one does not have yet.
@@ -163,6 +140,43 @@ class Store:
         finally:
             os.close(descriptor)  # and gives the lock back
 
+    def clean(self, experiment):
+        """Drop superseded records and lines that are no records of this experiment; a copy of the file is kept.
+
+        A record is superseded by a later one of the same measurement, except a success by a failure.
+
+        Parameters
+        ----------
+        experiment : str
+
+        Returns
+        -------
+        dropped : int
+            Lines.
+        copy : Path or None
+            Where the file as it was is kept, ``<experiment>.jsonl.before-<n>``; None where nothing was dropped.
+        """
+        path = self.path(experiment)
+        with self._locked_for_append(experiment) as descriptor:
+            before = path.read_bytes()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is wrong with a line does not matter: it goes
+                newest = _newest(self._parsed(path, before)).values()
+            kept = [record for record in newest if record["experiment"] == experiment]
+            after = "".join(_line(record) + "\n" for record in kept).encode()
+            dropped = len([line for line in before.split(b"\n") if line.strip()]) - len(kept)
+            if not dropped:
+                return 0, None
+            number = 1 + len(list(self.folder.glob(f"{experiment}.jsonl.before-*")))
+            copy = path.with_name(f"{path.name}.before-{number}")
+            with written_whole(copy, "wb") as file:
+                file.write(before)
+            # In place, since a run that waits for the lock has this file open.
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, after)
+            os.fsync(descriptor)
+        return dropped, copy
+
     def _read(self, experiment):
         path = self.path(experiment)
         try:
@@ -173,6 +187,9 @@ class Store:
             return
         except OSError as error:
             raise ValueError(f"cannot read results from {str(path)!r}: {error.strerror}") from error
+        yield from self._parsed(path, content)
+
+    def _parsed(self, path, content):
         *lines, last = content.split(b"\n")
         for number, line in enumerate(lines, 1):
             record, problem = _parse(line)
@@ -191,6 +208,16 @@ class Store:
                 )
 
 
+def _newest(records):
+    """The newest record of each key, as a dict; a success is never hidden by a later failure."""
+    newest = {}
+    for record in records:
+        before = newest.get(record["key"])
+        if before is None or record["status"] == "ok" or before["status"] != "ok":
+            newest[record["key"]] = record
+    return newest
+
+
 def _parse(line):
     """Return ``(record, None)``, or ``(None, what is wrong)``."""
     try:
@@ -198,7 +225,11 @@ def _parse(line):
     except ValueError:
         return None, "it is not JSON"
     problem = fault(record)
-    return (None, problem) if problem else (record, None)
+    return (None, problem) if problem else (migrated(record), None)
+
+
+def _line(record):
+    return json.dumps(record, allow_nan=False, ensure_ascii=False)
 
 
 def _canonical(record):

@@ -1,9 +1,9 @@
-/* Random numbers without a state: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011),
+/* Stateless random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011),
  * and the distributions drawn from it.
  *
- * A counter of four words gives four random words, whatever was drawn before, so a block of frequencies comes back
- * from its seed alone. Counters are worked off KB_COUNTERS at a time, one loop for each step, words and numbers kept
- * as four arrays side by side, so that every loop vectorises.
+ * A counter of four words gives four random words, whatever was drawn before, so a block of frequencies can be
+ * regenerated from its seed alone. Counters are processed KB_COUNTERS at a time, one loop for each step, with words and
+ * numbers in four separate arrays, so that every loop vectorises.
  */
 #ifndef KB_PHILOX_H
 #define KB_PHILOX_H
@@ -71,8 +71,8 @@ KB_CLONES KB_UNUSED static void kb_philox_plain(const uint32_t *KB_RESTRICT c0, 
 #define KB_PHILOX_AVX2
 #include <immintrin.h>
 
-/* The compiler does not see that only the low halves of the 64-bit lanes are multiplied, and permutes; written out,
- * the generator takes 0.6 ns a word against 1.7. */
+/* The compiler does not recognise that only the low halves of the 64-bit lanes are multiplied, and inserts
+ * permutations; with intrinsics the generator takes 0.6 ns a word instead of 1.7. */
 #define KB_PHILOX_PRODUCT(x, multiplier, low, high)                                                            \
     do {                                                                                                       \
         const __m256i even = _mm256_mul_epu32(x, multiplier);                                                  \
@@ -280,9 +280,9 @@ KB_INTERLEAVE(kb_interleave_float, double, float)
 KB_INTERLEAVE(kb_interleave_double, double, double)
 
 /* Rows of n_scalars numbers, one row a draw: number j of draw k comes from word j % 4 of the counter
- * (first_quad + j / 4, draws[k], blocks[k], tag). Fills what the counters first, first + 1, ... (row after row, at
- * most KB_COUNTERS of them, none at or beyond `last`) are responsible for. `item` is the size of an element of out:
- * words and float 4, double 8. */
+ * (first_quad + j / 4, draws[k], blocks[k], tag). Fills in the numbers of the counters first, first + 1, ..., row after
+ * row: at most KB_COUNTERS counters, all below `last`. `item` is the size of an element of out: words and float 4,
+ * double 8. */
 KB_UNUSED static void kb_fill(enum kb_distribution distribution, kb_stream stream, const uint32_t *draws, const uint32_t *blocks,
                               ptrdiff_t n_scalars, uint32_t first_quad, double scale, ptrdiff_t first,
                               ptrdiff_t last, int item, char *out)

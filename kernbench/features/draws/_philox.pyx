@@ -1,4 +1,4 @@
-"""Matrices of random numbers that are functions of their counters: any block, any order, any thread, the same bits.
+"""Matrices of counter-based random numbers: the same bits for a block in any order and on any thread.
 
 The layout is part of the file format: the key is the seed, and number j of a draw comes from word j % 4 of the counter
 (j // 4, draw within the block, block, tag).
@@ -29,7 +29,7 @@ DISTRIBUTIONS = {
 }
 
 cdef enum:
-    SERIAL_COUNTERS = 16384     # below that, waking threads costs more than it gives
+    SERIAL_COUNTERS = 16384     # below this, threads cost more than they save
 
 
 def fill(distribution, seed, tag, const uint32_t[::1] draws, const uint32_t[::1] blocks, Py_ssize_t n_scalars, *,
@@ -43,12 +43,12 @@ def fill(distribution, seed, tag, const uint32_t[::1] draws, const uint32_t[::1]
     seed : int
         Between 0 and 2^64 - 1.
     tag : int
-        What the numbers are for; numbers of different tags are independent.
+        Purpose of the numbers; numbers of different tags are independent.
     draws, blocks : uint32 arrays of shape (n,)
         For each row of the result, the number of the draw within its block, and the number of the block.
     n_scalars : int
     first_quad : int, default=0
-        Counters (of four numbers each) that are skipped at the start of every draw.
+        Number of counters (of four numbers each) skipped at the start of every draw.
     scale : float, default=1.0
         The numbers are multiplied by it, in float64.
     dtype : {float32, float64}, default=float64

@@ -41,7 +41,7 @@ def padded_length(d):
 def draw_factors(kernel, factor, span, columns_per_draw, d, *, dtype):
     """Return the factors of all groups of a span.
 
-    Each block begins with a new group; its last group is drawn whole, and used as far as there are draws.
+    Each block begins with a new group; its last group is drawn in full, and truncated to the number of draws.
     """
     padded = padded_length(d)
     draws, blocks = [], []

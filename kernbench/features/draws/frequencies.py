@@ -5,7 +5,7 @@
   NIPS 2016);
 * ``qmc``: a scrambled Sobol sequence through the inverse distribution functions (Yang et al., ICML 2014).
 
-Fastfood, whose W is never written down, is in `kernbench.features.draws.fastfood`.
+Fastfood, whose W is never formed, is in `kernbench.features.draws.fastfood`.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
     dtype : {float32, float64}
         Frequencies are computed in float64 and rounded once.
     phases : bool, default=False
-        Draw a phase, uniform on [0, 2 pi), too.
+        Also draw a phase, uniform on [0, 2 pi).
 
     Returns
     -------
@@ -79,7 +79,7 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
 
 
 def student_scales(kernel, u):
-    """Return what turns the normal vectors of a Matérn kernel into Student's t, from uniform numbers."""
+    """Return the scales that turn normal vectors into the Student t frequencies of a Matérn kernel."""
     return np.minimum(matern_scales(kernel.nu, u), LARGEST_SCALE)
 
 
@@ -97,7 +97,7 @@ def orthogonal_normals(factor, span, columns_per_draw, d):
 
 
 def _orthonormal_rows(groups):
-    """Gram and Schmidt on the rows of each matrix: Q of its transpose, with a positive diagonal of R."""
+    """Orthonormalise the rows of each matrix: Q^T of the QR decomposition of its transpose, diagonal of R positive."""
     Q, R = np.linalg.qr(groups.swapaxes(1, 2))
     signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1.0, 1.0)
     return (Q * signs[:, None]).swapaxes(1, 2)

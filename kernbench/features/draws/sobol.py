@@ -1,7 +1,6 @@
 """Quasi-random points: scrambled Sobol sequences, by the number of the point.
 
-The scrambling and the sequence are SciPy's; another version of SciPy may give other (as good) points for a
-seed.
+The scrambling and the sequence are SciPy's; another version of SciPy may give different points for the same seed.
 """
 
 import threading
@@ -10,7 +9,7 @@ from collections import OrderedDict
 import numpy as np
 from scipy.stats import qmc
 
-KEPT = 8  # sequences whose place is remembered, so that points asked for in order are not counted up to again
+KEPT = 8  # sequences kept with their position, so that consecutive requests do not start from the first point
 MAX_POINTS = 2**30  # of SciPy's sequences, which have 30 bits
 CLIP = 1e-12  # the inverse distribution functions are infinite at 0 and 1
 
@@ -51,7 +50,7 @@ def sobol_points(seed, n_dimensions, first, n):
             sequence.reset()
         parts = []
         if sequence.num_generated == 0:
-            head = sequence.random(1)  # a first draw whose length is no power of two would warn
+            head = sequence.random(1)  # SciPy warns unless the length of the first draw is a power of two
             if first == 0:
                 parts.append(head[:n])
         if first > sequence.num_generated:

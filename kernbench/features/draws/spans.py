@@ -1,4 +1,4 @@
-"""Which numbers a stretch of features is made of: seed, factor, blocks, draws, and what each number is for.
+"""The random numbers behind a range of features: seed, factor, blocks, draws, and the purpose of each number.
 
 Features come in *blocks* of columns, and a block in *draws* of one or more columns each. Number j of a draw
 depends on (seed, block, draw within the block, purpose, factor, j) and on nothing else: not on the rows, the
@@ -19,7 +19,7 @@ MAX_SEED, MAX_BLOCK = 2**64 - 1, 2**32 - 1
 
 
 class Purpose(IntEnum):
-    """What numbers are drawn for. Numbers of different purposes are independent."""
+    """Purposes of random numbers; numbers of different purposes are independent."""
 
     FREQUENCIES = 0
     PHASES = 1
@@ -55,8 +55,8 @@ class Span:
     def numbers(self, distribution, factor, columns_per_draw, n_scalars, purpose, **options):
         """Return `n_scalars` numbers of each draw.
 
-        `factor` is 0 for a plain kernel; the factors of all terms of sums and products are counted through,
-        so that their draws are independent. `options` as in `kernbench.features.draws._philox.fill`.
+        `factor` is 0 for a plain kernel; the factors of all terms of sums and products are numbered consecutively, so
+        that their draws are independent. `options` as in `kernbench.features.draws._philox.fill`.
         """
         block_draws = self.block_columns // columns_per_draw
         index = np.arange(self.n_draws(columns_per_draw))
@@ -64,7 +64,7 @@ class Span:
         return self.numbers_of(distribution, factor, draws, blocks, n_scalars, purpose, **options)
 
     def numbers_of(self, distribution, factor, draws, blocks, n_scalars, purpose, **options):
-        """The same for the draws and blocks that are given."""
+        """Return `n_scalars` numbers of each of the given draws and blocks."""
         tag = int(purpose) | factor << FACTOR_SHIFT
         draws, blocks = np.asarray(draws, dtype=np.uint32), np.asarray(blocks, dtype=np.uint32)
         return fill(distribution, self.seed, tag, draws, blocks, n_scalars, **options)
@@ -72,7 +72,7 @@ class Span:
     def points(self, factor, columns_per_draw, n_dimensions):
         """Return one scrambled Sobol point for each draw, shape (n_draws, n_dimensions).
 
-        Draws are counted through all blocks, so that together they cover the unit cube evenly.
+        Draws are numbered across all blocks, so that together they cover the unit cube evenly.
         """
         first = self.first_block * (self.block_columns // columns_per_draw)
         return sobol_points((self.seed, factor), n_dimensions, first, self.n_draws(columns_per_draw))
@@ -89,7 +89,7 @@ class Span:
 
 @lru_cache(maxsize=64)
 def segments(span, columns_per_draw, width, group=None):
-    """Return the stretches of draws that the compiled loops make together.
+    """Return the segments of draws that the compiled loops process together.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def segments(span, columns_per_draw, width, group=None):
     columns_per_draw : int
         If even, cosines are in the first half of a block and sines in the second.
     width : int
-        Draws of a stretch, at most.
+        Largest number of draws in a segment.
     group : int, optional
-        Every stretch lies within one group of that many draws of its block.
+        Every segment lies within one group of this many draws of its block.
 
     Returns
     -------

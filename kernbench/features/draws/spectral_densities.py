@@ -40,11 +40,11 @@ class SpectralDensity:
     generator : str, optional
         Its name in the compiled generator; None for those that always go through `inverse`.
     factor : float
-        Numbers of `generator` and `inverse` are multiplied by it.
+        Multiplies the numbers of `generator` and `inverse`.
     isotropic : bool
-        Frequencies are standard normal vectors: their directions may be made orthogonal.
+        Whether frequencies are standard normal vectors, whose directions may be made orthogonal.
     heavy_tailed : bool
-        Without a variance: arguments of cosines are too large for float32.
+        Whether the variance is infinite: arguments of cosines are then too large for float32.
     """
 
     inverse: Callable
@@ -76,9 +76,7 @@ def inverse_levy(u):
 
 
 KNOTS = 4096
-TAIL = (
-    16.0  # |w| that the table of the Jensen-Shannon spectral density reaches; beyond it lie 1e-23 of the mass
-)
+TAIL = 16.0  # |w| that the table of the Jensen-Shannon spectral density reaches; beyond it lies 1e-23 of the mass
 
 
 def jensen_shannon_density(w):
@@ -96,7 +94,7 @@ def _jensen_shannon_table():
     mass = half * (jensen_shannon_density(middle[:, None] + half * nodes) @ weights)
     # Summed from the tail, which keeps its relative accuracy; all of it is 1/2.
     beyond = np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
-    beyond += jensen_shannon_density(TAIL) / np.pi  # the rest, where the density falls off like exp(-pi w)
+    beyond += jensen_shannon_density(TAIL) / np.pi  # the remainder, where the density decays like exp(-pi w)
     beyond *= 0.5 / beyond[0]
     return -np.log(2 * beyond), w, beyond / jensen_shannon_density(w)
 

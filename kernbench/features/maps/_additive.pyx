@@ -1,4 +1,4 @@
-"""Features of additive homogeneous kernels on histograms; rows are shared out over the threads."""
+"""Features of additive homogeneous kernels on histograms; rows are distributed over the threads."""
 
 from cython.parallel cimport parallel, prange
 from libc.stdint cimport int32_t, int64_t
@@ -33,8 +33,8 @@ SCALAR_DRAWS = 256              # draws of a segment of SCALAR features, at most
 
 cdef enum:
     TILE_ROWS = 16
-    BUFFER = 512                # arguments of VECTOR features that go through the cosine together
-    SERIAL_WORK = 50000         # cosines below which waking threads costs more than it gives
+    BUFFER = 512                # arguments of VECTOR features whose cosines are computed together
+    SERIAL_WORK = 50000         # cosines below which threads cost more than they save
 
 
 cdef struct Histograms:

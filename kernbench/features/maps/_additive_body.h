@@ -1,5 +1,5 @@
 /* The loops of _additive.h for one pair of types, KB_T for arguments and KB_OUT for features. Included three times, so
- * no guard. An entry x > 0 of a row comes as its amplitude sqrt(x) and its logarithm. */
+ * no guard. An entry x > 0 of a row is given by its amplitude sqrt(x) and its logarithm. */
 
 /* SCALAR: out_k = scale sum_e a_e cos(w_ek l_e + b_ek) for n draws; w and b lie entry by entry, `stride` apart.
  * `t` and `sum` hold n numbers each. */
@@ -29,7 +29,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(kb_additive_scalar)(const KB_T *amplitud
 }
 
 /* VECTOR: cosines[k d + c] = scale a_e cos(w_k l_e), c the column of entry e, and sines alike, for n draws; the rest is
- * zero. `buffer` holds 3 n_draws n_entries numbers for as many draws as go together. */
+ * zero. `buffer` holds 3 n_draws n_entries numbers for as many draws as are processed together. */
 KB_CLONES KB_UNUSED static void KB_NAME(kb_additive_vector)(const KB_T *KB_RESTRICT amplitudes,
                                                             const KB_T *KB_RESTRICT logs,
                                                             const int32_t *KB_RESTRICT columns, ptrdiff_t n_entries,

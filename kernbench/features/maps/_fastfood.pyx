@@ -19,7 +19,7 @@ cdef extern from "_fastfood.h" nogil:
                                  ptrdiff_t count, double *z, double *u, double *arguments)
 
 cdef enum:
-    SERIAL_WORK = 200000        # butterflies below which waking threads costs more than it gives
+    SERIAL_WORK = 200000        # butterflies below which threads cost more than they save
 
 
 def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32_t[:, ::1] permutations,

@@ -10,7 +10,7 @@ ctypedef fused real:
     double
 
 cdef enum:
-    SERIAL_WORK = 200000        # additions below which waking threads costs more than it gives
+    SERIAL_WORK = 200000        # additions below which threads cost more than they save
 
 
 def count_sketch_dense(const real[:, ::1] X, const int32_t[:, ::1] buckets, const real[:, ::1] signs, Py_ssize_t width):
@@ -41,7 +41,7 @@ def count_sketch_dense(const real[:, ::1] X, const int32_t[:, ::1] buckets, cons
 
 def count_sketch_sparse(const real[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
                         const int32_t[:, ::1] buckets, const real[:, ::1] signs, Py_ssize_t width):
-    """The same for rows in CSR form."""
+    """Return the count sketches of rows in CSR form."""
     cdef:
         Py_ssize_t n = starts.shape[0] - 1, n_sketches = buckets.shape[0], r, j, i
         int64_t e

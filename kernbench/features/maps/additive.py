@@ -2,8 +2,8 @@
 
 k(x, z) = sum_j sqrt(x_j z_j) E[cos(w (log x_j - log z_j))]. VECTOR features keep a pair for every column of
 the histogram, with one w for all: 2 d columns a draw and a small variance. SCALAR features sum over the
-columns, sqrt(2) sum_j sqrt(x_j) cos(w_j log x_j + b_j), each with its own frequency and phase, which make the
-cross terms vanish in the mean. A column where x_j = 0 adds nothing.
+columns, sqrt(2) sum_j sqrt(x_j) cos(w_j log x_j + b_j), each with its own frequency and phase, which make the cross
+terms vanish in expectation. A column where x_j = 0 adds nothing.
 """
 
 from dataclasses import dataclass

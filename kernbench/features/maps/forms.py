@@ -104,16 +104,16 @@ def columns_per_draw(form, n_features_in):
 
 
 def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
-    """Return the form that `form` means for a product of kernels, and refuse what does not exist.
+    """Return the form that `form` stands for, for a product of kernels.
 
     ``"auto"`` is the form of the smallest variance that fits: ``pair`` for an even number of columns, else
-    ``phase``; ``vector`` for a multiple of 2 d columns, else ``scalar``; ``exact`` if there are columns
-    enough, else ``random``.
+    ``phase``; ``vector`` for a multiple of 2 d columns, else ``scalar``; ``exact`` if there are enough columns, else
+    ``random``.
 
     Raises
     ------
     ValueError
-        For a form that is not known, or that the kernel does not have, or that does not fit the number of columns.
+        If the form is unknown, is not offered by the kernel or does not fit the number of columns.
     """
     if form not in ALL_FORMS:
         raise ValueError(unknown_name("form", form, ALL_FORMS))

@@ -1,4 +1,4 @@
-"""From a kernel and a number of columns to maps: which columns are whose, and how blocks are written."""
+"""From a kernel and a number of columns to maps: the columns of each term, and how blocks are written."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,8 +59,8 @@ class Term:
 def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exact=True):
     """Return the terms that random features of a kernel are made of.
 
-    A sum is multiplied out, and its terms share the columns evenly; a term with an exact map takes what that
-    needs, if it is no more than its share.
+    A sum is multiplied out, and its terms share the columns evenly; a term with an exact map takes the columns it
+    needs, if they are no more than its share.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     n_features_in : int
     form, draws : str
     may_be_exact : bool, default=True
-        False for blocks, whose number is unlimited: their features are drawn.
+        False for blocks: their number is unlimited, so their features are drawn.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     Raises
     ------
     ValueError
-        For a kernel without random features, and for a form or draws that it has not.
+        For a kernel without random features, and for a form or draws that it does not have.
     """
     if form == "exact" and not may_be_exact:
         raise ValueError("form='exact' is all of a kernel, and not made of blocks; take form='random'")
@@ -98,7 +98,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
 
 
 def n_columns_of(terms):
-    """Return how many columns the terms make together."""
+    """Return the total number of columns of the terms."""
     return terms[-1].first_column + terms[-1].n_columns
 
 
@@ -115,7 +115,7 @@ def _shares(terms, n_columns, d, form, may_be_exact):
     if not drawn:
         return [d] * len(terms)
     rest = n_columns - d * exact.count(True)
-    # Whole draws for all but the last, which takes what remains.
+    # Whole draws for all terms but the last, which takes the remaining columns.
     step = 2 if form == "auto" else columns_per_draw(form, d)
     each = max(step, rest // drawn // step * step) if rest >= step * drawn else rest // drawn
     shares = [d if is_exact else each for is_exact in exact]

@@ -9,7 +9,7 @@ from kernbench.features.maps.rows import row_slices
 
 
 class ProductMap(FeatureMap):
-    """phi = phi_1 * ... * phi_n, the first of one or two columns a draw, the others of one.
+    """phi = phi_1 * ... * phi_n, the first with one or two columns per draw, the others with one.
 
     Cosines and sines of one map, times a number of another, are a pair again.
     """
@@ -29,7 +29,7 @@ class ProductMap(FeatureMap):
         ]
 
     def _narrow(self, span):
-        """The same draws of a map with one column each."""
+        """Return the span of the same draws for a map with one column per draw."""
         r = self.columns_per_draw
         return Span(span.seed, span.first_block, span.n_columns // r, span.block_columns // r)
 
@@ -43,7 +43,7 @@ class ProductMap(FeatureMap):
                 self._multiply(out[rows], factor, span)
 
     def _multiply(self, out, factor, span):
-        """Multiply cosines, and sines too, by the numbers of their draws."""
+        """Multiply cosines and sines by the numbers of their draws."""
         r = self.columns_per_draw
         for _, first, n_columns in span.blocks():
             half = n_columns // r
@@ -65,7 +65,7 @@ def product_map(factors, d, form, draws, make):
     make : callable
         ``make(index, kernel, form)`` returns the map of a single kernel.
     """
-    # Arguments of cosines add up, and so do those of exponentials: one map for all of a kind.
+    # Arguments of cosines add up, and so do those of exponentials: one map serves all factors of a kind.
     maps = []
     for family, its_form in ((FOURIER, form), (LAPLACE, "random")):
         alike = [(index, kernel) for index, kernel in factors if isinstance(kernel, family)]

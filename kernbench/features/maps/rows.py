@@ -8,7 +8,7 @@ from kernbench.kernels.blocks import as_rows
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
-SLICE_VALUES = 2**18  # of an intermediate result that is as wide as the features
+SLICE_VALUES = 2**18  # of a temporary array that is as wide as the features
 
 
 def prefers_sparse(X):
@@ -19,7 +19,7 @@ def prefers_sparse(X):
 
 
 def row_slices(n_rows, values_per_row):
-    """Yield slices of rows of which so many values for each row fit a few megabytes."""
+    """Yield slices of rows such that `values_per_row` values for each of them fit into a few megabytes."""
     height = max(1, SLICE_VALUES // max(1, values_per_row))
     for start in range(0, n_rows, height):
         yield slice(start, min(n_rows, start + height))
@@ -36,7 +36,7 @@ def is_lifted(kernel):
 
 
 def lifted(kernel, X, dtype):
-    """Return the rows as the kernel's map multiplies them.
+    """Return the rows that the kernel's map multiplies.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def lifted(kernel, X, dtype):
     Returns
     -------
     rows : ndarray (C-ordered) or CSR matrix of shape (n, d), `dtype`
-        X itself where nothing is to be done. Of sparse rows, what a stored entry adds to an entry of 0.
+        X itself if it needs no change. In sparse rows, an entry is the lifted value minus that of an entry of 0.
     zero : float
-        What an entry of 0 is lifted to, if the rows are sparse; else 0.
+        The lifted value of an entry of 0, if the rows are sparse; else 0.
     """
     zero = 0.0
     if is_lifted(kernel):

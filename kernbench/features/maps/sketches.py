@@ -3,8 +3,8 @@
 * **TensorSketch** (Pham and Pagh, KDD 2013) of (scale <x, z> + c)^p: p count sketches of [sqrt(scale) x,
   sqrt(c)], convolved by fast Fourier transforms. The width of a sketch is a power of two.
 * **Random degrees** (Kar and Karnick, AISTATS 2012) of sum_n a_n <x, z>^n: draw N, then N vectors w of random
-  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric one: no degree is drawn
-  that the kernel does not have, and on the unit sphere all features are of one size.
+  signs; sqrt(a_N / P[N]) prod_i <w_i, x>. Here P[N] = a_N / sum a, not their geometric distribution: degrees of
+  coefficient 0 are never drawn, and on the unit sphere all features have the same magnitude.
 """
 
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class Sketch:
 class TensorSketchMap(FeatureMap):
     """phi of Polynomial(degree, c, scale).
 
-    A block of as many columns as a power of two is one sketch; any other is one sketch for each power of two
-    in the number of its columns (200 = 128 + 64 + 8).
+    A block whose number of columns is a power of two is one sketch; any other has one sketch for each power of two in
+    that number (200 = 128 + 64 + 8).
     """
 
     def __init__(self, factor, kernel, d):
@@ -133,7 +133,7 @@ class RandomDegreeMap(FeatureMap):
         coefficients = power_series(kernel)
         self.total = coefficients.sum()
         self.upper = np.cumsum(coefficients) / self.total  # the distribution function of the degrees
-        self.upper[np.flatnonzero(coefficients)[-1] :] = 1.0  # rounding must not draw a degree beyond
+        self.upper[np.flatnonzero(coefficients)[-1] :] = 1.0  # so that rounding does not draw a larger degree
         self.row_values = 0
 
     def draw(self, span, dtype, sparse=False):
@@ -168,7 +168,7 @@ class RandomDegreeMap(FeatureMap):
 
 
 def _segments_of_blocks(span, starts, width):
-    """Return the stretches of rows of signs that are multiplied together, each within one block of features.
+    """Return the ranges of rows of signs that are multiplied together, each within one block of features.
 
     Their bounds depend on the block alone, and so do the shapes that BLAS sees: another shape may give other bits.
     """

@@ -1,7 +1,7 @@
-"""Kernel values times a root, k(x, L) R: tiles of rows, shared out over the threads.
+"""Kernel values times a root, k(x, L) R: tiles of rows, distributed over the threads.
 
-The bounds of the tiles do not depend on the number of threads and BLAS works single-threaded inside, so neither do the
-features.
+The bounds of the tiles do not depend on the number of threads and BLAS is single-threaded inside, so the features do
+not depend on it either.
 """
 
 from cython.parallel cimport prange
@@ -20,7 +20,7 @@ cdef enum:
 def multiply_triangular(const real[:, ::1] root, real[:, ::1] values):
     """Overwrite `values` (n, m) with ``values @ root``, where `root` (m, m) is upper triangular.
 
-    Half the multiplications of a full product; what stands below the diagonal is not read.
+    Half the multiplications of a full product; entries below the diagonal are not read.
     """
     if root.shape[0] != root.shape[1] or values.shape[1] != root.shape[0]:
         raise ValueError(f"cannot multiply {values.shape[1]} columns by a triangular root of {root.shape[0]} rows "

@@ -95,7 +95,7 @@ def cholesky_root(K, cut):
     largest = diagonal.max()
     factor, pivots, rank, _ = lapack.dpstrf(K, tol=cut * max(largest, 0.0))
     order = pivots - 1  # LAPACK counts from one
-    # What the kept landmarks leave of the diagonal of the others, and of everything where nothing is kept.
+    # Diagonal of the Schur complement: of the landmarks not kept, or of all of them if none is kept.
     left = diagonal[order[rank:]] - np.square(factor[:rank, rank:]).sum(axis=0)
     _warn_if_indefinite(left.min(initial=0.0), largest, cut)
     if rank == 0:

@@ -1,4 +1,4 @@
-"""Choice of the landmarks of the Nyström map, rows or points between them."""
+"""Choice of the landmarks of the Nyström map: rows, or centroids of rows."""
 
 import warnings
 
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench.features.nystroem.leverage import ridge_leverage_scores
 
-KMEANS_ROWS_PER_LANDMARK = 20  # rows shown to k-means, at most
+KMEANS_ROWS_PER_LANDMARK = 20  # largest number of rows passed to k-means
 KMEANS_ITERATIONS = 20
 
 
@@ -50,10 +50,10 @@ def stratified(y, n_landmarks, rng):
 
 
 def shares(sizes, total):
-    """Share out `total` landmarks over classes in proportion to their sizes.
+    """Allocate `total` landmarks to classes in proportion to their sizes.
 
-    The last class gets total · size / n, rounded; the one before it the same of what is left, and so on. Each
-    class gets at least one as long as there are as many landmarks as classes, and none more than it has rows.
+    The last class gets total · size / n, rounded; the one before it the same share of the remainder, and so on. Each
+    class gets at least one landmark if there are as many landmarks as classes, and at most its number of rows.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def kmeans(X, n_landmarks, rng):
     Returns
     -------
     ndarray or CSR matrix of shape (n_landmarks, d)
-        Each coordinate lies between the smallest and the largest value of its column: kernels with a convex
-        domain take centroids as they take rows.
+        Each coordinate lies between the smallest and the largest value of its column: centroids are in the kernel's
+        domain if it is convex, as rows are.
     """
     n_rows = min(X.shape[0], KMEANS_ROWS_PER_LANDMARK * n_landmarks)
     if n_rows < X.shape[0]:
@@ -116,7 +116,7 @@ def kmeans(X, n_landmarks, rng):
         max_iter=KMEANS_ITERATIONS,
         random_state=int(rng.integers(2**31)),
     )
-    # One thread: with more, KMeans adds up in the order in which they finish.
+    # One thread: with more, the order of KMeans's summation depends on which of them finishes first.
     with threadpool_limits(1, user_api="openmp"):
         centres = _without_warning_of_few_clusters(model.fit, X).cluster_centers_.astype(X.dtype, copy=False)
     if not sparse.issparse(X):
@@ -126,7 +126,7 @@ def kmeans(X, n_landmarks, rng):
 
 
 def _with_short_indices(X):
-    """The same CSR matrix with 32-bit indices, the only ones that KMeans takes."""
+    """Return the CSR matrix with 32-bit indices, the only ones that KMeans takes."""
     if X.nnz >= 2**31 or X.shape[1] >= 2**31:
         raise ValueError(
             f"landmarks='kmeans' takes at most 2^31 stored entries, got {X.nnz}; choose 'uniform'"

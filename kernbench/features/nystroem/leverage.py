@@ -1,11 +1,11 @@
-"""Ridge leverage scores: how much of the kernel matrix a row alone can tell.
+"""Ridge leverage scores: the importance of each row for a low-rank approximation of the kernel matrix.
 
     l_i(ridge) = (K (K + ridge I)^(-1))_ii,        sum_i l_i = effective dimension
 
-Landmarks drawn in proportion to them need fewer columns than uniform ones for the same error when a few rows
-are unlike the many. Exact scores cost n^3. Here they are estimated from a sample S of the rows, with weights W (Musco
-and Musco, "Recursive sampling for the Nyström method", NIPS 2017; Rudi, Calandriello, Carratino and Rosasco,
-"On fast leverage score sampling and optimal learning", NeurIPS 2018):
+Landmarks drawn in proportion to them need fewer columns than uniform ones for the same error when a few rows differ
+from most. Exact scores cost n^3. Here they are estimated from a sample S of the rows, with weights W (Musco and Musco,
+"Recursive sampling for the Nyström method", NIPS 2017; Rudi, Calandriello, Carratino and Rosasco, "On fast leverage
+score sampling and optimal learning", NeurIPS 2018):
 
     l_i ~ (k_ii - k_iS (K_SS + ridge W^(-1))^(-1) k_Si) / ridge
 
@@ -21,7 +21,7 @@ from kernbench.kernels import blocks
 MIN_SAMPLE, MAX_SAMPLE = 200, 1000  # rows of the sample; more cost n · sample² and help little
 RELATIVE_DIMENSION = 0.25  # effective dimension per landmark (measured: 0.1 to 0.5 are as good)
 CHUNK_VALUES = 4_000_000
-CALLABLE_ROWS = 64  # rows shown to a Python kernel at one time for the sake of its diagonal
+CALLABLE_ROWS = 64  # rows passed to a Python kernel at a time to compute its diagonal
 
 
 def ridge_leverage_scores(kernel, X, n_landmarks, rng):
@@ -105,7 +105,7 @@ def scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension):
 def ridge_of_dimension(eigenvalues, dimension):
     """Return the ridge at which sum_i s_i / (s_i + ridge), the effective dimension, has the given value.
 
-    Where the spectrum is too short for it, the smallest ridge that rounding allows.
+    If the rank is too small for this value, return the smallest ridge that rounding allows.
     """
     eigenvalues = np.maximum(eigenvalues, 0.0)
     largest = eigenvalues.max()

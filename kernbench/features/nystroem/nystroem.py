@@ -17,7 +17,7 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_name, check_number
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
-# A pivot of the share p of the largest turns rounding errors eps of kernel values into sqrt(1/p) eps of features.
+# A pivot of p times the largest turns rounding errors eps of kernel values into errors eps / sqrt(p) of features.
 SINGLE_PIVOT = 0.1 * np.finfo(np.float32).eps
 
 
@@ -44,7 +44,7 @@ class Nystroem(KernelTransformer):
     landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
         ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion
         to its size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage``
-        draws rows in proportion to approximate ridge leverage scores [3]_, which finds the rare ones, for
+        draws rows in proportion to approximate ridge leverage scores [3]_, which finds rare rows at a cost of
         :math:`O(n m^2)`.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         Of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
@@ -60,8 +60,8 @@ class Nystroem(KernelTransformer):
         products are the same.
     rank_tol : float, default=1e-10
         Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
-        out, so that rounding errors are not blown up. Below what the precision of the kernel values can bear
-        it has no effect (with float32 rows 1e-8, but for ``eigen``).
+        out, so that rounding errors are not amplified. Values below the precision of the kernel values have no effect
+        (with float32 rows 1e-8, except for ``eigen``).
     random_state : int, RandomState, Generator or None, default=None
         Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
         time.
@@ -165,7 +165,7 @@ class Nystroem(KernelTransformer):
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
-        gamma_seed = rng.integers(2**63)  # drawn in any case: the landmarks do not depend on `gamma`
+        gamma_seed = rng.integers(2**63)  # always drawn, so that the landmarks do not depend on `gamma`
         if self.landmarks == "stratified":
             X, y = self._checked(X, y, reset=True)
         else:
@@ -174,7 +174,7 @@ class Nystroem(KernelTransformer):
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
         n_landmarks = self._clipped(X.shape[0])
-        with single_threaded_blas():  # with more threads BLAS rounds differently
+        with single_threaded_blas():  # rounding in BLAS depends on the number of threads
             rows, indices = self._chosen(X, y, n_landmarks, rng)
             K = self._landmark_kernel(X, rows, indices)
             root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
@@ -233,7 +233,7 @@ class Nystroem(KernelTransformer):
 
     def _cut(self, dtype, n):
         """The share of the largest eigenvalue or pivot below which the others are rounding errors."""
-        foreign = self.kernel_.routine in ("precomputed", "callable")  # their values may be as rough as X
+        foreign = self.kernel_.routine in ("precomputed", "callable")  # their values may be of X's precision
         cut = max(self.rank_tol, n * np.finfo(dtype if foreign else np.float64).eps)
         return max(cut, SINGLE_PIVOT) if dtype == np.float32 and self.root != "eigen" else cut
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.base import Kernel
 from kernbench.kernels.engine._prepare import scale_rows
 from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 
@@ -191,15 +190,14 @@ def _csr(shape, values, terms, centre, columns, starts):
 
 def _stays_as_it_is(kernel, X):
     """Whether the user's own array will do, without a look at its entries."""
-    if sparse.issparse(X) or type(kernel).lift is not Kernel.lift:
+    if sparse.issparse(X) or kernel.lifts:
         return False
     return not kernel.translation_invariant and not kernel.unit_rows and kernel.unit == 1.0
 
 
 def _is_scaled_only(kernel):
     """Whether the compiled pass does all there is to do: rows moved and scaled, and their squared norms."""
-    lifts = type(kernel).lift is not Kernel.lift
-    return kernel.translation_invariant and kernel.norm_factor is not None and not lifts
+    return kernel.translation_invariant and kernel.norm_factor is not None and not kernel.lifts
 
 
 def _scaled(kernel, rows):

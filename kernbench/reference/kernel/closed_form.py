@@ -20,7 +20,7 @@ class ClosedForm:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float

@@ -40,7 +40,7 @@ class SDCA:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : array-like of shape (n,)
         Labels, -1 or +1.
     alpha : float

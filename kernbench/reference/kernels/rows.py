@@ -1,6 +1,6 @@
 """Kernel values and rows in plain NumPy, float64: the reference of the compiled engine.
 
-`ReferenceRows` has the interface of the compiled ``KernelRows``, so that every solver runs on either.
+`KernelRows` has the interface of its compiled twin, so that every solver runs on either.
 """
 
 from math import prod
@@ -11,7 +11,7 @@ from scipy import sparse
 from kernbench.kernels.functions import Callable, Precomputed, Product, Sum
 from kernbench.reference.kernels.formulas import FORMULAS, dense
 
-MATVEC_ROWS = 512  # rows of K held at a time by `ReferenceRows.matvec`
+MATVEC_ROWS = 512  # rows of K held at a time by `KernelRows.matvec`
 
 
 def evaluate(kernel, X, Z=None):
@@ -63,7 +63,7 @@ def _as_float64(X):
     return X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-class ReferenceRows:
+class KernelRows:
     """Rows, batches and blocks of the kernel matrix of one data set, computed anew each time.
 
     Parameters

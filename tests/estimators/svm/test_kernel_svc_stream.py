@@ -15,7 +15,9 @@ from kernbench.estimators.svm.scs_chunks import Chunk, Reader, Shuffled
 from kernbench.kernels import Gaussian
 from kernbench.problems.window import StreamWindow
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of:UserWarning"
+)
 
 
 def draw(n, seed):
@@ -177,6 +179,52 @@ def test_a_bad_late_chunk_is_named_and_the_model_stays(spoil, sentence):
     with pytest.raises(ValueError, match=sentence):
         model.fit_chunks(stream())
     assert model.n_iter_[0] > 5 and model.score(X_NEW, Y_NEW) > 0.7
+
+
+@pytest.mark.parametrize("number", [3, 4])
+@pytest.mark.parametrize("size", [100, 30])
+def test_a_bad_early_chunk_is_named_and_the_rows_before_it_are_fitted(number, size):
+    before = [draw(size, seed) for seed in range(number - 1)]
+    X, y = draw(size, 100)
+    X[size // 2, 1] = np.nan
+    model = svc(cap=300, max_iter=200)
+    with pytest.raises(ValueError, match=f"chunk {number} .*column 1 holds NaN.*in row {size // 2}"):
+        model.fit_chunks(iter([*before, (X, y), draw(size, 101)]))
+    expected = svc(cap=300, max_iter=200).fit_chunks(iter(before))
+    assert model.n_iter_[0] > 5
+    assert model.score(X_NEW, Y_NEW) == pytest.approx(expected.score(X_NEW, Y_NEW), abs=0.05)
+
+
+def test_a_bad_chunk_of_a_list_leaves_the_rows_of_the_others():
+    chunks = [draw(400, seed) for seed in range(4)]
+    chunks[2][0][:, 0] = np.inf
+    model = svc(cap=300, max_iter=200)
+    with pytest.raises(ValueError, match="chunk 3 .*column 0 holds infinity"):
+        model.fit_chunks(chunks)
+    assert model.score(X_NEW, Y_NEW) > 0.7
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_bad_early_chunk_leaves_no_model_of_one_class(first):
+    X, y = draw(100, 0)
+    one = (X[y == "no"], y[y == "no"])
+    model = svc()
+    with pytest.raises(ValueError, match=f"chunk {first + 1} .*column 2 holds NaN"):
+        model.fit_chunks(iter([*[one] * first, (np.where(np.arange(3) == 2, np.nan, X), y)]))
+    assert not hasattr(model, "dual_coef_")
+
+
+@pytest.mark.parametrize("form", [list, iter])
+def test_empty_chunks_are_passed_over(form):
+    X, y = draw(500, 1)
+    nothing, parts = (X[:0], y[:0]), chunks_of(X, y)
+    a = svc().fit_chunks(form(parts))
+    b = svc().fit_chunks(form([nothing, parts[0], nothing, nothing, *parts[1:], nothing]))
+    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
+    with pytest.raises(ValueError, match="chunk 3 .*2 features"):
+        svc().fit_chunks(form([parts[0], nothing, (X[:0, :2], y[:0])]))
+    with pytest.raises(ValueError, match="empty"):
+        svc().fit_chunks(form([nothing, nothing]))
 
 
 def test_a_stream_that_breaks_off_leaves_the_model():

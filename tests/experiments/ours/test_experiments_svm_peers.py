@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 from kernbench.datasets import load
 from kernbench.experiments import get
 from kernbench.experiments.measure.building import build
-from kernbench.experiments.measure.objectives import certified_optimum, svm_objective
+from kernbench.experiments.measure.objectives import svm_objective
+from kernbench.experiments.measure.optimum import certified_optimum
 from kernbench.experiments.measure.race import in_precision, laid_out
 from kernbench.experiments.ours.svm_peers import fits, limit
 

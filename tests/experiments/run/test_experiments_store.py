@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from kernbench.experiments.run.schema import VERSION
 from kernbench.experiments.run.store import Store
 
 
@@ -180,3 +181,39 @@ def test_short_write_leaves_the_file_as_it_was(tmp_path, make_record, monkeypatc
     monkeypatch.undo()
     assert [record["repeat"] for record in store.records("fake")] == [0]
     assert len(lines(store)) == 1
+
+
+def test_records_of_the_first_version_are_read_in_the_present_form(tmp_path, make_record):
+    record = make_record(repeat=0)
+    del record["schema"]
+    Store(tmp_path).path("fake").write_text(json.dumps(record) + "\n")
+    assert Store(tmp_path).records("fake") == [make_record(repeat=0)]
+    assert "schema" not in Store(tmp_path).path("fake").read_text()
+
+
+def test_records_of_a_later_version_are_refused_by_name(tmp_path, make_record):
+    Store(tmp_path).append(make_record())
+    text = Store(tmp_path).path("fake").read_text()
+    Store(tmp_path).path("fake").write_text(text.replace(f'"schema": {VERSION}', '"schema": 99'))
+    with pytest.raises(ValueError, match=f"schema 99, and this kernbench reads up to {VERSION}: update"):
+        Store(tmp_path).records()
+
+
+@pytest.mark.parametrize("version", ["2", 0, True, 1.5])
+def test_a_version_that_is_no_count_is_a_fault(tmp_path, make_record, version):
+    with pytest.raises(ValueError, match="'schema' should be the number"):
+        Store(tmp_path).append(make_record(schema=version))
+
+
+def test_cleaning_drops_what_is_superseded_torn_or_foreign_and_keeps_a_copy(tmp_path, make_record):
+    store = Store(tmp_path)
+    for key, status, seed in [("a", "error", 1), ("a", "ok", 2), ("b", "ok", 3), ("b", "timeout", 4)]:
+        store.append(make_record(key=key, status=status, seed=seed))
+    with open(store.path("fake"), "a") as file:
+        file.write("no JSON\n" + json.dumps(make_record(key="c", experiment="other")) + '\n{"key": "d')
+    before = store.path("fake").read_bytes()
+    dropped, copy = store.clean("fake")
+    assert dropped == 5 and copy.read_bytes() == before
+    assert {record["key"]: record["seed"] for record in store.records("fake")} == {"a": 2, "b": 3}
+    assert store.clean("fake") == (0, None)
+    assert store.experiments() == ["fake"]  # the copy is no experiment

@@ -10,7 +10,7 @@ from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.expansion import LARGEST_PULL, Expansion, ball_radius
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.problems.online import StepRule, pass_order
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 from kernbench.solvers.registry import get

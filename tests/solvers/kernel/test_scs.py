@@ -11,7 +11,7 @@ from kernbench.problems.conjugate import smallest_norm
 from kernbench.problems.samples import RowSource
 from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
 from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.kernel.conjugate._hinge_line import HingeLine
 from kernbench.solvers.registry import get
@@ -281,7 +281,7 @@ def test_more_rows_than_the_cap_are_sampled_and_not_certified(sheet):
     solver = on(sheet, sample_cap=100)
     result = driver.run(solver, max_iter=60, tol=1e-9)
     assert result.gap is None and np.count_nonzero(result.solution.coef) <= 100
-    assert result.objective == solver.sample_objective()
+    assert result.objective_of_sample == solver.sample_objective() and result.objective > 0
     assert solver.sample_gap() > 0
     # What a run costs depends on the sample, not on the rows.
     assert result.n_kernel_evaluations <= 100**2 + 61 * 100**2

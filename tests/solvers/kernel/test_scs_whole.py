@@ -9,7 +9,7 @@ from kernbench.kernels.rows import KernelRows
 from kernbench.problems.samples import RowSource
 from kernbench.problems.whole_objective import Estimate
 from kernbench.problems.window import StreamWindow
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.registry import get
 

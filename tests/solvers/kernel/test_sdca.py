@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver, registry
 
 ENTRY = registry.get("sdca")

@@ -9,7 +9,7 @@ from kernbench.kernels import Gaussian, Linear
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
-from kernbench.reference.kernels.rows import ReferenceRows
+from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.kernel.smo._smo import SMO
 from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO

@@ -4,7 +4,8 @@ from kernbench._lazy import load
 from kernbench.experiments.measure.clock import Tracer, timed
 from kernbench.experiments.measure.judging import error_rate, iterations
 from kernbench.experiments.measure.memory import peak_memory
-from kernbench.experiments.measure.objectives import certified_optimum, svm_objective
+from kernbench.experiments.measure.objectives import svm_objective
+from kernbench.experiments.measure.optimum import certified_optimum
 from kernbench.experiments.measure.race import in_precision, laid_out, timed_fit, warm_up
 from kernbench.experiments.measure.record import result
 

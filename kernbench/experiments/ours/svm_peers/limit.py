@@ -9,7 +9,8 @@ import numpy as np
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.alternation import alternate
-from kernbench.experiments.measure.objectives import certified_optimum, gaussian
+from kernbench.experiments.measure.objectives import gaussian
+from kernbench.experiments.measure.optimum import certified_optimum
 from kernbench.experiments.measure.record import result
 from kernbench.kernels.blocks import block
 

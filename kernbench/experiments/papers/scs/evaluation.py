@@ -3,7 +3,8 @@
 import numpy as np
 
 from kernbench.experiments.measure.judging import iterations
-from kernbench.experiments.measure.objectives import certified_optimum, expansion_objective
+from kernbench.experiments.measure.objectives import expansion_objective
+from kernbench.experiments.measure.optimum import certified_optimum
 
 LARGEST = 20_000  # training rows up to which the objective and its optimum are computed
 

@@ -36,7 +36,7 @@ class SCS:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows, or a source of samples
+    rows : KernelRows, or a source of samples
         A source (see ``kernbench.problems.samples``) brings labels and weights itself; then `y` is None.
     y : array-like of shape (n,)
         -1 and +1.

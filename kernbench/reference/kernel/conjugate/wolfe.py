@@ -23,7 +23,7 @@ class Wolfe:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float

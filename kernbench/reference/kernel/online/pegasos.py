@@ -28,7 +28,7 @@ class Pegasos(OnlineSolver):
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
         Rows of the n by n kernel matrix.
     y : array-like of shape (n,)
         Labels, -1 or +1.

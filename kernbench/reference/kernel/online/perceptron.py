@@ -23,7 +23,7 @@ class Perceptron(OnlineSolver):
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
         Rows of the n by n kernel matrix.
     y : array-like of shape (n,)
         Labels, -1 or +1.

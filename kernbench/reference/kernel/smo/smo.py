@@ -39,7 +39,7 @@ class SMO:
 
     Parameters
     ----------
-    rows : KernelRows or ReferenceRows
+    rows : KernelRows
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float

@@ -1,0 +1,150 @@
+"""``kernbench results``: the records themselves."""
+
+from pathlib import Path
+
+import click
+
+from kernbench.cli.errors import Refusing
+
+FOLDER = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of the records.",
+)
+
+
+def _store(folder):
+    from kernbench.experiments.run.store import Store
+
+    if not folder.is_dir():
+        raise ValueError(f"there is no results folder {str(folder)!r}; make one with: kernbench run")
+    return Store(folder)
+
+
+@click.group("results", cls=Refusing)
+def command():
+    """Look at records, merge them, clean them, or hand them to other programs.
+
+    \b
+    Examples:
+      kernbench results show
+      kernbench results merge ../other-machine/results
+      kernbench results export records.csv
+      kernbench results export errors.csv --rows errors
+      kernbench results clean
+    """
+
+
+@command.command("show")
+@FOLDER
+def show_command(results):
+    """List how many records there are of every experiment, from which commits and processors.
+
+    \b
+    Examples:
+      kernbench results show
+      kernbench results show --results results-2024
+    """
+    from kernbench.cli.console import print_table
+
+    store = _store(results)
+    rows = []
+    for name in store.experiments():
+        records = store.records(name)
+        if not records:
+            continue
+        environments = [record["environment"] for record in records]
+        rows.append(
+            (
+                name,
+                " ".join(sorted({record["scale"] for record in records})),
+                len(records),
+                sum(record["status"] != "ok" for record in records),
+                _listed(environment.get("git_commit") for environment in environments),
+                _listed((environment.get("processor") for environment in environments), 60),
+                max(record["started"] for record in records)[:10],
+            )
+        )
+    headings = ("experiment", "scales", "records", "failed", "commits", "processors", "newest")
+    print_table(f"Records in {results}", headings, rows)
+
+
+def _listed(values, length=9):
+    return ", ".join(dict.fromkeys(str(value)[:length] for value in values if value is not None)) or "unknown"
+
+
+@command.command("merge")
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@FOLDER
+def merge_command(folders, results):
+    """Append the records of other folders that this one does not have.
+
+    \b
+    Examples:
+      kernbench results merge ../other-machine/results
+      kernbench results merge monday tuesday --results week
+    """
+    from kernbench.experiments.run.store import Store
+
+    others = [_store(folder) for folder in folders]
+    for other in others:
+        added = Store(results).merge(other)
+        click.echo(f"{other.folder}: {added} records added to {results}")
+
+
+@command.command("export")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--rows",
+    "kind",
+    type=click.Choice(("records", "errors")),
+    default="records",
+    show_default=True,
+    help="A row for each record; or for each method, task and repeat, with the headline metric as an error.",
+)
+@FOLDER
+def export_command(path, kind, results):
+    """Write the newest record of every measurement as a table: .csv, .json or .parquet.
+
+    Rows of errors are what Elo ratings, win rates and improvability are computed from.
+
+    \b
+    Examples:
+      kernbench results export records.csv
+      kernbench results export records.parquet
+      kernbench results export errors.csv --rows errors
+    """
+    from kernbench._names import unknown_name
+    from kernbench.cli.outputs import check_writable_file
+    from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows
+
+    form = path.suffix.lstrip(".").lower()
+    if form not in FORMATS:
+        raise ValueError(unknown_name("format", form, FORMATS) + f" (the ending of {path.name})")
+    check_writable_file(path)
+    records = list(_store(results).latest().values())
+    if not records:
+        raise ValueError(f"there are no records in {str(results)!r}; make some with: kernbench run")
+    rows = record_rows(records) if kind == "records" else error_rows(records)
+    write_rows(rows, path, form)
+    click.echo(f"{len(rows)} rows written to {path}")
+
+
+@command.command("clean")
+@FOLDER
+def clean_command(results):
+    """Drop superseded records and lines that are no records; the files as they were are kept beside them.
+
+    \b
+    Examples:
+      kernbench results clean
+      kernbench results clean --results results-2024
+    """
+    store = _store(results)
+    for name in store.experiments():
+        dropped, copy = store.clean(name)
+        click.echo(
+            f"{name}: nothing to drop" if copy is None else f"{name}: {dropped} lines dropped; copy: {copy}"
+        )

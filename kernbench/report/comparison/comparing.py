@@ -1,0 +1,216 @@
+"""Judge what changed between two sides, cell by cell and metric by metric.
+
+A counter that is the same on every run (kernel evaluations, iterations) is compared exactly, where both sides ran on
+one machine. Everything else varies: it changed if the medians differ by more than the metric's tolerance *and* the
+Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. A sample whose quartiles lie
+a quarter of its median apart is noisy, and is not judged.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kernbench.report.comparison.sides import machine_of
+from kernbench.report.statistics import MIN_REPEATS, Comparison, compare, compare_pairs, finite, holm
+
+LEVEL = 0.01  # of the tests together: a false alarm in one comparison of a hundred
+SPREAD = 0.25  # distance of the quartiles, as a share of the median, from which a sample is noisy
+MEASURED = ("s", "MB")  # units of what varies from run to run
+
+BETTER, WORSE, SAME = "better", "worse", "same"
+NOISY, FEW, MACHINES = "noisy", "too few repeats", "other machine"
+VERDICTS = (WORSE, BETTER, NOISY, FEW, MACHINES, SAME)
+
+
+@dataclass
+class Change:
+    """One metric of one cell on both sides.
+
+    Attributes
+    ----------
+    experiment, scale, dataset, method, metric, unit : str
+    first, second : float
+        Medians over the repeats, in `unit`.
+    n_first, n_second : int
+        Repeats.
+    exact : bool
+        Whether this is a counter that was compared exactly, repeat by repeat.
+    test : Comparison or None
+        Of the samples, in `unit`; None where there are too few repeats.
+    p_value : float or None
+        Of the test, corrected for the number of tests.
+    verdict : str
+        One of `VERDICTS`.
+    """
+
+    experiment: str
+    scale: str
+    dataset: str
+    method: str
+    metric: str
+    unit: str
+    first: float
+    second: float
+    n_first: int
+    n_second: int
+    exact: bool = False
+    test: Comparison | None = None
+    p_value: float | None = None
+    verdict: str = SAME
+
+    @property
+    def ratio(self):
+        """second / first; None where the first is 0."""
+        return self.second / self.first if self.first else None
+
+
+@dataclass
+class Outcome:
+    """What a comparison found.
+
+    Attributes
+    ----------
+    first, second : Side
+    changes : list of Change
+        Every metric that both sides have, in the order of the experiments.
+    alone : list of (str, str, str, str, str)
+        Cells that one side only has: its name, experiment, scale, data set, method.
+    environment : list of (str, str, str)
+        Entries of the environment that differ, and their values on either side.
+    """
+
+    first: object
+    second: object
+    changes: list = field(default_factory=list)
+    alone: list = field(default_factory=list)
+    environment: list = field(default_factory=list)
+
+    def having(self, *verdicts):
+        """The changes with one of these verdicts."""
+        return [change for change in self.changes if change.verdict in verdicts]
+
+
+def compare_sides(first, second, *, tolerance=None):
+    """Compare two sides.
+
+    Parameters
+    ----------
+    first, second : Side
+        `second` is judged: it is worse or better than `first`.
+    tolerance : float, optional
+        Relative change of seconds and bytes that is accepted; what each metric declares by default.
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome(first, second)
+    before, after = first.environment(), second.environment()
+    outcome.environment = [
+        (name, ", ".join(before[name]), ", ".join(after[name]))
+        for name in before
+        if before[name] != after[name]
+    ]
+    for key in dict.fromkeys([*first.results, *second.results]):
+        _compare_results(outcome, key, first.results.get(key), second.results.get(key), tolerance)
+    tested = [change for change in outcome.changes if change.test is not None]
+    for change, p_value in zip(tested, holm([change.test.p_value for change in tested])):
+        change.p_value = p_value
+        if change.verdict in (BETTER, WORSE) and p_value >= LEVEL:
+            change.verdict = SAME
+    return outcome
+
+
+def _compare_results(outcome, key, first, second, tolerance):
+    cells = [{} if results is None else results.cells for results in (first, second)]
+    for place in dict.fromkeys([*cells[0], *cells[1]]):
+        found = [side.get(place) for side in cells]
+        present = [cell is not None and bool(cell.ok) for cell in found]
+        if all(present):
+            outcome.changes += _compare_cells(key, first or second, *found, tolerance)
+        elif any(present):
+            side = outcome.first if present[0] else outcome.second
+            outcome.alone.append((side.name, *key, *place))
+
+
+def _compare_cells(key, results, first, second, tolerance):
+    timed = results.has_budget(first.method)
+    for metric in results.experiment.metrics:
+        samples = [_values(cell, metric) for cell in (first, second)]
+        if not all(samples):
+            continue
+        change = Change(*key, first.dataset, first.method, metric.name, metric.unit, *map(_median, samples),
+                        *map(len, samples))  # fmt: skip
+        measured = metric.unit in MEASURED
+        # Times of two machines are never divided, and two BLAS may count differently.
+        common = {place[0] for place in samples[0]} & {place[0] for place in samples[1]}
+        on_one_machine = measured or metric.deterministic
+        if on_one_machine:
+            samples = [{place: x for place, x in sample.items() if place[0] in common} for sample in samples]
+        if not all(samples):
+            change.verdict = MACHINES
+        else:
+            change.first, change.second = map(_median, samples)
+            change.n_first, change.n_second = map(len, samples)
+            pairs = _pairs(*samples, on_one_machine)
+            change.exact = metric.deterministic and not timed and bool(pairs)
+            if change.exact:
+                _judge_exactly(change, metric, pairs)
+            else:
+                accepted = tolerance if measured and tolerance is not None else metric.tolerance
+                _judge_by_test(change, metric, samples, pairs, measured, accepted)
+        yield change
+
+
+def _values(cell, metric):
+    """The finite values of a metric, in its unit: (machine, repeat, seed) -> value."""
+    found = {}
+    for record in cell.ok:
+        value = finite(metric.of(record))
+        if value is not None:
+            found[machine_of(record), record["repeat"], record["seed"]] = metric.factor * value
+    return found
+
+
+def _median(sample):
+    return float(np.median(list(sample.values())))
+
+
+def _pairs(first, second, on_one_machine):
+    """The values of repeats that both sides have, with one seed: a list of (first, second)."""
+    start = 0 if on_one_machine else 1  # where a place begins with its machine
+    others = {place[start:]: value for place, value in second.items()}
+    return [(value, others[place[start:]]) for place, value in first.items() if place[start:] in others]
+
+
+def _direction(metric, difference):
+    """The verdict on second - first, which is not 0."""
+    return WORSE if (difference > 0) == (metric.direction == "lower") else BETTER
+
+
+def _judge_exactly(change, metric, pairs):
+    differences = [after - before for before, after in pairs]
+    change.first, change.second = (float(np.median(values)) for values in zip(*pairs))
+    if any(differences):
+        total = sum(differences) or next(filter(None, differences))
+        change.verdict = _direction(metric, total)
+
+
+def _judge_by_test(change, metric, samples, pairs, measured, tolerance):
+    values = [list(sample.values()) for sample in samples]
+    if measured:
+        change.test = compare(*values)
+    elif len(pairs) >= MIN_REPEATS:
+        change.test = compare_pairs(pairs)  # repeats differ by their data: compare each with its own
+    if change.test is None:
+        change.verdict = FEW
+    elif measured and max(map(_spread, values)) >= SPREAD:
+        change.verdict, change.test = NOISY, None
+    elif abs(difference := change.second - change.first) > tolerance * abs(change.first):
+        change.verdict = _direction(metric, difference)
+
+
+def _spread(values):
+    """The distance of the quartiles as a share of the median."""
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+    return (high - low) / abs(middle) if middle else 0.0

@@ -1,0 +1,95 @@
+"""A comparison as tables, as Markdown and as plain data."""
+
+from dataclasses import asdict
+
+from kernbench.report import text
+from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, VERDICTS, WORSE
+
+HEADINGS = ("cell", "metric", "before", "after", "ratio", "interval of the difference", "p (Holm)", "verdict")
+SHOWN = (WORSE, BETTER, NOISY)
+_WORDS = {
+    SAME: "no change",
+    FEW: "not judged: fewer than five repeats, where counters alone are compared",
+    MACHINES: "not judged: times of two machines are not divided",
+    NOISY: "not judged: quartiles a quarter of the median apart",
+    WORSE: "worse",
+    BETTER: "better",
+}
+
+
+def as_tables(outcome):
+    """The comparison as tables.
+
+    Parameters
+    ----------
+    outcome : Outcome
+
+    Returns
+    -------
+    list of (str, tuple of str, list of tuple of str)
+        Title, headings and rows; first the environment, then what changed, then what one side only has, then counts.
+    """
+    tables = []
+    if outcome.environment:
+        names = outcome.first.name, outcome.second.name
+        tables.append(("Differences of the environment", ("", *names), outcome.environment))
+    changes = sorted(outcome.having(*SHOWN), key=lambda change: SHOWN.index(change.verdict))
+    if changes:
+        tables.append(("Changes", HEADINGS, [_row(change) for change in changes]))
+    if outcome.alone:
+        headings = ("only in", "experiment", "scale", "data set", "method")
+        tables.append(("Cells of one side only", headings, outcome.alone))
+    counts = [(_WORDS[verdict], str(len(outcome.having(verdict)))) for verdict in VERDICTS]
+    tables.append(("Metrics of cells", ("", "number"), [row for row in counts if row[1] != "0"]))
+    return tables
+
+
+def _row(change):
+    unit = f" {change.unit}" if change.unit else ""
+    digits = 12 if change.exact else 4
+    values = (f"{text.significant(value, digits)}{unit}" for value in (change.first, change.second))
+    ratio = "" if change.ratio is None else text.significant(change.ratio)
+    interval = p_value = ""
+    if change.test is not None:  # the test's difference is first - second
+        low, high = -change.test.high, -change.test.low
+        interval = f"{text.significant(low)} to {text.significant(high)}{unit}"
+        p_value = text.significant(change.p_value, 2)
+    cell = f"{change.experiment} [{change.scale}] {change.dataset} / {change.method}"
+    return (
+        cell,
+        change.metric,
+        *values,
+        ratio,
+        interval,
+        "exact" if change.exact else p_value,
+        change.verdict,
+    )
+
+
+def as_markdown(outcome):
+    """The same tables in Markdown, as text."""
+    parts = []
+    for title, headings, rows in as_tables(outcome):
+        lines = [headings, ("---",) * len(headings), *rows]
+        parts.append("\n".join([f"### {title}", "", *(_markdown_row(line) for line in lines)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_row(fields):
+    escaped = (str(field).replace("|", "\\|") for field in fields)
+    return f"| {' | '.join(escaped)} |"
+
+
+def as_data(outcome):
+    """The comparison as data for JSON: every change, whatever its verdict."""
+    changes = [asdict(change) | {"ratio": change.ratio} for change in outcome.changes]
+    keys = ("side", "experiment", "scale", "dataset", "method")
+    return {
+        "first": outcome.first.name,
+        "second": outcome.second.name,
+        "environment": {name: [before, after] for name, before, after in outcome.environment},
+        "changes": changes,
+        "alone": [dict(zip(keys, cell)) for cell in outcome.alone],
+        "counts": {verdict: len(outcome.having(verdict)) for verdict in VERDICTS},
+        "notes": [*outcome.first.notes, *outcome.second.notes],
+    }

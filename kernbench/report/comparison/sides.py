@@ -1,0 +1,126 @@
+"""The two sides of a comparison: the records of a store, or those of one commit in it."""
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernbench.experiments.run.store import Store
+from kernbench.report.records.cells import part
+from kernbench.report.records.reading import results_of
+
+# What seconds, bytes and the last bits of a number depend on besides code and data.
+MACHINE = ("processor", "n_cores", "n_threads", "blas")
+ENVIRONMENT = (
+    *MACHINE,
+    "platform",
+    "python",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "kernbench",
+    "git_commit",
+    "git_dirty",
+)
+
+
+def machine_of(record):
+    """Return what a ratio of two records' times must not mix."""
+    environment = part(record, "environment")
+    return tuple(str(environment.get(name)) for name in MACHINE)
+
+
+@dataclass
+class Side:
+    """One of the two sides.
+
+    Attributes
+    ----------
+    name : str
+        What the user called it.
+    results : dict of (experiment, scale) to Results
+    notes : list of str
+        What could not be read, and why.
+    """
+
+    name: str
+    results: dict
+    notes: list = field(default_factory=list)
+
+    @property
+    def records(self):
+        return [record for results in self.results.values() for record in results.records]
+
+    def environment(self):
+        """The values that each entry of the environment has among the records, sorted: name -> tuple of str."""
+        found = {name: set() for name in ENVIRONMENT}
+        for record in self.records:
+            for name, values in found.items():
+                values.add(str(part(record, "environment").get(name)))
+        return {name: tuple(sorted(values)) for name, values in found.items()}
+
+
+def side_of_store(folder):
+    """Return the newest record of every cell of a results folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+
+    Returns
+    -------
+    Side
+
+    Raises
+    ------
+    ValueError
+        If there is no such folder, or no record in it.
+    """
+    records, notes = _read(folder)
+    return _side(str(folder), records, notes)
+
+
+def side_of_commit(folder, commit):
+    """Return the newest record of every cell of a results folder that was made by one commit.
+
+    Parameters
+    ----------
+    folder : str or Path
+    commit : str
+        The first characters of its hash, four at least.
+
+    Returns
+    -------
+    Side
+
+    Raises
+    ------
+    ValueError
+        If no record, or records of several commits, have it; the message says which commits there are.
+    """
+    records, notes = _read(folder)
+    commits = [str(part(record, "environment").get("git_commit")) for record in records]
+    known = list(dict.fromkeys(commits))
+    chosen = [name for name in known if len(commit) >= 4 and name.startswith(commit)]
+    if len(chosen) != 1:
+        problem = "no record is" if not chosen else f"records of {len(chosen)} commits are"
+        listed = ", ".join(name[:12] for name in known)
+        raise ValueError(f"{problem} of commit {commit!r} in {str(folder)!r}; it has records of {listed}")
+    kept = [record for record, name in zip(records, commits) if name == chosen[0]]
+    return _side(chosen[0][:12], kept, notes)
+
+
+def _read(folder):
+    if not Path(folder).is_dir():
+        raise ValueError(f"there is no results folder {str(folder)!r}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # Oldest first: of the records of one cell and repeat the last counts.
+        records = [record for record in Store(folder).records() if record["status"] == "ok"]
+    if not records:
+        raise ValueError(f"there is no successful record in {str(folder)!r}; make some with: kernbench run")
+    return records, [str(warning.message) for warning in caught]
+
+
+def _side(name, records, notes):
+    found, undeclared = results_of(records)
+    return Side(name, {(r.experiment.name, r.scale): r for r in found}, notes + undeclared)

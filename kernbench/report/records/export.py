@@ -1,0 +1,121 @@
+"""Records as a flat table for other programs: a row for each record, or for each method, task and error."""
+
+import csv
+import json
+from pathlib import Path
+
+from kernbench._files import written_whole
+from kernbench.report.records.reading import results_of
+from kernbench.report.statistics import finite
+
+IDENTITY = ("experiment", "scale", "dataset", "method", "repeat", "seed", "status", "error", "started", "key")
+NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
+NESTED = ("metrics", "seconds", "params", "data", "environment")
+FORMATS = ("csv", "json", "parquet")
+
+
+def record_rows(records):
+    """One row for each record, nested objects as columns such as ``metrics.test_error``; traces are left out.
+
+    Parameters
+    ----------
+    records : iterable of dict
+
+    Returns
+    -------
+    list of dict
+        All with the same keys.
+    """
+    rows = []
+    for record in records:
+        row = {name: record.get(name) for name in (*IDENTITY, *NUMBERS)}
+        for name in NESTED:
+            row |= _flat(name, record.get(name) or {})
+        rows.append(row)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return [{column: row.get(column) for column in columns} for row in rows]
+
+
+def _flat(prefix, values):
+    flat = {}
+    for name, value in values.items():
+        place = f"{prefix}.{name}"
+        if isinstance(value, dict):
+            flat |= _flat(place, value)
+        else:
+            flat[place] = json.dumps(value) if isinstance(value, list) else value
+    return flat
+
+
+def error_rows(records):
+    """One row for each method, task and repeat, with the headline metric as an error: lower is better.
+
+    From it follow Elo ratings, win rates and improvability, as benchmarks of tabular learners compute them.
+
+    Parameters
+    ----------
+    records : iterable of dict
+
+    Returns
+    -------
+    list of dict
+        ``method``, ``task`` (``experiment/scale/dataset``), ``repeat``, ``metric``, ``error``, ``fit_seconds``,
+        ``predict_seconds``. The error of a metric that is better when higher is 1 minus it if that is a fraction, else
+        minus it.
+    """
+    rows = []
+    for results in results_of(records)[0]:
+        experiment = results.experiment
+        for record in (record for cell in results.cells.values() for record in cell.ok):
+            metric, value = experiment.headline(record)
+            value = finite(value)
+            if value is None:
+                continue
+            if metric.direction == "higher":
+                value = 1 - value if metric.unit == "%" else -value
+            rows.append(
+                {
+                    "method": record["method"],
+                    "task": f"{experiment.name}/{results.scale}/{record['dataset']}",
+                    "repeat": record["repeat"],
+                    "metric": metric.name,
+                    "error": value,
+                    **{f"{phase}_seconds": record["seconds"].get(phase) for phase in ("fit", "predict")},
+                }
+            )
+    return rows
+
+
+def write_rows(rows, path, form):
+    """Write rows to a file, whole or not at all.
+
+    Parameters
+    ----------
+    rows : list of dict
+        All with the same keys.
+    path : str or Path
+    form : {"csv", "json", "parquet"}
+
+    Raises
+    ------
+    ValueError
+        For Parquet without pandas and pyarrow.
+    """
+    if form == "parquet":
+        try:
+            import pandas
+            import pyarrow  # noqa: F401  pandas writes Parquet with it
+        except ImportError as error:
+            raise ValueError(
+                "Parquet needs pandas and pyarrow: pip install pandas pyarrow, or choose CSV"
+            ) from error
+        with written_whole(Path(path), "wb") as file:
+            pandas.DataFrame(rows).to_parquet(file)
+        return
+    with written_whole(Path(path)) as file:
+        if form == "json":
+            json.dump(rows, file, indent=1, ensure_ascii=False)
+        elif rows:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)

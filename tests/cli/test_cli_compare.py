@@ -1,0 +1,43 @@
+"""``kernbench compare``: exit codes and outputs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def stores(kernbench):
+    """A folder of records of one quick experiment, and a copy with one more kernel evaluation."""
+    run = kernbench("run", "scs-accuracy", "--method", "wolfe", "--repeats", "1", "--results", "a")
+    assert run.exit_code == 0, run.output
+    (path,) = Path("a").glob("*.jsonl")
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        record["n_kernel_evaluations"] += 1
+    Path("b").mkdir()
+    (Path("b") / path.name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    return "a", "b"
+
+
+def test_the_exit_code_says_whether_something_became_worse(kernbench, stores):
+    before, after = stores
+    worse = kernbench("compare", before, after)
+    assert worse.exit_code == 1 and "n_kernel_evaluations" in worse.output and "exact" in worse.output
+    assert kernbench("compare", after, before).exit_code == 0
+    same = kernbench("compare", before, before, "--json")
+    assert same.exit_code == 0
+    found = json.loads(same.stdout)
+    assert found["changes"] and {change["verdict"] for change in found["changes"]} == {
+        "same",
+        "too few repeats",
+    }
+    assert kernbench("compare", before, after, "--markdown").stdout.startswith("### Changes")
+
+
+def test_mistakes_are_refused_in_one_line(refused, stores):
+    before, _ = stores
+    assert "no results folder 'nowhere'" in refused("compare", before, "nowhere")
+    assert "two folders" in refused("compare", before)
+    assert "one folder" in refused("compare", "a", "b", "--commits", "1111", "2222")
+    assert "it has records of" in refused("compare", before, "--commits", "zzzz", "yyyy")

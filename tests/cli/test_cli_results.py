@@ -1,0 +1,78 @@
+"""``kernbench results``: show, merge, export, clean."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from kernbench.experiments.run.store import Store
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Records of one quick experiment, made once."""
+    from kernbench.experiments.run import run
+
+    folder = tmp_path_factory.mktemp("recorded")
+    run("scs-accuracy", methods=["wolfe", "scs"], repeats=1, results=folder)
+    return Store(folder).records()
+
+
+@pytest.fixture
+def folder(kernbench, recorded):
+    """The same records in an empty working folder."""
+    store = Store("results")
+    for record in recorded:
+        store.append(record)
+    return store
+
+
+def test_show_counts_the_records(kernbench, folder, recorded):
+    shown = kernbench("results", "show")
+    assert shown.exit_code == 0
+    assert "scs-accuracy" in shown.output and f" {len(recorded)} " in shown.output
+
+
+def test_merge_adds_what_is_missing(kernbench, folder, recorded):
+    assert (
+        f"{len(recorded)} records added to all"
+        in kernbench("results", "merge", "results", "--results", "all").output
+    )
+    assert "0 records added" in kernbench("results", "merge", "results", "--results", "all").output
+    assert Store("all").records() == recorded
+
+
+def test_export_has_numbers_in_plain_columns(kernbench, folder, recorded):
+    assert kernbench("results", "export", "all.csv").exit_code == 0
+    rows = list(csv.DictReader(Path("all.csv").read_text().splitlines()))
+    assert len(rows) == len(recorded)
+    for row, record in zip(rows, recorded):
+        assert float(row["seconds.fit"]) == record["seconds"]["fit"]
+        assert row["environment.processor"] == record["environment"]["processor"]
+    assert kernbench("results", "export", "all.json").exit_code == 0
+    assert [row["key"] for row in json.loads(Path("all.json").read_text())] == [r["key"] for r in recorded]
+
+
+def test_errors_are_lower_where_the_method_is_better(kernbench, folder, recorded):
+    assert kernbench("results", "export", "errors.csv", "--rows", "errors").exit_code == 0
+    rows = list(csv.DictReader(Path("errors.csv").read_text().splitlines()))
+    assert {row["method"] for row in rows} == {"wolfe", "scs"}
+    for row in rows:
+        assert row["task"].startswith("scs-accuracy/quick/") and 0 <= float(row["error"]) <= 1
+
+
+def test_clean_keeps_a_copy(kernbench, folder, recorded):
+    path = folder.path("scs-accuracy")
+    before = path.read_text()
+    path.write_text(before + '{"torn')
+    assert "1 lines dropped" in kernbench("results", "clean").output
+    assert path.read_text() == before
+    assert Path("results/scs-accuracy.jsonl.before-1").read_text() == before + '{"torn'
+
+
+def test_mistakes_are_refused_in_one_line(refused, folder):
+    assert "no results folder" in refused("results", "show", "--results", "nowhere")
+    assert "no results folder" in refused("results", "merge", "nowhere")
+    assert "unknown format 'xls'" in refused("results", "export", "all.xls")
+    assert "does not exist" in refused("results", "export", "nowhere/all.csv")

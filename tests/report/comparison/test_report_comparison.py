@@ -1,0 +1,161 @@
+"""What `kernbench compare` calls worse, better, noisy or not to be judged."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kernbench.experiments import registry
+from kernbench.experiments.declare import Metric
+from kernbench.report.comparison import as_data, as_markdown, compare_sides, side_of_commit, side_of_store
+from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, WORSE
+from kernbench.report.statistics import holm
+
+COUNTER = Metric(
+    "n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True
+)
+
+
+@pytest.fixture
+def declared(toy, monkeypatch):
+    """The toy experiment with a counter and tolerances of a tenth."""
+    tolerant = [replace(metric, tolerance=0.1) for metric in toy.metrics]
+    monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(*tolerant, COUNTER)),))
+
+
+@pytest.fixture
+def compared(declared, write):
+    """``compared(before, after)`` compares two lists of records."""
+
+    def run(before, after, **options):
+        sides = [side_of_store(write(rows, name=name)) for rows, name in ((before, "a"), (after, "b"))]
+        return compare_sides(*sides, **options)
+
+    return run
+
+
+@pytest.fixture
+def repeats(records):
+    """``repeats(seconds, **changes)``: records of one method, a repeat for each number of seconds."""
+
+    def make(seconds, method="smo", **changes):
+        return [records.one(method, repeat=k, seconds=float(s), **changes) for k, s in enumerate(seconds)]
+
+    return make
+
+
+def verdict(outcome, metric):
+    (found,) = [change.verdict for change in outcome.changes if change.metric == metric]
+    return found
+
+
+def times(rng, n=10, factor=1.0, noise=0.03):
+    return factor * np.exp(noise * rng.standard_normal(n))
+
+
+def test_the_same_records_do_not_differ(compared, repeats):
+    rows = repeats(times(np.random.default_rng(0)))
+    outcome = compared(rows, rows)
+    assert {change.verdict for change in outcome.changes} == {SAME}
+    assert {change.metric for change in outcome.changes} >= {
+        "fit_seconds",
+        "test_error",
+        "n_kernel_evaluations",
+    }
+    assert not outcome.environment and not outcome.alone
+
+
+def test_two_samples_of_one_distribution_raise_no_alarm(compared, repeats):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        assert not compared(repeats(times(rng)), repeats(times(rng))).having(WORSE, BETTER)
+
+
+def test_a_slower_solver_is_found_with_ten_repeats(compared, repeats):
+    rng = np.random.default_rng(2)
+    found = [
+        verdict(compared(repeats(times(rng)), repeats(times(rng, factor=1.3))), "fit_seconds")
+        for _ in range(10)
+    ]
+    assert found.count(WORSE) >= 9
+    assert verdict(compared(repeats(times(rng, factor=1.3)), repeats(times(rng))), "fit_seconds") == BETTER
+
+
+def test_a_significant_change_within_the_tolerance_is_none(compared, repeats):
+    rng = np.random.default_rng(3)
+    before, after = repeats(times(rng, noise=0.001)), repeats(times(rng, factor=1.05, noise=0.001))
+    assert verdict(compared(before, after), "fit_seconds") == SAME
+    assert verdict(compared(before, after, tolerance=0.02), "fit_seconds") == WORSE
+
+
+@pytest.mark.parametrize("n_repeats", [1, 10])
+def test_one_kernel_evaluation_more_is_always_found(compared, repeats, n_repeats):
+    seconds = np.ones(n_repeats)
+    after = repeats(seconds)
+    after[-1]["n_kernel_evaluations"] += 1
+    outcome = compared(repeats(seconds), after)
+    assert verdict(outcome, "n_kernel_evaluations") == WORSE
+    assert verdict(compared(after, repeats(seconds)), "n_kernel_evaluations") == BETTER
+
+
+def test_counters_of_a_method_with_a_time_budget_are_not_exact(compared, repeats):
+    after = repeats(np.ones(2), "sbp-quarter")
+    after[0]["n_kernel_evaluations"] += 1
+    assert verdict(compared(repeats(np.ones(2), "sbp-quarter"), after), "n_kernel_evaluations") == FEW
+
+
+def test_fewer_than_five_repeats_judge_counters_alone(compared, repeats):
+    outcome = compared(repeats([1.0] * 4), repeats([9.0] * 4))
+    assert verdict(outcome, "fit_seconds") == FEW
+    assert verdict(outcome, "n_kernel_evaluations") == SAME
+
+
+def test_times_that_scatter_by_a_quarter_are_noisy(compared, repeats):
+    outcome = compared(repeats(np.linspace(1, 2, 10)), repeats(np.linspace(5, 10, 10)))
+    assert verdict(outcome, "fit_seconds") == NOISY
+
+
+def test_times_of_two_machines_are_not_divided(compared, repeats, records):
+    environment = records.one()["environment"] | {"processor": "Another CPU"}
+    outcome = compared(repeats(np.ones(10)), repeats(np.full(10, 3.0), environment=environment))
+    assert verdict(outcome, "fit_seconds") == MACHINES
+    assert ("processor", "Test CPU", "Another CPU") in outcome.environment
+    assert verdict(outcome, "test_error") == SAME  # accuracies can be compared
+
+
+def test_a_worse_accuracy_is_found_repeat_by_repeat(compared, records):
+    """The repeats differ from each other more than the two sides do."""
+    errors = np.linspace(0.1, 0.3, 10)
+    rows = [[records.one(repeat=k, error=f * e) for k, e in enumerate(errors)] for f in (1, 1.2)]
+    assert verdict(compared(*rows), "test_error") == WORSE
+    assert verdict(compared(*reversed(rows)), "test_error") == BETTER
+
+
+def test_cells_of_one_side_are_listed(compared, repeats, records):
+    outcome = compared(repeats([1, 1]), [*repeats([1, 1]), records.one("sbp"), records.failure("libsvm")])
+    assert [cell[1:] for cell in outcome.alone] == [("toy", "paper", "adult", "sbp")]
+
+
+def test_two_commits_of_one_store(declared, write, repeats, records):
+    environment = records.one()["environment"]
+    old = repeats(np.ones(10), environment=environment | {"git_commit": "aaaa1111"})
+    new = repeats(np.full(10, 2.0), environment=environment | {"git_commit": "aaaa2222"})
+    folder = write([*old, *new])
+    sides = [side_of_commit(folder, commit) for commit in ("aaaa1", "aaaa2")]
+    assert verdict(compare_sides(*sides), "fit_seconds") == WORSE
+    for wrong in ("aaaa", "bbbb", "a"):
+        with pytest.raises(ValueError, match="aaaa1111, aaaa2222"):
+            side_of_commit(folder, wrong)
+
+
+def test_holm_corrects_as_published():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+
+
+def test_every_output_names_the_cell(compared, repeats):
+    outcome = compared(repeats(times(np.random.default_rng(4))), repeats(np.full(10, 2.0)))
+    assert "| toy [paper] adult / smo | fit_seconds |" in as_markdown(outcome)
+    (change,) = [c for c in as_data(outcome)["changes"] if c["metric"] == "fit_seconds"]
+    assert change["verdict"] == WORSE and change["ratio"] == pytest.approx(2, rel=0.1)
+    assert change["test"]["low"] < 0  # of first - second
