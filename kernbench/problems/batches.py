@@ -135,19 +135,20 @@ class StreamBatches:
         if not parts:
             return None
         self.place += self.batch_size - missing
-        return Batch(*(_joined(column, self.dtype) for column in zip(*parts, strict=True)))
+        X, y, weights = (
+            None if column[0] is None else stacked(column) for column in zip(*parts, strict=True)
+        )
+        X = X.astype(self.dtype, copy=False)
+        return Batch(X if sparse.issparse(X) else np.ascontiguousarray(X), y, weights)
 
 
-def _joined(parts, dtype):
-    """Return arrays, CSR matrices or Nones below each other; rows get `dtype`."""
-    if parts[0] is None:
-        return None
-    if sparse.issparse(parts[0]):
-        return (parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")).astype(dtype, copy=False)
-    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return (
-        np.ascontiguousarray(joined, dtype=dtype) if joined.ndim == 2 and joined.dtype.kind == "f" else joined
-    )
+def stacked(parts):
+    """Return arrays or CSR matrices below each other; arrays if some of them are."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate([part.toarray() if sparse.issparse(part) else part for part in parts])
 
 
 def batches_of(X, kernel=None, *, y=None, weights=None, batch_size=64, seed=0, dtype=None, cache_bytes=None):

@@ -6,7 +6,6 @@ from kernbench._random import as_generator
 from kernbench.losses.output import OUTPUT_LOSSES, Novelty, Softmax, output_loss
 from kernbench.problems.averages import Averages
 from kernbench.problems.step_sizes import StepSizes
-from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag, check_number, is_integer
 
 LOSSES = tuple(OUTPUT_LOSSES)
@@ -17,7 +16,7 @@ EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, 
 class DoublyStochasticState:
     """Settings and state of the method, without its arithmetic.
 
-    A twin adds ``_step(batch, gamma)``. Parameters as in `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
+    A twin adds ``_step(batch, gamma)`` and ``solution()``. Parameters as in `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
 
     Attributes
     ----------
@@ -119,10 +118,11 @@ class DoublyStochasticState:
         value = self._loss_sum / self._n_seen + 0.5 * self.alpha * len(self.A) * np.vdot(self.A, self.A)
         return float(value - self.alpha * self.loss.parameter * isinstance(self.loss, Novelty))
 
-    def solution(self):
-        """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
+    def _solution(self):
+        """The fields of a `Solution`.
 
-        The intercept of a novelty detector is minus its level tau.
+        Coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state. The intercept of a
+        novelty detector is minus its level tau.
         """
         average = self._averages.of(self._iterate())
         tau = isinstance(self.loss, Novelty)
@@ -139,7 +139,7 @@ class DoublyStochasticState:
             state["iterate"] = self.A.copy()
         if tau:
             state["level"] = np.array([self.loss.parameter])
-        return Solution(coef, -float(average[0]) if tau else 0.0, self.n_iter, state)
+        return coef, -float(average[0]) if tau else 0.0, self.n_iter, state
 
     def _iterate(self):
         """The coefficients as a vector, after the level tau where there is one."""

@@ -109,8 +109,7 @@ KINDS = {
             options=("loss", "block_size"),
             counts="n_feature_values",
             losses=tuple(OUTPUT_LOSSES),
-            compiled="kernbench.problems.batches:batches_of",
-            reference="kernbench.problems.batches:batches_of",
+            compiled="kernbench.solvers.streaming:batches_of",
         ),
     )
 }

@@ -18,6 +18,7 @@ from kernbench.kernels import functions as kernels
 from kernbench.losses.output import Novelty
 from kernbench.problems.doubly_stochastic import DoublyStochasticState
 from kernbench.reference.features.random_features import ADDITIVE, FOURIER, feature_block
+from kernbench.solvers.base import Solution
 
 
 class DoublySGD(DoublyStochasticState):
@@ -84,6 +85,13 @@ class DoublySGD(DoublyStochasticState):
         return feature_block(
             self.seed, block, self.block_size, X, self._kernel, form=self._form, draws=self._draws
         )
+
+    def solution(self):
+        """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
+
+        The intercept of a novelty detector is minus its level tau.
+        """
+        return Solution(*self._solution())
 
     def _step(self, batch, gamma):
         B = len(batch)

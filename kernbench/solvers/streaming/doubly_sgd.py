@@ -8,6 +8,7 @@ from kernbench.features.blocks import FeatureBlocks
 from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import Novelty
 from kernbench.problems.doubly_stochastic import DoublyStochasticState
+from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
 MEGABYTE = 2**20
@@ -78,6 +79,13 @@ class DoublySGD(DoublyStochasticState):
         self._blocks = FeatureBlocks(
             kernel, self.block_size, batches.n_features, form=form, draws=draws, cache_bytes=room
         )
+
+    def solution(self):
+        """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
+
+        The intercept of a novelty detector is minus its level tau.
+        """
+        return Solution(*self._solution())
 
     def _step(self, batch, gamma):
         B, n_blocks, k = len(batch), len(self.A), self._next_block()
