@@ -4,8 +4,7 @@ A source has
 
 * ``n_features``, ``dtype``: of the rows;
 * ``next()``: the next `Batch`, or None at the end;
-* ``place``: how many examples were handed out so far. That of arrays may be set: a run that stopped goes on there;
-* ``n_pass``: passes over the data that are complete, 0 for a stream;
+* ``place``: how far it is, a number. That of arrays may be set: a run that stopped goes on there;
 * ``X``: the rows that come again in every pass, or None for a stream.
 """
 
@@ -29,12 +28,17 @@ class Batch:
         All of them positive.
     rows : ndarray of shape (n,), intp, or None
         Their indices in the arrays that they come from.
+    n_pass : int
+        Passes over the data before this one.
+    begins_pass : bool
     """
 
     X: object
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
     rows: np.ndarray | None = None
+    n_pass: int = 0
+    begins_pass: bool = False
 
     def __len__(self):
         return self.X.shape[0]
@@ -58,11 +62,15 @@ class ArrayBatches:
         False hands out the rows in their order, in every pass.
     n_passes : int, optional
         Without a limit by default.
+    code : callable, optional
+        Makes the labels of a batch of those in y.
     """
 
-    def __init__(self, X, y=None, weights=None, *, batch_size, seed=0, shuffle=True, n_passes=None):
+    def __init__(
+        self, X, y=None, weights=None, *, batch_size, seed=0, shuffle=True, n_passes=None, code=None
+    ):
         self.X, self.y, self.batch_size, self.seed, self.shuffle = X, y, batch_size, seed, shuffle
-        self.n_passes, self.n_features, self.dtype = n_passes, X.shape[1], X.dtype
+        self.n_passes, self.n_features, self.dtype, self._code = n_passes, X.shape[1], X.dtype, code
         self._weights = self._used = None
         if weights is not None:
             self._weights = np.asarray(weights, dtype=np.float64)
@@ -75,13 +83,9 @@ class ArrayBatches:
     def batches_per_pass(self):
         return -(-self.n_rows // self.batch_size)
 
-    @property
-    def n_pass(self):
-        return self.place // max(self.n_rows, 1)
-
     def next(self):
         """Return the next batch, or None after `n_passes` passes."""
-        number = self.n_pass
+        number = self.place // max(self.n_rows, 1)
         if self.n_rows == 0 or number == self.n_passes:
             return None
         start = self.place - number * self.n_rows
@@ -90,13 +94,55 @@ class ArrayBatches:
         rows = rows if self._used is None else self._used[rows]
         self.place += stop - start
         weights = None if self._weights is None else self._weights[rows]
-        return Batch(self.X[rows], None if self.y is None else self.y[rows], weights, rows)
+        y = None if self.y is None else self.y[rows]
+        return Batch(
+            self.X[rows], y if self._code is None else self._code(y), weights, rows, number, start == 0
+        )
 
     def _order_of(self, number):
         if number != self._pass_of_order:
             rng = np.random.Generator(np.random.Philox(key=[self.seed, number]))
             self._order, self._pass_of_order = Shuffled(self.n_rows, rng), number
         return self._order
+
+
+class PairBatches:
+    """Batches of two samples, half of each from either; labels +1 and -1, weights that give both the same mass.
+
+    The place is a number of batches, and a pass one over the larger sample.
+
+    Parameters
+    ----------
+    P, Q : ndarrays or CSR matrices
+        Of as many columns and one dtype.
+    batch_size : int
+    seed : int, default=0
+    shuffle : bool, default=True
+    """
+
+    def __init__(self, P, Q, *, batch_size, seed=0, shuffle=True):
+        self.X, self.n_features, self.dtype = stacked([P, Q]), P.shape[1], P.dtype
+        half = max(1, batch_size // 2)
+        self._sides = [
+            ArrayBatches(side, batch_size=half, seed=seed + k, shuffle=shuffle)
+            for k, side in enumerate((P, Q))
+        ]
+        self.batches_per_pass = max(side.batches_per_pass for side in self._sides)
+        self.place = 0
+
+    def next(self):
+        """Return the next batch."""
+        parts = []
+        for side in self._sides:
+            n_pass, number = divmod(self.place, side.batches_per_pass)
+            side.place = n_pass * side.n_rows + min(number * side.batch_size, side.n_rows)
+            parts.append(side.next())
+        sizes = [len(part) for part in parts]
+        rows = np.concatenate([parts[0].rows, self._sides[0].n_rows + parts[1].rows])
+        y, weights = np.repeat([1.0, -1.0], sizes), np.repeat(sum(sizes) / np.array(sizes), sizes)
+        n_pass, number = divmod(self.place, self.batches_per_pass)
+        self.place += 1
+        return Batch(self.X[rows], y, weights, rows, n_pass, number == 0)
 
 
 class StreamBatches:
@@ -112,7 +158,7 @@ class StreamBatches:
     dtype : dtype
     """
 
-    n_pass, X = 0, None
+    X = None
 
     def __init__(self, take, *, batch_size, n_features, dtype):
         self._take, self.batch_size = take, batch_size

@@ -16,7 +16,8 @@ EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, 
 class DoublyStochasticState:
     """Settings and state of the method, without its arithmetic.
 
-    A twin adds ``_step(batch, gamma)`` and ``solution()``. Parameters as in `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
+    A twin adds ``_step(batch, gamma)`` and ``solution()``. Parameters are those of
+    `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
 
     Attributes
     ----------
@@ -61,20 +62,21 @@ class DoublyStochasticState:
         self.finished = False
         self._loss_sum = self._n_seen = 0.0  # of the pass under way
         self._first_loss = np.nan
-        self._pending = None  # a batch whose step was interrupted
+        self._pending, self._place = None, 0  # a batch whose step was interrupted, and its place
         if initial is not None:
             self._resume(initial)
 
     def advance(self, n_iter):
         """Do up to `n_iter` steps, of a batch each; return how many were done."""
         for done in range(n_iter):
-            n_pass = self.batches.n_pass
+            place = self.batches.place
             batch = self.batches.next() if self._pending is None else self._pending
             if batch is None:
                 self.finished = True
                 return done
+            self._place = place if self._pending is None else self._place
             self._pending = batch
-            if n_pass > 0 and self.batches.place == n_pass * self.batches.n_rows + len(batch):
+            if batch.begins_pass:
                 self._loss_sum = self._n_seen = 0.0
             self._step(batch, self._step_at(self.n_iter + 1))
             self._pending = None
@@ -121,15 +123,15 @@ class DoublyStochasticState:
     def _solution(self):
         """The fields of a `Solution`.
 
-        Coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state. The intercept of a
-        novelty detector is minus its level tau.
+        Coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state. The intercept of
+        a novelty detector is minus its level tau.
         """
         average = self._averages.of(self._iterate())
         tau = isinstance(self.loss, Novelty)
         coef = (average[1:] if tau else average).reshape(self.A.shape)
         state = {
             "seed": np.array([self.seed], dtype=np.uint64),
-            "place": np.array([self.batches.place - (0 if self._pending is None else len(self._pending))]),
+            "place": np.array([self.batches.place if self._pending is None else self._place]),
             "losses": np.array([self._loss_sum, self._n_seen, self._first_loss]),
             "counts": np.array([self.n_feature_values]),
             **self._averages.state(),

@@ -118,7 +118,7 @@ class DoublySGD(DoublyStochasticState):
 
     def _outputs_of(self, batch):
         """f of the rows of a batch."""
-        if self._outputs is None and self._keeps_outputs and self.batches.place > self.batches.n_rows:
+        if self._outputs is None and self._keeps_outputs and batch.n_pass > 0:
             self._outputs = self._f(self.batches.X)
         return self._f(batch.X) if self._outputs is None else self._outputs[batch.rows]
 
