@@ -38,6 +38,26 @@ MODELS = (
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
     Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
     Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
+    Model(
+        "DoublyStochasticClassifier",
+        "kernbench.estimators.doubly_stochastic.classifier:DoublyStochasticClassifier",
+        "classify",
+    ),
+    Model(
+        "DoublyStochasticRegressor",
+        "kernbench.estimators.doubly_stochastic.regressor:DoublyStochasticRegressor",
+        "regress",
+    ),
+    Model(
+        "DoublyStochasticNoveltyDetector",
+        "kernbench.estimators.doubly_stochastic.novelty:DoublyStochasticNoveltyDetector",
+        "novelty",
+    ),
+    Model(
+        "DoublyStochasticDensityRatio",
+        "kernbench.estimators.doubly_stochastic.density_ratio:DoublyStochasticDensityRatio",
+        "ratio",
+    ),
     Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
     Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
 )

@@ -87,7 +87,7 @@ class DoublyStochasticState:
         mean = losses / n
         if self.n_iter == 0:
             self._first_loss = mean
-        base = self._first_loss if self._first_loss > 0 else 1.0
+        base = self._first_loss if self._first_loss > 0 else 1.0  # NaN and 0 say nothing
         if not np.isfinite(mean) or (
             self.n_iter < EARLY and mean > EXPLODED * base and not isinstance(self.loss, Novelty)
         ):
@@ -165,6 +165,7 @@ class DoublyStochasticState:
             self.seed = int(state["seed"][0])
         if "losses" in state:
             self._loss_sum, self._n_seen, self._first_loss = state["losses"].tolist()
+        if "counts" in state:
             self.n_feature_values = int(state["counts"][0])
         if "place" in state and self.batches.X is not None:
             self.batches.place = int(state["place"][0])
