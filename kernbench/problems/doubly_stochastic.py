@@ -103,6 +103,10 @@ class DoublyStochasticState:
         """The number of the block that the next step changes."""
         return self.n_iter if self.max_blocks is None else self.n_iter % self.max_blocks
 
+    def _ridge(self):
+        """What the preconditioner adds to the covariance of a block."""
+        return self.damping + self.alpha * (self.max_blocks or 1)
+
     def check(self, tol):
         """Return False: the method has no certificate, and ends with its stream or by a limit."""
         return False

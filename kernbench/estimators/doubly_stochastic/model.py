@@ -94,7 +94,7 @@ class DoublyStochasticModel(BaseEstimator):
             start.solution = without_place(start.solution)
         limit = int(self.max_iter)
         if limit == -1:
-            limit = max(registry.get("doubly-sgd").iteration_limit(n_rows), source.batches_per_pass)
+            limit = max(self._fewest_steps(), source.batches_per_pass)
         self._run(source, n_rows, start, limit, [] if validate is None else [validate])
 
     def _fit_batch(self, X, source_of, *, weights=None):
@@ -145,6 +145,10 @@ class DoublyStochasticModel(BaseEstimator):
             self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state
         )
         return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
+
+    def _fewest_steps(self):
+        """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
+        return registry.get("doubly-sgd").default_iterations
 
     def _intercept(self):
         return 0.0

@@ -11,7 +11,9 @@ from kernbench.problems.batches import ArrayBatches
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
-BEFORE = 10.0  # t0 of the steps s / (t + t0): the first ones would overshoot
+STEPS_OF_THE_LEVEL = (
+    20.0  # over nu: it rises by about nu in a step, after one of the first has thrown it down
+)
 
 
 class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
@@ -43,7 +45,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     step_size : float or "auto", default="auto"
-        Step t has length s / (t + 10), with s = 1 / `nu` by ``"auto"``.
+        Step t has length s / (1 + s nu t), with s = 1 by ``"auto"``.
     average : {"none", "all", "tail", "weighted"}, default="tail"
         Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
         proportional to t.
@@ -52,7 +54,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+        Number of batches. -1 is one pass over arrays, but at least 100 batches, and 20 / `nu`; a stream is read to its
+        end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -170,22 +173,18 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    precondition, damping, schedule, alpha = (
-        False,
-        0.0,
-        "inverse",
-        0.0,
-    )  # of all models, but not to be chosen here
+    # Of all models, but not to be chosen here.
+    precondition, damping, schedule, alpha = False, 0.0, "bounded", 0.0
 
     def _check_parameters(self):
         super()._check_parameters()
         check_number("nu", self.nu, above=0, below=1)
-        if "t0" in (self.solver_options or {}):
-            raise ValueError("solver_options must not hold t0: the estimator sets it")
 
     def _problem(self, n_rows):
-        step_size = 1.0 / self.nu if self.step_size == "auto" else float(self.step_size)
-        return {"loss": "novelty", "n_outputs": 1, "alpha": self.nu, "step_size": step_size, "t0": BEFORE}
+        return {"loss": "novelty", "n_outputs": 1, "alpha": self.nu}
+
+    def _fewest_steps(self):
+        return max(super()._fewest_steps(), int(np.ceil(STEPS_OF_THE_LEVEL / self.nu)))
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit the model.

@@ -45,8 +45,9 @@ class DoublySGD(DoublyStochasticState):
     step_size : float, default=1.0
     t0 : float, default=0.0
     precondition : bool, default=False
-        Multiply the step of a block by (Z^T Z / B + (damping + alpha) I)^{-1}, and let old blocks be: alpha acts by way
-        of the damping, and on blocks that are visited again.
+        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old blocks
+        be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of all rows,
+        no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
     average : {"none", "all", "tail", "weighted"}, default="none"
         See `kernbench.problems.averages.Averages`.
@@ -109,7 +110,7 @@ class DoublySGD(DoublyStochasticState):
             if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
                 direction += self.alpha * len(self.A) * self.A[k]
             covariance = Z.T @ (w[:, None] * Z) / B
-            ridge = (self.damping + self.alpha) * np.eye(self.block_size)
+            ridge = self._ridge() * np.eye(self.block_size)
             direction = np.linalg.solve(covariance + ridge, direction)
 
         self._averages.add(self._iterate(), self.n_iter + 1)

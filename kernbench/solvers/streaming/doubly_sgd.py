@@ -39,8 +39,9 @@ class DoublySGD(DoublyStochasticState):
     step_size : float, default=1.0
     t0 : float, default=0.0
     precondition : bool, default=False
-        Multiply the step of a block by (Z^T Z / B + (damping + alpha) I)^{-1}, and let old blocks be: alpha acts by way
-        of the damping, and on blocks that are visited again.
+        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old blocks
+        be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of all rows,
+        no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
     average : {"none", "all", "tail", "weighted"}, default="none"
         See `kernbench.problems.averages.Averages`.
@@ -127,12 +128,12 @@ class DoublySGD(DoublyStochasticState):
         return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
 
     def _preconditioned(self, Z, direction, w, k):
-        """(Z^T Z / B + (damping + alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
+        """(Z^T Z / B + (damping + R alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
         if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
             direction = direction + self.alpha * len(self.A) * self.A[k]
         weighted = Z if w is None else np.sqrt(w)[:, None] * Z
         covariance = dsyrk(1.0 / len(Z), weighted.T, lower=1)  # Z^T Z, the lower half
-        covariance[np.diag_indices_from(covariance)] += self.damping + self.alpha
+        covariance[np.diag_indices_from(covariance)] += self._ridge()
         try:
             factor = cho_factor(covariance, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
