@@ -58,6 +58,11 @@ MODELS = (
         "kernbench.estimators.doubly_stochastic.density_ratio:DoublyStochasticDensityRatio",
         "ratio",
     ),
+    Model(
+        "DoublyStochasticGPRegressor",
+        "kernbench.estimators.doubly_stochastic.gp:DoublyStochasticGPRegressor",
+        "regress",
+    ),
     Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
     Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
 )

@@ -62,6 +62,12 @@ class DoublyStochasticModel(BaseEstimator):
     """
 
     _twin = "compiled"  # "reference" in the tests that compare the two
+    # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
+    _largest_block, _rows_per_feature = (
+        256,
+        4,
+    )  # a covariance needs some rows for each feature to be worth inverting
+    _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
@@ -94,19 +100,19 @@ class DoublyStochasticModel(BaseEstimator):
             start.solution = without_place(start.solution)
         limit = int(self.max_iter)
         if limit == -1:
-            limit = max(self._fewest_steps(), source.batches_per_pass)
+            limit = max(self._fewest_steps(n_rows), source.batches_per_pass)
         self._run(source, n_rows, start, limit, [] if validate is None else [validate])
 
-    def _fit_batch(self, X, source_of, *, weights=None):
-        """Learn from one batch of checked rows; see `_fit_arrays`."""
-        start = self._start(self._progress_so_far(), X, np.inf, weights)
+    def _fit_batch(self, X, source_of, *, weights=None, n_rows=np.inf):
+        """Learn from one batch of checked rows, of a stream of `n_rows`; see `_fit_arrays`."""
+        start = self._start(self._progress_so_far(), X, n_rows, weights)
         t = 0
         if start.solution is not None:
             start.solution, t = without_place(start.solution), start.solution.n_iter
         source = source_of(np.dtype(self.dtype_), int(self.batch_size), start.seeds[1] + t)
         source.n_passes = 1
         limit = None if self.max_iter == -1 else int(self.max_iter)
-        self._run(source, np.inf, start, limit, [], in_stream=True)
+        self._run(source, n_rows, start, limit, [], in_stream=True)
 
     def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None):
         """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples."""
@@ -146,7 +152,7 @@ class DoublyStochasticModel(BaseEstimator):
         )
         return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
 
-    def _fewest_steps(self):
+    def _fewest_steps(self, n_rows):
         """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
         return registry.get("doubly-sgd").default_iterations
 
@@ -200,7 +206,7 @@ class DoublyStochasticModel(BaseEstimator):
 
     def _set_function(self, solution, solver):
         """Set the attributes that define f."""
-        options = self.solver_options or {}
+        options = {**(self.solver_options or {}), **self._problem(1)}
         self.block_coef_ = solution.coef.astype(self.dtype_)
         self.seed_ = int(solver.seed)
         self.form_, self.draws_ = options.get("form", "auto"), options.get("draws", "iid")

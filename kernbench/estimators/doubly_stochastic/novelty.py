@@ -183,8 +183,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     def _problem(self, n_rows):
         return {"loss": "novelty", "n_outputs": 1, "alpha": self.nu}
 
-    def _fewest_steps(self):
-        return max(super()._fewest_steps(), int(np.ceil(STEPS_OF_THE_LEVEL / self.nu)))
+    def _fewest_steps(self, n_rows):
+        return max(super()._fewest_steps(n_rows), int(np.ceil(STEPS_OF_THE_LEVEL / self.nu)))
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit the model.

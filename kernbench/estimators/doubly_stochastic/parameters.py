@@ -8,13 +8,6 @@ from kernbench.problems.averages import AVERAGES
 from kernbench.problems.step_sizes import SCHEDULES
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
-LARGEST_BLOCK = 256  # of block_size="auto"
-ROWS_PER_FEATURE = 4  # of a batch, for its covariance to be worth inverting
-DEFAULTS = {  # of step_size and schedule, without and with the preconditioner
-    False: (1.0, "bounded"),
-    True: (0.3, "published"),
-}
-
 
 def check_doubly_stochastic(model):
     """Check the parameters that all doubly stochastic models share."""
@@ -49,16 +42,16 @@ def check_doubly_stochastic(model):
 
 
 def block_size_of(model, n_rows):
-    """Return the features of a block: a quarter of the rows of a batch, at most 256, unless a number is given."""
+    """Return the features of a block: a share of the rows of a batch, unless a number is given."""
     if model.block_size != "auto":
         return int(model.block_size)
     rows = min(int(model.batch_size), n_rows)
-    return max(2, min(LARGEST_BLOCK, rows // ROWS_PER_FEATURE // 2 * 2))
+    return max(2, min(model._largest_block, rows // model._rows_per_feature // 2 * 2))
 
 
 def steps_of(model):
     """Return the step size and the name of its schedule."""
-    size, schedule = DEFAULTS[bool(model.precondition)]
+    size, schedule = model._steps[bool(model.precondition)]
     return (
         size if model.step_size == "auto" else float(model.step_size),
         schedule if model.schedule == "auto" else model.schedule,

@@ -45,9 +45,9 @@ class DoublySGD(DoublyStochasticState):
     step_size : float, default=1.0
     t0 : float, default=0.0
     precondition : bool, default=False
-        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old blocks
-        be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of all rows,
-        no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
+        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old
+        blocks be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of
+        all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
     average : {"none", "all", "tail", "weighted"}, default="none"
         See `kernbench.problems.averages.Averages`.
