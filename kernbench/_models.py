@@ -50,6 +50,31 @@ MODELS = (
         "kernbench.estimators.ranking.ranked_range_regressor:RankedRangeRegressor",
         "regress",
     ),
+    Model(
+        "DoublyStochasticClassifier",
+        "kernbench.estimators.doubly_stochastic.classifier:DoublyStochasticClassifier",
+        "classify",
+    ),
+    Model(
+        "DoublyStochasticRegressor",
+        "kernbench.estimators.doubly_stochastic.regressor:DoublyStochasticRegressor",
+        "regress",
+    ),
+    Model(
+        "DoublyStochasticNoveltyDetector",
+        "kernbench.estimators.doubly_stochastic.novelty:DoublyStochasticNoveltyDetector",
+        "novelty",
+    ),
+    Model(
+        "DoublyStochasticDensityRatio",
+        "kernbench.estimators.doubly_stochastic.density_ratio:DoublyStochasticDensityRatio",
+        "ratio",
+    ),
+    Model(
+        "DoublyStochasticGPRegressor",
+        "kernbench.estimators.doubly_stochastic.gp:DoublyStochasticGPRegressor",
+        "regress",
+    ),
     Model("Nystroem", "kernbench.features.nystroem.nystroem:Nystroem", "transform"),
     Model("RandomFeatures", "kernbench.features.random_features:RandomFeatures", "transform"),
 )

@@ -5,9 +5,10 @@ from scipy import sparse
 
 from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED, Span
 from kernbench.features.maps.plan import plan
-from kernbench.features.maps.rows import as_floats, prefers_sparse
+from kernbench.features.maps.rows import as_floats, prefers_sparse, row_slices
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
+from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import first_not_finite
 from kernbench.validation.numbers import check_number
 
@@ -62,7 +63,7 @@ def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"
 
 
 class FeatureBlocks:
-    """The blocks of one kernel: drawn by their number, written for any rows.
+    """The blocks of one kernel: drawn by their number, written for any rows, or multiplied by coefficients at once.
 
     Parameters
     ----------
@@ -72,9 +73,12 @@ class FeatureBlocks:
     n_features_in : int
         Columns of the rows.
     form, draws : str
+    cache_bytes : int, default=0
+        Memory for what is drawn for `multiply`: as many blocks as there is room for stay, the first ones that are
+        asked for; the others are drawn anew each time.
     """
 
-    def __init__(self, kernel, n_columns, n_features_in, *, form="auto", draws="iid"):
+    def __init__(self, kernel, n_columns, n_features_in, *, form="auto", draws="iid", cache_bytes=0):
         if not isinstance(kernel, Kernel):
             raise ValueError(
                 f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
@@ -84,6 +88,7 @@ class FeatureBlocks:
             int(check_number("n_columns", n_columns, at_least=1, whole=True)),
         )
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
+        self._cache, self._room = {}, cache_bytes
 
     def draw(self, seed, block, dtype, *, sparse=False):
         """Return what is drawn for a block, for rows of that precision, dense or sparse.
@@ -102,3 +107,101 @@ class FeatureBlocks:
         """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns)."""
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])
+
+    def features(self, X, seed, block):
+        """Return the features of checked rows X, shape (n, n_columns), of X's precision."""
+        out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
+        by_entries = prefers_sparse(X)
+        rows = X.toarray() if sparse.issparse(X) and not by_entries else X
+        self.write(rows, self.draw(seed, block, X.dtype, sparse=by_entries), out)
+        return out
+
+    def multiply(self, X, seed, blocks, A, out=None):
+        """Return the sum of Z_b A_b over blocks, without their features Z_b.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features_in)
+            Checked, float32 or float64; products are computed in that precision, and added up in float64.
+        seed : int
+        blocks : sequence of int
+            Runs of consecutive numbers are fastest.
+        A : ndarray of shape (n_blocks, n_columns, n_outputs)
+        out : ndarray of shape (n, n_outputs), float64, optional
+            The sum is added to it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_outputs)
+            It does not depend on the number of threads.
+        """
+        blocks = np.asarray(blocks, dtype=np.int64)
+        if A.shape[:2] != (len(blocks), self.n_columns):
+            raise ValueError(f"{len(blocks)} blocks of {self.n_columns} columns, but A has shape {A.shape}")
+        out = np.zeros((X.shape[0], A.shape[2])) if out is None else out
+        by_entries = prefers_sparse(X)
+        if sparse.issparse(X) and not by_entries:
+            X = X.toarray()
+        with single_threaded_blas():
+            for k, term in enumerate(self._terms):
+                columns = slice(term.first_column, term.first_column + term.n_columns)
+                at_once = term.map.blocks_at_once(term.n_columns)
+                rows = term.map.prepare(X)
+                for start, stop in _runs(blocks, at_once):
+                    group, first = divmod(int(blocks[start]), at_once)
+                    span, drawn = self._drawn(k, seed, group, at_once, X.dtype, by_entries)
+                    which = slice(first, first + stop - start)
+                    term.multiply(rows, drawn, span, which, A[start:stop, columns], out)
+        return out
+
+    def transposed(self, X, seed, block, G):
+        """Return Z_b^T G of one block, shape (n_columns, n_outputs), float64.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, n_features_in)
+        seed, block : int
+        G : ndarray of shape (n, n_outputs)
+        """
+        total = np.zeros((self.n_columns, G.shape[1]))
+        with single_threaded_blas():
+            for part in row_slices(X.shape[0], self.n_columns):
+                features = self.features(X[part], seed, block)
+                total += features.T @ G[part].astype(features.dtype, copy=False)
+        return total
+
+    def _drawn(self, k, seed, group, at_once, dtype, by_entries):
+        """Return the span of a group of blocks of term k, and what is drawn for it."""
+        key = (k, seed, group, np.dtype(dtype).name, by_entries)
+        if key in self._cache:
+            return self._cache[key]
+        term = self._terms[k]
+        first = group * at_once
+        n_blocks = min(at_once, MAX_BLOCK + 1 - first)
+        span = Span(int(seed), first, n_blocks * term.n_columns, term.n_columns)
+        drawn = span, term.map.draw(span, dtype, by_entries)
+        size = _size_of(drawn[1])
+        if size <= self._room:
+            self._cache[key], self._room = drawn, self._room - size
+        return drawn
+
+
+def _runs(blocks, at_once):
+    """Yield start and stop of runs of consecutive blocks of one group of `at_once`."""
+    ends = np.flatnonzero((np.diff(blocks) != 1) | (blocks[1:] % at_once == 0)) + 1
+    edges = [0, *ends.tolist(), len(blocks)] if len(blocks) else [0]
+    yield from zip(edges[:-1], edges[1:])
+
+
+def _size_of(drawn):
+    """Return the bytes of all arrays in what a map has drawn."""
+    if isinstance(drawn, np.ndarray):
+        return drawn.nbytes
+    parts = (
+        drawn
+        if isinstance(drawn, list | tuple)
+        else vars(drawn).values()
+        if hasattr(drawn, "__dict__")
+        else ()
+    )
+    return sum(_size_of(part) for part in parts)

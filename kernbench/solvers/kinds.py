@@ -6,6 +6,7 @@ The registry, ``kernbench list``, the tests that all solvers of a kind must pass
 from dataclasses import dataclass
 
 from kernbench._lazy import load
+from kernbench.losses.output import OUTPUT_LOSSES
 
 TWINS = ("compiled", "reference")
 
@@ -37,13 +38,14 @@ class Kind:
     words : str
         A short description of what they minimise.
     first : str
-        Name of a solver's first argument: ``"rows"`` of a kernel matrix, or a ``"design"`` (features, or a kernel),
-        from which scores are computed.
+        Name of a solver's first argument: ``"rows"`` of a kernel matrix, a ``"design"`` (features, or a kernel) from
+        which scores are computed, or a source of ``"batches"``, which hold labels and weights as well; the kernel is
+        then the second argument.
     options : tuple of str
         Parameters that every solver of this kind takes, besides those of all solvers.
     counts : str
-        The attribute of a solver that counts its work: ``"n_kernel_evaluations"`` or
-        ``"n_inner_products"``.
+        The attribute of a solver that counts its work: ``"n_kernel_evaluations"``, ``"n_inner_products"`` or
+        ``"n_feature_values"``.
     losses : tuple of str
         Names of the losses; a solver may minimise some of them only.
     compiled : str
@@ -136,6 +138,16 @@ KINDS = {
             counts="n_inner_products",
             losses=("auc_margin",),
             compiled="kernbench.solvers.design:design_of",
+        ),
+        Kind(
+            name="doubly-stochastic",
+            estimator="DoublyStochasticClassifier",
+            words="a loss of an output, with random features of a kernel, on batches of examples",
+            first="batches",
+            options=("loss", "block_size"),
+            counts="n_feature_values",
+            losses=tuple(OUTPUT_LOSSES),
+            compiled="kernbench.solvers.streaming:batches_of",
         ),
     )
 }

@@ -239,6 +239,16 @@ SOLVERS = [
         default_epochs=0,
         default_iterations=1000,
     ),
+    SolverEntry(
+        name="doubly-sgd",
+        problem="doubly-stochastic",
+        compiled="kernbench.solvers.streaming.doubly_sgd:DoublySGD",
+        paper="Dai, Xie, He, Liang, Raj, Balcan, Song, NIPS 2014",
+        complexity="t m features of each of B rows in step t, m of all n rows from the second pass on; O(1/eps) steps",
+        stopping="nothing: it ends with the stream, or by a limit",
+        default_epochs=0,
+        default_iterations=100,
+    ),
 ]
 
 

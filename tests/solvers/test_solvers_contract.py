@@ -59,10 +59,17 @@ def test_signatures_are_read():
     )
 
 
-def data_of(entry, X, twin):
-    """What a solver takes first; the kernel wherever its kind has one."""
+def takes_batches(entry):
+    """Whether labels and weights come with the first argument; then the kernel is the second."""
+    return entry.kind.first == "batches"
+
+
+def data_of(entry, X, y, twin):
+    """The first two arguments of a solver; the kernel wherever its kind has one."""
     kernel = None if entry.kind.counts == "n_inner_products" else Gaussian(1.0)
-    return entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64)
+    if takes_batches(entry):
+        return entry.kind.make_data(X, y=np.asarray(y, dtype=np.float64), batch_size=10, twin=twin), kernel
+    return entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64), y
 
 
 @pytest.fixture(params=TWINS)
@@ -74,7 +81,9 @@ def make(request):
 
     def build(entry, *arguments, **options):
         settings = {"alpha": 0.025, "random_state": 0} | options
-        return entry.load(request.param)(data_of(entry, X, request.param), y, *arguments, **settings)
+        if settings.get("loss") == "softmax":
+            settings["n_outputs"] = 2
+        return entry.load(request.param)(*data_of(entry, X, y, request.param), *arguments, **settings)
 
     return build
 
@@ -102,8 +111,9 @@ def test_twins_have_the_same_name_and_constructor(entry):
     ours, theirs = parameters_of(compiled), parameters_of(reference)
     assert list(ours) == list(theirs)
     assert ours == theirs
-    assert list(ours)[:2] == [entry.kind.first, "y"]
-    assert {"alpha", "weights", "random_state", "initial", *entry.kind.options} <= set(ours)
+    assert list(ours)[:2] == [entry.kind.first, "kernel" if takes_batches(entry) else "y"]
+    assert {"alpha", "random_state", "initial", *entry.kind.options} <= set(ours)
+    assert ("weights" in ours) != takes_batches(entry)
 
 
 @every_solver
@@ -166,14 +176,14 @@ def test_twins_keep_the_contract(entry, make):
     assert isinstance(solver.objective(), float)
     gap = solver.gap()
     assert gap is None or (isinstance(gap, float) and gap >= 0)
-    assert bool(solver.check(1e9)) is True and solver.converged
+    # Batches of a stream say nothing about the optimum.
+    assert bool(solver.check(1e9)) is bool(solver.converged) is not takes_batches(entry)
 
     solution = solver.solution()
     assert isinstance(solution, Solution) and solution.n_iter == solver.n_iter
-    n_coef = (
-        40 if entry.kind.counts == "n_kernel_evaluations" else 2
-    )  # kernel expansions, weights of features
-    assert solution.coef.shape == (n_coef,) and solution.coef.dtype == np.float64
+    # Kernel expansions, weights of features, blocks of random features.
+    shape = {"n_kernel_evaluations": (40,), "n_inner_products": (2,), "n_feature_values": (1, 256, 1)}
+    assert solution.coef.shape == shape[entry.kind.counts] and solution.coef.dtype == np.float64
     assert isinstance(solution.intercept, float)
     assert all(isinstance(value, np.ndarray) for value in solution.state.values())
 
@@ -184,7 +194,7 @@ def test_a_solution_is_a_copy(entry, make):
     solver.advance(solver.granularity)
     before = solver.solution()
     for part in (before.coef, *before.state.values()):
-        part += 7
+        part += np.asarray(7, dtype=part.dtype)
     after = solver.solution()
     assert np.abs(after.coef - (before.coef - 7)).max() < 1e-12
     for name, value in after.state.items():
@@ -202,7 +212,7 @@ def test_twins_agree_on_what_the_driver_asks(entry, make):
 
 def optional_parts(entry):
     """What the compiled solver has beyond `Solver`, of what base.py lists."""
-    solver = entry.load()(data_of(entry, np.eye(4), "compiled"), [1, -1, 1, -1], alpha=0.1)
+    solver = entry.load()(*data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1)
     return {name for name in ALL_PARTS if hasattr(solver, name)}
 
 

@@ -9,8 +9,9 @@ AUTO_DOUBLE_ROWS = 2000  # dtype="auto": float64 for at most this many rows, whe
 
 
 def check_run(model):
-    """Check tolerance, limits, precision, options and callbacks, and the memory for kernel values if it has any."""
-    check_positive("tol", model.tol)
+    """Check limits, precision, options and callbacks, and the tolerance and the memory for values if it has any."""
+    if hasattr(model, "tol"):
+        check_positive("tol", model.tol)
     if hasattr(model, "cache_size"):
         check_positive("cache_size", model.cache_size, unit=" of megabytes")
     if model.max_seconds is not None:

@@ -180,7 +180,7 @@ def run_solver(
     return driver.run(
         solver,
         max_iter=max_iter,
-        tol=model.tol,
+        tol=getattr(model, "tol", None),
         max_seconds=max_seconds,
         callback=callbacks or None,
         snapshot=snapshot,
@@ -197,7 +197,7 @@ def iteration_limit(model, entry, n_rows):
 
 def title_of(model):
     """Return the title of a progress bar."""
-    return f"{type(model).__name__} {model.solver}"
+    return f"{type(model).__name__} {getattr(model, 'solver', '')}".rstrip()
 
 
 def _checked(solution, problem, model):

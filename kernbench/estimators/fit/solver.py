@@ -4,7 +4,7 @@ import inspect
 
 from kernbench._names import unknown_name
 
-DATA = ("rows", "design", "y")  # arguments of solvers that are not options
+DATA = ("rows", "design", "y", "batches", "kernel")  # arguments of solvers that are not options
 OF_THE_ESTIMATOR = ("tol",)  # always set by the estimator's parameter
 
 
@@ -16,9 +16,9 @@ def make_solver(model, entry, data, y, settings):
     model : estimator
         Gives ``tol``, ``solver_options`` and the twin.
     entry : SolverEntry
-    data : KernelRows, Design or StreamWindow
-    y : ndarray of shape (n_rows,)
-        -1 and +1.
+    data : KernelRows, Design, StreamWindow or a source of batches
+    y : ndarray of shape (n_rows,), or Kernel
+        -1 and +1; the kernel where labels come with the batches.
     settings : dict
         The keywords that the estimator sets.
 

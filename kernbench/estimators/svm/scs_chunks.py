@@ -1,241 +1,40 @@
-"""Chunks of a stream: shuffled, and checked as far as they are drawn."""
+"""Labels of a stream of two classes as -1 and +1, for `KernelSVC(solver="scs")`."""
 
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.training_data import distinct_labels
-from kernbench.validation.arrays import check_indices
-from kernbench.validation.rows import first_not_finite
+from kernbench.estimators.fit import chunks
 
 
-class Shuffled:
-    """The integers below n in random order; a slice of it costs as much as it is long.
-
-    Long orders are not stored: a Feistel network permutes the integers of as many bits, and results of n or more
-    are permuted again until they are below n.
-    """
-
-    STORED = 2**16
-    ROUNDS = 4
-
-    def __init__(self, n, rng):
-        self._n = n
-        self._order = rng.permutation(n) if n <= self.STORED else None
-        self._half = np.uint64((max(n - 1, 1).bit_length() + 1) // 2)
-        self._keys = rng.integers(2**63, size=self.ROUNDS, dtype=np.uint64) | np.uint64(1)
-
-    def between(self, start, stop):
-        """Return the integers at positions start to stop - 1, intp."""
-        if self._order is not None:
-            return self._order[start:stop]
-        numbers = self._mixed(np.arange(start, stop, dtype=np.uint64))
-        while np.any(outside := numbers >= self._n):
-            numbers[outside] = self._mixed(numbers[outside])
-        return numbers.astype(np.intp)
-
-    def _mixed(self, numbers):
-        mask = np.uint64(2 ** int(self._half) - 1)
-        left, right = numbers >> self._half, numbers & mask
-        for key in self._keys:
-            hashed = (right + key) * np.uint64(0x9E3779B97F4A7C15)
-            hashed = (hashed ^ (hashed >> np.uint64(29))) * key
-            left, right = right, left ^ ((hashed >> np.uint64(32)) & mask)
-        return (left << self._half) | right
-
-
-class Chunk:
-    """Examples of one chunk, handed out in random order, each of them once.
-
-    Nothing is read but what is drawn, so a chunk may be a memory map of any size.
-
-    Parameters
-    ----------
-    number : int
-        Position of the chunk in the stream, from 1, for messages.
-    data : tuple
-        (X, y) or (X, y, weights).
-    rng : Generator
-    """
-
-    def __init__(self, number, data, rng):
-        self.number = number
-        if not isinstance(data, tuple | list) or len(data) not in (2, 3):
-            raise ValueError(
-                f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}"
-            )
-        X, y, weights = (*data, None)[:3]
-        check_indices(X, f"X of chunk {number}")
-        self.X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asanyarray(X)
-        self.y = np.asanyarray(y)
-        self.weights = None if weights is None else np.asanyarray(weights)
-        if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):
-            shapes = f"{np.shape(self.X)} and {np.shape(self.y)}"
-            raise ValueError(
-                f"chunk {number} must have rows X of shape (n, d) and n labels y, got shapes {shapes}"
-            )
-        if self.weights is not None and self.weights.shape != self.y.shape:
-            raise ValueError(
-                f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
-            )
-        self.n = len(self.y)
-        self._order = Shuffled(self.n, rng) if self.n else None  # an empty chunk takes no draws
-        self.n_left = self.n
-
-    def take(self, count):
-        """Return (X, y, weights) of up to `count` rows that were not taken before; X is dense."""
-        count = min(count, self.n_left)
-        start = self.n - self.n_left
-        rows = self._order.between(start, start + count)
-        self.n_left -= count
-        return self.read(rows)
-
-    def read(self, rows):
-        """Return (X, y, weights) of these rows, checked."""
-        X = self.X.iloc[rows].to_numpy() if hasattr(self.X, "iloc") else self.X[rows]
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-        try:
-            X = X.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"chunk {self.number} of the stream: X holds values that are not numbers: {error}"
-            ) from error
-        if not np.isfinite(X).all():
-            row = rows[np.flatnonzero(~np.isfinite(X).all(axis=1))[0]]
-            sentence = first_not_finite(X, None).partition(", first in row")[0]
-            raise ValueError(f"chunk {self.number} of the stream: {sentence}, in row {row} of the chunk")
-        weights = (
-            np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
-        )
-        if not np.all(np.isfinite(weights) & (weights >= 0)):
-            raise ValueError(f"chunk {self.number} of the stream: weights must be finite and at least 0")
-        return X, np.asarray(self.y[rows]), weights
-
-
-class Reader:
-    """Examples of a stream with labels -1 and +1, in the order of its chunks, or at random if it is a list of them.
+class Reader(chunks.Reader):
+    """Examples of a stream with labels -1 and +1; dense, and without those of weight 0.
 
     Parameters
     ----------
     chunks : iterable of (X, y) or (X, y, weights)
-        Of a list or tuple each row is drawn from all that are left. Anything else is read in order.
     rng : Generator
+
+    Attributes
+    ----------
+    factors : tuple of two floats
+        Of the weights, by class.
     """
 
-    def __init__(self, chunks, rng):
-        self._rng, self._count, self.classes, self.n_features = rng, 0, None, None
-        self.factors = (1.0, 1.0)  # of the weights, by class
-        self._waiting = []  # examples read to look at labels and scales, which come first
-        self._open, self._rest = [], iter(chunks)
-        self.known_as_whole = isinstance(chunks, list | tuple)
-        while self.known_as_whole and self._next_chunk():
-            pass
-        self._all = list(self._open) if self.known_as_whole else []
-        self._ends = np.cumsum([chunk.n for chunk in self._all])
-        self.n_rows = int(self._ends[-1]) if self._all else 0  # of a stream that is known as a whole
-
-    def peek(self, count, classes=None):
-        """Read at least `count` examples, and on until there are two classes; they are handed out first.
-
-        Returns
-        -------
-        X, y : ndarray
-        labels : ndarray
-            `classes` or, if None, those of y.
-        fault : Exception or None
-            What ended the reading. X and y are the examples before it, and the stream ends with them.
-        """
-        parts, fault = [], None
-        try:
-            parts.append(self._take(count))
-            labels = distinct_labels(parts[0][1] if classes is None else classes)
-            while len(labels) < 2 and len(parts[-1][1]):
-                parts.append(self._take(count))
-                labels = distinct_labels(np.concatenate([labels, parts[-1][1]]))
-        except Exception as error:
-            fault = error
-            parts += self._waiting
-            self._open, self._rest, self.known_as_whole = [], iter(()), False
-        X, y, weights = self._joined(parts)
-        if fault is not None:
-            labels = distinct_labels(y if classes is None else classes)
-        order = self._rng.permutation(len(y))  # chunk after chunk so far, and they may be a class each
-        self._waiting = [(X[order], y[order], weights[order])]
-        return X, y, labels, fault
+    factors = (1.0, 1.0)
 
     def take(self, count):
-        """Return (X, y, weights) of up to `count` examples; those of weight 0 are left out."""
-        return self._coded(*self._take(count))
-
-    def _coded(self, X, y, weights):
-        positive = y == self.classes[1]
-        weights = weights * np.where(positive, self.factors[1], self.factors[0])
-        used = weights > 0
-        return X[used], np.where(positive[used], 1.0, -1.0), weights[used]
+        """Return (X, y, weights) of up to `count` examples."""
+        return self._coded(super().take(count))
 
     def redraw(self, count):
         """Return (X, y, weights) of rows drawn with replacement from all; None if the chunks come only once."""
-        if not self.known_as_whole:
-            return None
-        rows = np.sort(self._rng.integers(self._ends[-1], size=count))
-        owner = np.searchsorted(self._ends, rows, side="right")
-        parts = []
-        for k in np.unique(owner):
-            chunk = self._all[k]
-            parts.append(chunk.read(rows[owner == k] - (self._ends[k] - chunk.n)))
-            self._check_labels(parts[-1][1], f"chunk {chunk.number} of the stream")
-        return self._coded(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        drawn = super().redraw(count)
+        return None if drawn is None else self._coded(drawn)
 
-    def _take(self, count):
-        parts = []
-        while self._waiting and count > 0:
-            X, y, weights = self._waiting.pop()
-            self._check_labels(y, "the stream")
-            parts.append((X[:count], y[:count], weights[:count]))
-            if len(y) > count:
-                self._waiting = [(X[count:], y[count:], weights[count:])]
-            count -= min(count, len(y))
-        try:
-            while count > 0 and (self._open or self._next_chunk()):
-                left = np.array([chunk.n_left for chunk in self._open])
-                shares = (
-                    self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
-                    if len(left) > 1
-                    else [count]
-                )
-                for chunk, share in zip(self._open, shares, strict=True):
-                    if share:
-                        part = chunk.take(int(share))
-                        self._check_labels(part[1], f"chunk {chunk.number} of the stream")
-                        parts.append(part)
-                        count -= len(part[1])
-                self._open = [chunk for chunk in self._open if chunk.n_left]
-        except Exception:
-            self._waiting = parts + self._waiting
-            raise
-        return self._joined(parts)
-
-    def _joined(self, parts):
-        if not parts:
-            return np.empty((0, self.n_features or 0)), np.empty(0), np.empty(0)
-        return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
-
-    def _check_labels(self, y, where):
-        unknown = [] if self.classes is None else np.setdiff1d(y, self.classes).tolist()
-        if unknown:
-            known = self.classes.tolist()
-            raise ValueError(f"{where}: y holds {unknown[:3]}, which are not among the classes {known}")
-
-    def _next_chunk(self):
-        """Open the next chunk that is not empty; whether there is one."""
-        for data in self._rest:
-            self._count += 1
-            chunk = Chunk(self._count, data, self._rng)
-            if self.n_features is None:
-                self.n_features = chunk.X.shape[1]
-            elif chunk.X.shape[1] != self.n_features:
-                raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
-                                 f"{self.n_features}")  # fmt: skip
-            if chunk.n:
-                self._open.append(chunk)
-                return True
-        return False
+    def _coded(self, examples):
+        X, y, weights = examples
+        positive = y == self.classes[1]
+        weights = weights * np.where(positive, self.factors[1], self.factors[0])
+        used = weights > 0
+        X = X.toarray() if sparse.issparse(X) else X
+        return X[used], np.where(positive[used], 1.0, -1.0), weights[used]

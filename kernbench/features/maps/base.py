@@ -8,7 +8,9 @@ Every map has
 * ``write(X, drawn, span, share, out)``: the features of a few rows. ``share`` is the weight of one column:
   over all columns of a term it sums to the term's weight, so that inner products of features come out
   unbiased;
-* ``row_values``: how many values ``write`` holds for each row beside ``out``.
+* ``row_values``: how many values ``write`` holds for each row beside ``out``;
+* ``multiply(rows, drawn, span, blocks, share, A, out)``: features of some blocks of a span, times coefficients, of the
+  rows that ``prepare(X)`` returned; ``blocks_at_once``: how many blocks it works best on.
 """
 
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ from kernbench.features.draws.frequencies import draw_frequencies
 from kernbench.features.draws.spans import Purpose, segments
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES, length_scale
 from kernbench.features.maps._fastfood import project_fastfood
+from kernbench.features.maps._products import multiply_dense, multiply_sparse
 from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps.forms import FOURIER, LAPLACE, SIGNED
 from kernbench.features.maps.rows import indices_of, is_lifted, lifted, row_slices
@@ -30,6 +33,7 @@ from kernbench.kernels.threads import single_threaded_blas
 
 FAR = 512.0  # length of a row, in units of the kernel, beyond which float32 cannot hold its arguments
 NO_VARIANCE = 1.0  # Matérn frequencies with nu up to this have none
+DRAWS_AT_ONCE, VALUES_AT_ONCE = 2048, 2**18  # frequencies, and their entries, that are drawn together
 
 
 class FeatureMap:
@@ -40,6 +44,32 @@ class FeatureMap:
 
     def block_columns(self, block_size):
         return max(self.columns_per_draw, block_size // self.columns_per_draw * self.columns_per_draw)
+
+    def blocks_at_once(self, block_columns):
+        return 1
+
+    def prepare(self, X):
+        return X
+
+    def multiply(self, rows, drawn, span, blocks, share, A, out):
+        """Add features times coefficients to out; here of all blocks of the span, by way of the features.
+
+        Parameters
+        ----------
+        rows : object
+            What `prepare` returned.
+        drawn : object
+        span : Span
+        blocks : slice
+            Which of the span's blocks.
+        share : float
+        A : ndarray of shape (n_blocks, block_columns, n_outputs)
+        out : ndarray of shape (n, n_outputs), float64
+        """
+        for part in row_slices(rows.shape[0], max(span.n_columns, self.row_values)):
+            features = np.empty((part.stop - part.start, span.n_columns), dtype=rows.dtype)
+            self.write(rows[part], drawn, span, share, features)
+            out[part] += features @ A.reshape(span.n_columns, -1).astype(features.dtype, copy=False)
 
 
 class ExactMap(FeatureMap):
@@ -77,6 +107,28 @@ class Frequencies:
     matrix: object
     offsets: np.ndarray | None = None
     wide: "Frequencies | None" = field(default=None)
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """Some of the rows that a projection is applied to.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix
+        Lifted, in the precision of the arguments.
+    zeros : tuple of float
+        What entries of 0 are lifted to, see `lifted`.
+    which : slice or ndarray of int
+        Their places among all rows.
+    wide : bool
+        Whether they need frequencies in float64 though features are float32.
+    """
+
+    X: object
+    zeros: tuple
+    which: object
+    wide: bool
 
 
 class ProjectionMap(FeatureMap):
@@ -180,11 +232,7 @@ class ProjectionMap(FeatureMap):
     def _write(self, X, drawn, span, share, out):
         factors = drawn.matrix if self.draws == "fastfood" else None
         W = factors.signs if factors else drawn.matrix
-        rows, zeros = zip(*(lifted(group[0][1], X, W.dtype) for group in self.groups.values()))
-        if len(rows) == 1:
-            rows = rows[0]
-        else:
-            rows = sparse.hstack(rows, format="csr") if sparse.issparse(X) else np.hstack(rows)
+        rows, zeros = self._lifted(X, W.dtype)
         offsets = drawn.offsets
         if any(zeros):
             offsets = self._moved(drawn, zeros, span)
@@ -204,6 +252,77 @@ class ProjectionMap(FeatureMap):
         else:
             with single_threaded_blas():
                 project_dense(rows, W, offsets, self.finish, scale, segments(span, r, DENSE_DRAWS // r), out)
+
+    def _lifted(self, X, dtype):
+        """The rows that frequencies are multiplied by, and what their zeros are lifted to."""
+        rows, zeros = zip(*(lifted(group[0][1], X, dtype) for group in self.groups.values()))
+        if len(rows) == 1:
+            return rows[0], zeros
+        return (sparse.hstack(rows, format="csr") if sparse.issparse(X) else np.hstack(rows)), zeros
+
+    def blocks_at_once(self, block_columns):
+        if self.draws == "fastfood":
+            return 1
+        most = min(DRAWS_AT_ONCE, VALUES_AT_ONCE // (len(self.groups) * self.d))
+        return max(1, most * self.columns_per_draw // block_columns)
+
+    def prepare(self, X):
+        if self.draws == "fastfood":
+            return X
+        if self.heavy_tailed or not self.trigonometric or X.dtype == np.float64:
+            dtype = np.float64 if self.heavy_tailed else X.dtype
+            return [PreparedRows(*self._lifted(X, dtype), slice(None), False)]
+        far = self._far(X)
+        if not far.any():
+            return [PreparedRows(*self._lifted(X, np.float32), slice(None), False)]
+        return [
+            PreparedRows(*self._lifted(X[which], dtype), which, dtype == np.float64)
+            for which, dtype in ((np.flatnonzero(~far), np.float32), (np.flatnonzero(far), np.float64))
+            if len(which)
+        ]
+
+    def multiply(self, rows, drawn, span, blocks, share, A, out):
+        if self.draws == "fastfood":
+            super().multiply(rows, drawn, span, blocks, share, A, out)
+            return
+        r, n_outputs = self.columns_per_draw, A.shape[2]
+        scale = self.constant * np.sqrt(share * r)
+        for part in rows:
+            frequencies = drawn
+            if part.wide:
+                if drawn.wide is None:
+                    drawn.wide = self.draw(span, np.float64, sparse.issparse(part.X))
+                frequencies = drawn.wide
+            dtype, offsets = part.X.dtype, frequencies.offsets
+            if any(part.zeros):
+                offsets = self._moved(frequencies, part.zeros, span)
+            per_block = span.block_columns // r
+            draws = slice(blocks.start * per_block, blocks.stop * per_block)
+            offsets = None if offsets is None else offsets[draws]
+            # A row for each output; cosines and sines apart.
+            by_kind = A.reshape(len(A), r, per_block, n_outputs).astype(dtype, copy=False)
+            coefficients = [
+                np.ascontiguousarray(by_kind[:, kind].reshape(-1, n_outputs).T) for kind in range(r)
+            ]
+            coefficients += [None] * (2 - r)
+            whole = isinstance(part.which, slice)
+            products = out if whole else np.zeros((part.X.shape[0], n_outputs))
+            if sparse.issparse(part.X):
+                table = segments(span, r, PANEL)
+                mine = slice(
+                    *(len(table) * edge // len(list(span.blocks())) for edge in (blocks.start, blocks.stop))
+                )
+                multiply_sparse(
+                    part.X.data, *indices_of(part.X), frequencies.matrix[mine],
+                    table[mine, :2] - [draws.start, 0], draws.stop - draws.start, offsets, self.finish, scale,
+                    *coefficients, products,
+                )  # fmt: skip
+            else:
+                multiply_dense(
+                    part.X, frequencies.matrix[draws], offsets, self.finish, scale, *coefficients, products
+                )
+            if not whole:
+                out[part.which] += products
 
     def _moved(self, drawn, zeros, span):
         """Offsets for sparse rows whose entries of 0 are lifted to something else."""

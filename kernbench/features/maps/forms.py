@@ -55,6 +55,7 @@ FORMS = {
     Polynomial: ("tensor-sketch", "random-degree"),
     DotProduct: ("random-degree",),
 }
+KERNELS_OF_NAMES = ("rbf", "gaussian", "laplacian", "poly", "polynomial", "linear")  # names that users type
 ALL_FORMS = ("auto", "pair", "phase", "scalar", "vector", "exact", "random", "tensor-sketch", "random-degree")
 ALL_DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
 

@@ -50,6 +50,10 @@ class Term:
         """Write the columns of a span; over all columns of the term they are normalised."""
         self.map.write(X, drawn, span, self.weight / self.n_columns, out)
 
+    def multiply(self, rows, drawn, span, blocks, A, out):
+        """Add the features of some blocks of a span, times A, to out."""
+        self.map.multiply(rows, drawn, span, blocks, self.weight / self.n_columns, A, out)
+
 
 @lru_cache(maxsize=128)
 def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exact=True):

@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 
 from kernbench import KernelSVC
-from kernbench.estimators.svm.scs_chunks import Chunk, Reader, Shuffled
+from kernbench.estimators.fit.chunks import Chunk
+from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
+from kernbench.problems.shuffled import Shuffled
 from kernbench.problems.window import StreamWindow
 
 pytestmark = pytest.mark.filterwarnings(

@@ -1,0 +1,1 @@
+"""Models made of blocks of random features and their coefficients: see :mod:`kernbench.estimators` for a map."""

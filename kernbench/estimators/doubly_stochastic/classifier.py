@@ -1,0 +1,435 @@
+"""The classifier of doubly stochastic gradients: `DoublyStochasticClassifier`."""
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.fit.fitted_state import check_classes, require
+from kernbench.estimators.fit.parameters import check_class_weight
+from kernbench.estimators.fit.training_data import check_training_data, check_weights, distinct_labels
+from kernbench.losses.output import output_loss
+from kernbench.problems.batches import ArrayBatches
+from kernbench.validation.rows import check_rows
+
+LOSSES = ("hinge", "squared_hinge", "log_loss")
+
+
+def _has_probabilities(model):
+    if model.loss != "log_loss":
+        raise AttributeError(f"probabilities need loss='log_loss', not {model.loss!r}")
+    return True
+
+
+class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
+    r"""Kernel classifier by doubly stochastic gradients: data of any length, and no support vectors.
+
+    Minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \mathbf{E}\, l\bigl(f(x), y\bigr)
+
+    by stochastic gradients in two senses [1]_: a step sees a batch of examples and a block of random features of
+    the kernel, drawn for it and regenerated from their number whenever f is evaluated. The model is a seed and
+    the coefficients of the blocks.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
+        `kernbench.features.RandomFeatures`.
+    gamma : {"median", "scale", "auto"} or float, default="median"
+        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
+        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    alpha : float, default=1e-6
+        Strength of the regularisation, at least 0; it does not depend on the number of rows. With `precondition` it
+        adds to `damping`.
+    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        Of the margin y f(x). More than two classes share the features: ``log_loss`` becomes softmax, the others are one
+        against the rest.
+    batch_size : int, default=1024
+        Rows of a step.
+    block_size : int or "auto", default="auto"
+        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+    precondition : bool, default=True
+        Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
+        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+    damping : float, default=1e-4
+        Added to the diagonal of the covariance.
+    step_size : float or "auto", default="auto"
+        ``"auto"`` is 0.3 with and 1 without `precondition`.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
+        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
+        ``published`` with and ``bounded`` without `precondition`.
+    average : {"none", "all", "tail", "weighted"}, default="none"
+        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+        proportional to t.
+    max_blocks : int, default=None
+        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+    shuffle : bool, default=True
+        Visit rows in random order, in each pass over arrays and within the chunks of a stream.
+    max_iter : int, default=-1
+        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+    max_seconds : float, default=None
+        Time budget in seconds; callbacks are not charged.
+    cache_size : float, default=500
+        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
+        rows. What does not fit is computed anew.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
+        streams.
+    class_weight : dict or "balanced", default=None
+        Factors of the losses by class; ``"balanced"`` needs all labels, so not for streams.
+    warm_start : bool, default=False
+        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws features and order. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
+        ``average_from``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,)
+    block_coef_ : ndarray of shape (n_blocks, block_size, n_outputs)
+        The coefficients; one output for two classes, else one for each class.
+    seed_ : int
+        Of the features.
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : str
+        ``"softmax"`` for ``log_loss`` of more than two classes.
+    form_, draws_ : str
+        Of the features.
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Batches so far.
+    status_ : str
+        What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
+        the end of a stream.
+    objective_ : float
+        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
+        validation set in a first pass.
+    converged_ : bool
+        False, for the method has no certificate; ``duality_gap_`` is None.
+    n_feature_values_ : int
+        Features of rows computed so far.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective``, ``validation_error`` if there are
+        validation rows, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    KernelSVC : Exact solutions, up to some hundred thousand rows.
+    kernbench.features.RandomFeatures : A fixed number of such features.
+
+    Notes
+    -----
+    Step t on a batch of B rows computes t · block_size features for each of them; from the second pass on one block for
+    all rows. Memory grows with the number of blocks, not with that of the rows.
+
+    References
+    ----------
+    .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
+       stochastic gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernbench import DoublyStochasticClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = DoublyStochasticClassifier(loss="log_loss", random_state=0).fit(X[:1200], y[:1200])
+    >>> model.score(X[1200:], y[1200:]) > 0.94
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        alpha=1e-6,
+        loss="hinge",
+        batch_size=1024,
+        block_size="auto",
+        precondition=True,
+        damping=1e-4,
+        step_size="auto",
+        schedule="auto",
+        average="none",
+        max_blocks=None,
+        shuffle=True,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        class_weight=None,
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.loss = loss
+        self.batch_size = batch_size
+        self.block_size = block_size
+        self.precondition = precondition
+        self.damping = damping
+        self.step_size = step_size
+        self.schedule = schedule
+        self.average = average
+        self.max_blocks = max_blocks
+        self.shuffle = shuffle
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        output_loss(self.loss, offered=LOSSES)
+        check_class_weight(self.class_weight)
+
+    def _problem(self, n_rows):
+        n_classes = len(self.classes_)
+        loss = "softmax" if self.loss == "log_loss" and n_classes > 2 else self.loss
+        return {"loss": loss, "n_outputs": 1 if n_classes == 2 else n_classes, "alpha": self.alpha}
+
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+        X_val, y_val : array-likes, default=None
+            Rows and labels on which the error is traced, ``trace_["validation_error"]``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        self._check_parameters()
+        X, codes, _, weights = check_training_data(self, X, y, sample_weight)
+
+        def source_of(dtype, batch_size, seed):
+            return ArrayBatches(
+                as_dtype(X, dtype), codes, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle,
+                code=self._labels_of,
+            )  # fmt: skip
+
+        self._fit_arrays(
+            X, source_of, weights=weights, key=(codes, weights), validate=validation(X_val, y_val)
+        )
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+        y : array-like of shape (n_samples,)
+            A call may lack a class.
+        classes : array-like of shape (n_classes,), default=None
+            All labels; needed in the first call unless they are in `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        first = not hasattr(self, "block_coef_")
+        X, y = check_rows(self, X, y, reset=first)
+        y = column_or_1d(y, warn=True)
+        distinct_labels(y)
+        check_classification_targets(y)
+        weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
+        if first:
+            self._set_classes(y if classes is None else classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} are not those of the calls before, {self.classes_.tolist()}"
+            )
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y holds {unknown[:3].tolist()}, which are not among the classes {self.classes_.tolist()}"
+            )
+        codes = np.searchsorted(self.classes_, y)
+        weights = weights * self.class_weight_[codes]
+
+        def source_of(dtype, batch_size, seed):
+            return ArrayBatches(
+                as_dtype(X, dtype), codes, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle,
+                code=self._labels_of,
+            )  # fmt: skip
+
+        self._fit_batch(X, source_of, weights=weights)
+        return self
+
+    def fit_chunks(self, chunks, classes=None, *, X_val=None, y_val=None):
+        """Fit to data that come in chunks and need not fit memory: one pass.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those rows are
+            read. An iterator is read chunk by chunk: its chunks should come in random order.
+        classes : array-like of shape (n_classes,), default=None
+            All labels; by default those of the first 4,000 rows.
+        X_val, y_val : array-likes, default=None
+            As for `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        """
+        self._check_parameters()
+        reader, X, y, labels, fault = first_look(self, chunks, classes)
+        check_classification_targets(y)
+        self._set_classes(labels)
+        reader.classes = self.classes_
+
+        def take(count):
+            X, y, weights = reader.take(count)
+            codes = np.searchsorted(self.classes_, y)
+            return X, self._labels_of(codes), weights * self.class_weight_[codes]
+
+        self._fit_stream(reader, X, take, validate=validation(X_val, y_val))
+        if fault is not None:
+            raise fault
+        return self
+
+    def _set_classes(self, labels):
+        """Set the labels of a stream, and their weights."""
+        labels = distinct_labels(labels)
+        if len(labels) < 2:
+            raise ValueError(
+                f"a stream needs at least two classes, got {labels.tolist()}: pass classes=[...] if the first "
+                "examples are of one class only"
+            )
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
+            )
+        self.classes_ = labels
+        of = self.class_weight or {}
+        self.class_weight_ = np.array([float(of.get(label, 1.0)) for label in labels.tolist()])
+
+    def _labels_of(self, codes):
+        """What the solver takes for indices of classes: -1 and +1, indices, or a row of -1 and +1 for each."""
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return np.where(codes == 1, 1.0, -1.0)
+        if self.loss == "log_loss":
+            return codes.astype(np.float64)
+        return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+    def decision_function(self, X):
+        """Return f of rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            Positive, or largest, for the class that `predict` returns.
+        """
+        values = self._outputs(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Return the probability of each class, with ``loss="log_loss"``.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        values = self._outputs(X)
+        if values.shape[1] > 1:
+            return softmax(values, axis=1)
+        positive = expit(values)
+        return np.hstack([1 - positive, positive])
+
+    def _check_fitted_state(self):
+        check_classes(self)
+        super()._check_fitted_state()
+        n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        require(self.block_coef_.shape[2] == n_outputs, "block_coef_ does not fit the classes")
+        require(np.shape(self.class_weight_) == self.classes_.shape, "class_weight_ does not fit the classes")
+
+
+def validation(X, y):
+    """Return a callback that traces the error on validation rows, or None without rows."""
+    if X is None:
+        return None
+    return lambda model: {"validation_error": float(np.mean(model.predict(X) != np.asarray(y)))}

@@ -1,0 +1,305 @@
+"""Density ratios by doubly stochastic gradients: `DoublyStochasticDensityRatio`."""
+
+import numpy as np
+
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.fit.fitted_state import require
+from kernbench.problems.batches import PairBatches, stacked
+from kernbench.validation.rows import check_rows
+
+
+class DoublyStochasticDensityRatio(DoublyStochasticModel):
+    r"""The logarithm of a ratio of densities, :math:`\log(p/q)`, from a sample of each.
+
+    Minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \mathbf{E}_q\, e^{f(x)} - \mathbf{E}_p\, f(x),
+
+    whose minimiser without the regulariser is :math:`\log(p/q)`: the variational form of Kullback and Leibler's
+    divergence. The steps are those of `DoublyStochasticClassifier`, half of each batch from either sample [1]_.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
+        `kernbench.features.RandomFeatures`.
+    gamma : {"median", "scale", "auto"} or float, default="median"
+        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
+        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    alpha : float, default=1e-3
+        Strength of the regularisation, at least 0. With `precondition` it adds to `damping`.
+    batch_size : int, default=1024
+        Rows of a step, half of each sample.
+    block_size : int or "auto", default="auto"
+        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+    precondition : bool, default=True
+        Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
+        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+    damping : float, default=1e-2
+        Added to the diagonal of the covariance.
+    step_size : float or "auto", default="auto"
+        ``"auto"`` is 0.3 with and 1 without `precondition`.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
+        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
+        ``published`` with and ``bounded`` without `precondition`.
+    average : {"none", "all", "tail", "weighted"}, default="none"
+        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+        proportional to t.
+    max_blocks : int, default=None
+        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+    shuffle : bool, default=True
+        Visit rows in random order, in each pass over arrays and within the chunks of a stream.
+    max_iter : int, default=-1
+        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+    max_seconds : float, default=None
+        Time budget in seconds; callbacks are not charged.
+    cache_size : float, default=500
+        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
+        rows. What does not fit is computed anew.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
+        streams.
+    warm_start : bool, default=False
+        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws features and order. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
+        ``average_from``.
+
+    Attributes
+    ----------
+    block_coef_ : ndarray of shape (n_blocks, block_size, 1)
+        The coefficients.
+    seed_ : int
+        Of the features.
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : str
+    form_, draws_ : str
+        Of the features.
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Batches so far.
+    status_ : str
+        What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
+        the end of a stream.
+    objective_ : float
+        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
+        validation set in a first pass.
+    converged_ : bool
+        False, for the method has no certificate; ``duality_gap_`` is None.
+    n_feature_values_ : int
+        Features of rows computed so far.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+
+    References
+    ----------
+    .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
+       stochastic gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import DoublyStochasticDensityRatio
+    >>> rng = np.random.default_rng(0)
+    >>> P, Q = rng.normal(0.0, 1.0, size=(4000, 1)), rng.normal(0.5, 1.0, size=(4000, 1))
+    >>> model = DoublyStochasticDensityRatio(random_state=0).fit(P, Q)
+    >>> bool(np.abs(model.log_ratio([[0.25]])) < 0.2)  # log(p/q) = 1/8 - x/2
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        alpha=1e-3,
+        batch_size=1024,
+        block_size="auto",
+        precondition=True,
+        damping=1e-2,
+        step_size="auto",
+        schedule="auto",
+        average="none",
+        max_blocks=None,
+        shuffle=True,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.block_size = block_size
+        self.precondition = precondition
+        self.damping = damping
+        self.step_size = step_size
+        self.schedule = schedule
+        self.average = average
+        self.max_blocks = max_blocks
+        self.shuffle = shuffle
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _problem(self, n_rows):
+        return {"loss": "density_ratio", "n_outputs": 1, "alpha": self.alpha}
+
+    def fit(self, P, Q):
+        """Fit the model to two samples.
+
+        Parameters
+        ----------
+        P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        self._check_parameters()
+        P, Q = check_rows(self, P, reset=True), check_rows(self, Q, reset=False)
+        X = stacked([P, Q])
+
+        def source_of(dtype, batch_size, seed):
+            return PairBatches(
+                as_dtype(P, dtype), as_dtype(Q, dtype), batch_size=batch_size, seed=seed, shuffle=self.shuffle
+            )
+
+        self._fit_arrays(X, source_of, key=(np.array([P.shape[0]]),))
+        return self
+
+    def partial_fit(self, P, Q):
+        """Learn from the next rows of two streams, in batches of ``batch_size``; goes on after `fit`, too.
+
+        Parameters
+        ----------
+        P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)
+            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one. The
+            shorter sample is repeated.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        P = check_rows(self, P, reset=not hasattr(self, "block_coef_"))
+        Q = check_rows(self, Q, reset=False)
+
+        def source_of(dtype, batch_size, seed):
+            return PairBatches(
+                as_dtype(P, dtype), as_dtype(Q, dtype), batch_size=batch_size, seed=seed, shuffle=self.shuffle
+            )
+
+        self._fit_batch(stacked([P, Q]), source_of)
+        return self
+
+    def fit_chunks(self, P, Q):
+        """Fit to two samples that come in chunks and need not fit memory: until one of them ends.
+
+        Parameters
+        ----------
+        P, Q : iterables of rows
+            Lists are known as a whole: rows are drawn from all of their chunks. Iterators are read chunk by chunk.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        """
+        self._check_parameters()
+        looks = [first_look(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
+        readers, faults = [look[0] for look in looks], [look[4] for look in looks]
+        if readers[0].n_features != readers[1].n_features:
+            raise ValueError(
+                f"P has {readers[0].n_features} features, Q has {readers[1].n_features}: they must be the same"
+            )
+
+        def take(count):
+            """Half of each; none when a sample has ended."""
+            parts = [reader.take(max(1, count // 2))[0] for reader in readers]
+            sizes = np.array([part.shape[0] for part in parts])
+            if not sizes.all():
+                return parts[0][:0], np.empty(0), np.empty(0)
+            return stacked(parts), np.repeat([1.0, -1.0], sizes), np.repeat(sizes.sum() / sizes, sizes)
+
+        self._fit_stream(readers[0], stacked([look[1] for look in looks]), take)
+        for fault in faults:
+            if fault is not None:
+                raise fault
+        return self
+
+    def log_ratio(self, X):
+        """Return the estimate of log(p/q) at rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._outputs(X)[:, 0]
+
+    def divergence(self, P, Q):
+        """Return the estimate of Kullback and Leibler's divergence of p from q, on samples of both.
+
+        Parameters
+        ----------
+        P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)
+            Best not those of the fit.
+
+        Returns
+        -------
+        float
+            The mean of f over P, minus that of exp(f) over Q, plus 1.
+        """
+        return float(np.mean(self.log_ratio(P)) - np.mean(np.exp(self.log_ratio(Q))) + 1.0)
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")

@@ -1,0 +1,358 @@
+"""Gaussian process regression by doubly stochastic gradients: `DoublyStochasticGPRegressor`."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.targets import check_targets
+from kernbench.estimators.fit.fitted_state import require
+from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
+from kernbench.features.maps.forms import ALL_DRAWS
+from kernbench.kernels import blocks
+from kernbench.problems.batches import ArrayBatches
+from kernbench.validation.numbers import check_name, check_number
+from kernbench.validation.rows import check_rows
+
+FEWEST_STEPS = 40
+OF_FREQUENCIES = ("rbf", "gaussian", "laplacian")
+
+
+class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
+    r"""Gaussian process regression by doubly stochastic gradients: posterior mean, and standard deviations.
+
+    The posterior mean of a Gaussian process with covariance k and noise of variance :math:`\sigma^2` minimises
+
+    .. math::
+
+        \frac{\sigma^2}{2 n} \|f\|^2 + \frac{1}{2 n} \sum_{i=1}^{n} \bigl(f(x_i) - y_i\bigr)^2,
+
+    the problem of `DoublyStochasticRegressor` with ``alpha`` = :math:`\sigma^2 / n`. The variance at a point x is
+    :math:`k(x, x) - g(x)`, where g solves the same problem for the targets :math:`k(x, x_i)` [1]_.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
+        `kernbench.features.RandomFeatures`.
+    gamma : {"median", "scale", "auto"} or float, default="median"
+        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
+        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    noise_variance : float, default=0.1
+        :math:`\sigma^2`, > 0, in squared units of y; the kernel's values are prior covariances in the same units.
+    std : {None, "points"}, default=None
+        ``"points"``: `fit` is given the points at which standard deviations will be asked for, and solves for all of
+        them together.
+    batch_size : int, default=4096
+        Rows of a step.
+    block_size : int or "auto", default="auto"
+        Features of a step; ``"auto"`` is half of the rows of a batch, at most 2,048.
+    precondition : bool, default=True
+        Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
+        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+    damping : float, default=0.0
+        Added to the diagonal of the covariance.
+    step_size : float or "auto", default="auto"
+        ``"auto"`` is 1.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
+        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
+        ``inverse_sqrt`` with and ``bounded`` without `precondition`.
+    average : {"none", "all", "tail", "weighted"}, default="tail"
+        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+        proportional to t.
+    max_blocks : int, default=1
+        Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
+        is solved exactly in one step; None takes a new block in each step.
+    draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
+        Of the features, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has it.
+    shuffle : bool, default=True
+        Visit rows in random order, in each pass over arrays and within the chunks of a stream.
+    max_iter : int, default=-1
+        Number of batches. -1 is one pass over arrays, but at least 40 batches if there are more rows than in one.
+    max_seconds : float, default=None
+        Time budget in seconds; callbacks are not charged.
+    cache_size : float, default=500
+        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
+        rows. What does not fit is computed anew.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
+        streams.
+    warm_start : bool, default=False
+        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws features and order. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords of the solver: ``form`` (as in `kernbench.features.RandomFeatures`), ``t0``, ``average_from``.
+
+    Attributes
+    ----------
+    block_coef_ : ndarray of shape (n_blocks, block_size, 1)
+        The coefficients of the mean.
+    points_ : ndarray of shape (n_points, n_features)
+        The points of ``std="points"``.
+    std_ : ndarray of shape (n_points,)
+        The standard deviations at them, without noise.
+    n_samples_ : int
+        Rows so far.
+    seed_ : int
+        Of the features.
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : str
+    form_, draws_ : str
+        Of the features.
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Batches so far.
+    status_ : str
+        What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
+        the end of a stream.
+    objective_ : float
+        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
+        validation set in a first pass.
+    converged_ : bool
+        False, for the method has no certificate; ``duality_gap_`` is None.
+    n_feature_values_ : int
+        Features of rows computed so far.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    sklearn.gaussian_process.GaussianProcessRegressor : The exact solution, for some thousand rows.
+
+    References
+    ----------
+    .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
+       stochastic gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import DoublyStochasticGPRegressor
+    >>> from kernbench.kernels import Gaussian
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
+    >>> model = DoublyStochasticGPRegressor(Gaussian(1.0), noise_variance=0.01, std="points", random_state=0)
+    >>> model = model.fit(X, np.sin(X[:, 0]), points=[[0.0], [9.0]])
+    >>> mean, std = model.predict([[0.0], [9.0]], return_std=True)
+    >>> bool(abs(mean[0]) < 0.05 and std[0] < 0.1 and std[1] > 0.9)
+    True
+    """
+
+    _largest_block, _rows_per_feature = 2048, 2
+    _steps = {False: (1.0, "bounded"), True: (1.0, "inverse_sqrt")}
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        noise_variance=0.1,
+        std=None,
+        batch_size=4096,
+        block_size="auto",
+        precondition=True,
+        damping=0.0,
+        step_size="auto",
+        schedule="auto",
+        average="tail",
+        max_blocks=1,
+        draws="auto",
+        shuffle=True,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.noise_variance = noise_variance
+        self.std = std
+        self.batch_size = batch_size
+        self.block_size = block_size
+        self.precondition = precondition
+        self.damping = damping
+        self.step_size = step_size
+        self.schedule = schedule
+        self.average = average
+        self.max_blocks = max_blocks
+        self.draws = draws
+        self.shuffle = shuffle
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_number("noise_variance", self.noise_variance, above=0)
+        if self.std is not None:
+            check_name("std", self.std, ("points",))
+        check_name("draws", self.draws, ("auto", *ALL_DRAWS))
+
+    def _problem(self, n_rows):
+        draws = self.draws
+        if draws == "auto":
+            has_frequencies = self.kernel in OF_FREQUENCIES or type(self.kernel) in SPECTRAL_DENSITIES
+            draws = "qmc" if has_frequencies else "iid"
+        n_points = len(self.points_) if self.std == "points" else 0
+        alpha = self.noise_variance / n_rows
+        return {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+
+    def _fewest_steps(self, n_rows):
+        return 1 if n_rows <= self.batch_size and self.max_blocks == 1 and self.precondition else FEWEST_STEPS
+
+    def fit(self, X, y, *, points=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets; centred, for the prior mean is 0.
+        points : array-like of shape (n_points, n_features), default=None
+            Where standard deviations will be asked for, with ``std="points"``. Memory grows with their number times
+            that of the features.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        self._check_parameters()
+        X, y = check_targets(self, X, y, reset=True)
+        self._set_points(points)
+        self.n_samples_ = X.shape[0]
+        self._fit_arrays(X, self._source_of(X, y), key=(y, getattr(self, "points_", None)))
+        return self
+
+    def partial_fit(self, X, y, *, points=None):
+        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+        y : array-like of shape (n_samples,)
+        points : array-like of shape (n_points, n_features), default=None
+            As for `fit`, in the first call.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        first = not hasattr(self, "block_coef_")
+        X, y = check_targets(self, X, y, reset=first)
+        if first:
+            self._set_points(points)
+            self.n_samples_ = 0
+        elif points is not None:
+            raise ValueError("points are given in the first call of partial_fit, or in fit")
+        elif self.std == "points" and not hasattr(self, "_progress"):
+            raise ValueError(
+                "a model out of a file has forgotten how its standard deviations came about: fit it again"
+            )
+        self.n_samples_ += X.shape[0]
+        self._fit_batch(X, self._source_of(X, y), n_rows=self.n_samples_)
+        return self
+
+    def _set_points(self, points):
+        vars(self).pop("points_", None)
+        vars(self).pop("std_", None)
+        if self.std == "points" and points is None:
+            raise ValueError(
+                "std='points' needs the points at which standard deviations will be asked for: points="
+            )
+        if self.std is None and points is not None:
+            raise ValueError("points are of use with std='points' only")
+        if points is not None:
+            self.points_ = check_rows(self, points, reset=False, accept_sparse=False)
+
+    def _source_of(self, X, y):
+        def targets(rows):
+            """y, and k(x, x_i) for every point x."""
+            if self.std is None:
+                return y[rows]
+            return np.column_stack(
+                [y[rows], blocks.block(self.kernel_, X[rows], self.points_, dtype=np.float64)]
+            )
+
+        def source_of(dtype, batch_size, seed):
+            return ArrayBatches(
+                as_dtype(X, dtype), np.arange(len(y)), batch_size=batch_size, seed=seed, shuffle=self.shuffle,
+                code=targets,
+            )  # fmt: skip
+
+        return source_of
+
+    def _set_function(self, solution, solver):
+        super()._set_function(solution, solver)
+        if self.std == "points":
+            prior = self.kernel_.diag(self.points_)
+            explained = np.diagonal(self._outputs_of(self.points_)[:, 1:])
+            self.std_ = np.sqrt(np.clip(prior - explained, 0.0, prior))
+            self.block_coef_ = np.ascontiguousarray(self.block_coef_[:, :, :1])
+
+    def predict(self, X, return_std=False):
+        """Return the posterior mean of rows, and its standard deviation.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            With `return_std` the points of `fit`, all of them in their order.
+        return_std : bool, default=False
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            If `return_std`; of f, without noise.
+        """
+        mean = self._outputs(X)[:, 0]
+        if not return_std:
+            return mean
+        if self.std is None:
+            raise ValueError("return_std=True needs std='points', and the points, in fit")
+        X = check_rows(self, X, reset=False, accept_sparse=False)
+        if X.shape != self.points_.shape or not np.array_equal(X, self.points_):
+            raise ValueError(
+                "std='points' knows standard deviations at the points given to fit only, in their order"
+            )
+        return mean, self.std_.copy()
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")
+        if self.std == "points":
+            require(np.shape(self.std_) == (len(self.points_),), "std_ does not fit points_")
+            require(self.points_.shape[1] == self.n_features_in_, "points_ have another number of columns")

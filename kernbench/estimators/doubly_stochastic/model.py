@@ -1,0 +1,290 @@
+"""What all doubly stochastic models have in common: the fit, what it goes on from, and outputs of new rows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench._random import generator_of
+from kernbench.estimators.doubly_stochastic.parameters import block_size_of, check_doubly_stochastic, steps_of
+from kernbench.estimators.fit.continuation import digest
+from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, require
+from kernbench.estimators.fit.kernel import kernel_of
+from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome
+from kernbench.estimators.fit.parameters import callbacks_of, precision
+from kernbench.estimators.fit.problem import snapshot_of
+from kernbench.estimators.fit.runs import run_solver, title_of
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.features.blocks import FeatureBlocks
+from kernbench.features.draws.spans import MAX_SEED
+from kernbench.kernels.domain import check_range
+from kernbench.kernels.functions import Kernel
+from kernbench.problems.batches import StreamBatches
+from kernbench.saving import model_file
+from kernbench.solvers import registry
+from kernbench.solvers.base import Solution
+from kernbench.validation.rows import check_rows
+
+MEGABYTE = 2**20
+ROWS_AT_ONCE = 2**16  # of a prediction
+SHARED = ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "dtype_", "kernel_", "loss_")
+
+
+@dataclass
+class Progress:
+    """What a fit goes on from.
+
+    Attributes
+    ----------
+    solution : Solution
+    seeds : tuple of int
+        Of the kernel's width and of the order of the rows; that of the features is in the solution.
+    identity : tuple
+        With another, coefficients are of no use: columns, classes, and the parameters that say what the features are.
+    kernel : Kernel
+    key : str or None
+        Identifies the rows of the last `fit`: the place in them and the outputs on them hold for these only.
+    """
+
+    solution: Solution
+    seeds: tuple
+    identity: tuple
+    kernel: Kernel
+    key: str | None = None
+
+
+class DoublyStochasticModel(BaseEstimator):
+    """A function f(x) = sum_b z_b(x) A_b of blocks of random features: a seed, and coefficients.
+
+    An estimator adds its parameters, ``_problem`` and the methods that users call.
+    """
+
+    _twin = "compiled"  # "reference" in the tests that compare the two
+    # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
+    _largest_block, _rows_per_feature = (
+        256,
+        4,
+    )  # a covariance needs some rows for each feature to be worth inverting
+    _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_doubly_stochastic(self)
+
+    def _problem(self, n_rows):
+        """Return the settings of the solver that say what is minimised: loss, n_outputs, alpha and the loss's own."""
+        raise NotImplementedError
+
+    def _fit_arrays(self, X, source_of, *, weights=None, key=(), validate=None):
+        """Fit to checked rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        source_of : callable
+            ``source_of(dtype, batch_size, seed)`` returns the batches.
+        weights : ndarray of shape (n_samples,), or None
+        key : tuple
+            What else the state of a solver belongs to: labels, weights.
+        validate : callable, optional
+            A callback that adds columns to the trace.
+        """
+        n_rows = X.shape[0]
+        start = self._start(getattr(self, "_progress", None) if self.warm_start else None, X, n_rows, weights)
+        if self.warm_start:
+            start.key = digest(X) + "".join(_digest_of(part) for part in key)
+        source = source_of(np.dtype(self.dtype_), min(int(self.batch_size), n_rows), start.seeds[1])
+        if start.solution is not None and getattr(self, "_progress", start).key != start.key:
+            start.solution = without_place(start.solution)
+        limit = int(self.max_iter)
+        if limit == -1:
+            limit = max(self._fewest_steps(n_rows), source.batches_per_pass)
+        self._run(source, n_rows, start, limit, [] if validate is None else [validate])
+
+    def _fit_batch(self, X, source_of, *, weights=None, n_rows=np.inf):
+        """Learn from one batch of checked rows, of a stream of `n_rows`; see `_fit_arrays`."""
+        start = self._start(self._progress_so_far(), X, n_rows, weights)
+        t = 0
+        if start.solution is not None:
+            start.solution, t = without_place(start.solution), start.solution.n_iter
+        source = source_of(np.dtype(self.dtype_), int(self.batch_size), start.seeds[1] + t)
+        source.n_passes = 1
+        limit = None if self.max_iter == -1 else int(self.max_iter)
+        self._run(source, n_rows, start, limit, [], in_stream=True)
+
+    def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None):
+        """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples."""
+        start = self._start(None, X, n_rows, None)
+        source = StreamBatches(
+            take, batch_size=int(self.batch_size), n_features=X.shape[1], dtype=self.dtype_
+        )
+        limit = None if self.max_iter == -1 else int(self.max_iter)
+        self._run(source, n_rows, start, limit, [] if validate is None else [validate], in_stream=True)
+
+    def _start(self, last, X, n_rows, weights):
+        """Return the `Progress` to go on from, and set precision and kernel; without a solution it is a cold start."""
+        options = self.solver_options or {}
+        identity = (
+            X.shape[1], tuple(getattr(self, "classes_", ())),
+            repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
+            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs"))),
+        )  # fmt: skip
+        if last is not None and last.identity in (identity, ()):
+            same = self.block_size in ("auto", last.solution.coef.shape[1])
+            if same and last.solution.coef.shape[2] == self._problem(n_rows)["n_outputs"]:
+                self.kernel_ = last.kernel
+                return Progress(last.solution, last.seeds, identity, last.kernel)
+        rng = generator_of(self.random_state)
+        seeds = tuple(int(seed) for seed in rng.integers(2**62, size=3))
+        self.dtype_ = precision(self.dtype, n_rows)
+        self.kernel_ = kernel_of(self, X, weights, seeds[0])
+        return Progress(None, seeds, identity, self.kernel_)
+
+    def _progress_so_far(self):
+        """What `partial_fit` goes on from; of a model out of a file, its coefficients."""
+        if hasattr(self, "_progress") or not hasattr(self, "block_coef_"):
+            return getattr(self, "_progress", None)
+        state = {"seed": np.array([self.seed_], dtype=np.uint64)}
+        solution = Solution(
+            self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state
+        )
+        return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
+
+    def _fewest_steps(self, n_rows):
+        """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
+        return registry.get("doubly-sgd").default_iterations
+
+    def _intercept(self):
+        return 0.0
+
+    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False):
+        """Advance the solver on a source of batches, and set the model to its solution.
+
+        After a failure in the middle of a stream the model is that of the run so far.
+        """
+        step_size, schedule = steps_of(self)
+        initial = start.solution
+        block_size = block_size_of(self, n_rows) if initial is None else initial.coef.shape[1]
+        settings = {
+            "block_size": block_size, "schedule": schedule, "step_size": step_size, "precondition": self.precondition,
+            "damping": self.damping, "average": self.average, "max_blocks": self.max_blocks,
+            "cache_size": self.cache_size, "random_state": start.seeds[2], "initial": initial, **self._problem(n_rows),
+        }  # fmt: skip
+        solver = make_solver(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
+        self.loss_ = settings["loss"]
+
+        def snapshot(solver):
+            now = snapshot_of(self, SHARED, solver)
+            now._set_function(solver.solution(), solver)
+            return now
+
+        try:
+            result = run_solver(
+                self,
+                solver,
+                max_iter=max_iter,
+                max_seconds=self.max_seconds,
+                callbacks=[*callbacks, *callbacks_of(self)],
+                snapshot=snapshot,
+                title=title_of(self) if self.verbose else False,
+            )
+        except Exception:
+            if in_stream and solver.n_iter:
+                self._settle(solver, solver.solution(), start)
+            raise
+        set_outcome(self, [result])
+        self._settle(solver, result.solution, start)
+        if result.status == INTERRUPTED:
+            raise KeyboardInterrupt
+
+    def _settle(self, solver, solution, start):
+        self._set_function(solution, solver)
+        self.n_iter_ = np.array([solver.n_iter])
+        self._progress = replace(start, solution=solution)
+
+    def _set_function(self, solution, solver):
+        """Set the attributes that define f."""
+        options = {**(self.solver_options or {}), **self._problem(1)}
+        self.block_coef_ = solution.coef.astype(self.dtype_)
+        self.seed_ = int(solver.seed)
+        self.form_, self.draws_ = options.get("form", "auto"), options.get("draws", "iid")
+        self.n_feature_values_ = int(solver.n_feature_values)
+        self._features = self._make_features()
+
+    def _make_features(self):
+        room = int(self.cache_size * MEGABYTE)
+        return FeatureBlocks(
+            self.kernel_, self.block_coef_.shape[1], self.n_features_in_, form=self.form_, draws=self.draws_,
+            cache_bytes=room,
+        )  # fmt: skip
+
+    def _outputs(self, X, reset=False):
+        """f of new rows, shape (n_samples, n_outputs)."""
+        check_is_fitted(self)
+        return self._outputs_of(check_rows(self, X, reset=reset))
+
+    def _outputs_of(self, X):
+        """The same of checked rows."""
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        features = vars(self).get("_features") or self._make_features()
+        blocks = np.arange(len(self.block_coef_))
+        out = np.zeros((X.shape[0], self.block_coef_.shape[2]))
+        for start in range(0, len(out), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            out[rows] = features.multiply(
+                as_dtype(X[rows], self.dtype_), self.seed_, blocks, self.block_coef_
+            )
+        return out
+
+    def save(self, path):
+        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.npz``. Written whole or not at all.
+        """
+        model_file.save(self, path)
+
+    def _check_fitted_state(self):
+        """Check what comes out of a file; the solver goes on from it, though not bit for bit."""
+        check_kernel_state(self)
+        require(np.ndim(self.block_coef_) == 3, "block_coef_ is not an array of blocks")
+        check_floats(self, {"block_coef_": self.block_coef_.shape})
+        require(0 <= self.seed_ <= MAX_SEED, "seed_ is no seed")
+        require(self.n_features_in_ >= 1, "n_features_in_ is not positive")
+        names = getattr(self, "feature_names_in_", None)
+        require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
+        self._features = self._make_features()
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_features", None)
+        return state
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "block_coef_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def as_dtype(X, dtype):
+    """Return rows in a precision, dense ones C-ordered."""
+    return X.astype(dtype, copy=False) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+
+
+def without_place(solution):
+    """Return a solution that may go on with other rows: without its place in the old ones, and outputs on them."""
+    state = {
+        name: value for name, value in solution.state.items() if name not in ("place", "outputs", "losses")
+    }
+    return replace(solution, state=state)
+
+
+def _digest_of(part):
+    return "" if part is None else digest(np.ascontiguousarray(part))

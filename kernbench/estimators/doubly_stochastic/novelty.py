@@ -1,0 +1,324 @@
+"""Novelty detection by doubly stochastic gradients: `DoublyStochasticNoveltyDetector`."""
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.fit.training_data import check_weights
+from kernbench.problems.batches import ArrayBatches
+from kernbench.validation.numbers import check_number
+from kernbench.validation.rows import check_rows
+
+STEPS_OF_THE_LEVEL = (
+    20.0  # over nu: it rises by about nu in a step, after one of the first has thrown it down
+)
+
+
+class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
+    r"""One-class support vector machine by doubly stochastic gradients: data of any length.
+
+    Minimises over functions :math:`f` of the kernel's space and levels :math:`\tau`
+
+    .. math::
+
+        \frac{\nu}{2} \|f\|^2 + \mathbf{E}\, \max\bigl(0, \tau - f(x)\bigr) - \nu \tau,
+
+    scikit-learn's ``OneClassSVM`` in another scale. At the optimum a share :math:`\nu` of the training rows is below
+    the level. The steps are those of `DoublyStochasticClassifier` without a preconditioner [1]_.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
+        `kernbench.features.RandomFeatures`.
+    nu : float, default=0.1
+        The share of outliers, in (0, 1), and the strength of the regularisation.
+    gamma : {"median", "scale", "auto"} or float, default="median"
+        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
+        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    batch_size : int, default=1024
+        Rows of a step.
+    block_size : int or "auto", default="auto"
+        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+    step_size : float or "auto", default="auto"
+        Step t has length s / (1 + s nu t), with s = 1 by ``"auto"``.
+    average : {"none", "all", "tail", "weighted"}, default="tail"
+        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+        proportional to t.
+    max_blocks : int, default=None
+        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+    shuffle : bool, default=True
+        Visit rows in random order, in each pass over arrays and within the chunks of a stream.
+    max_iter : int, default=-1
+        Number of batches. -1 is one pass over arrays, but at least 100 batches, and 20 / `nu`; a stream is read to its
+        end.
+    max_seconds : float, default=None
+        Time budget in seconds; callbacks are not charged.
+    cache_size : float, default=500
+        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
+        rows. What does not fit is computed anew.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
+        streams.
+    warm_start : bool, default=False
+        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws features and order. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`),
+        ``average_from``.
+
+    Attributes
+    ----------
+    block_coef_ : ndarray of shape (n_blocks, block_size, 1)
+        The coefficients.
+    offset_ : float
+        The level: rows that score less are novel.
+    seed_ : int
+        Of the features.
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : str
+    form_, draws_ : str
+        Of the features.
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Batches so far.
+    status_ : str
+        What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
+        the end of a stream.
+    objective_ : float
+        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
+        validation set in a first pass.
+    converged_ : bool
+        False, for the method has no certificate; ``duality_gap_`` is None.
+    n_feature_values_ : int
+        Features of rows computed so far.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    sklearn.svm.OneClassSVM : The exact solution, for some ten thousand rows.
+
+    References
+    ----------
+    .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
+       stochastic gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import DoublyStochasticNoveltyDetector
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> model = DoublyStochasticNoveltyDetector(random_state=0).fit(X)
+    >>> print(model.predict([[0.0, 0.0], [6.0, 6.0]]))
+    [ 1 -1]
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        nu=0.1,
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        batch_size=1024,
+        block_size="auto",
+        step_size="auto",
+        average="tail",
+        max_blocks=None,
+        shuffle=True,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.nu = nu
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.batch_size = batch_size
+        self.block_size = block_size
+        self.step_size = step_size
+        self.average = average
+        self.max_blocks = max_blocks
+        self.shuffle = shuffle
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    # Of all models, but not to be chosen here.
+    precondition, damping, schedule, alpha = False, 0.0, "bounded", 0.0
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_number("nu", self.nu, above=0, below=1)
+
+    def _problem(self, n_rows):
+        return {"loss": "novelty", "n_outputs": 1, "alpha": self.nu}
+
+    def _fewest_steps(self, n_rows):
+        return max(super()._fewest_steps(n_rows), int(np.ceil(STEPS_OF_THE_LEVEL / self.nu)))
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        self._check_parameters()
+        X = check_rows(self, X, reset=True)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        self._fit_arrays(X, self._source_of(X, weights), weights=weights, key=(weights,))
+        return self
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = check_rows(self, X, reset=not hasattr(self, "block_coef_"))
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        self._fit_batch(X, self._source_of(X, weights), weights=weights)
+        return self
+
+    def fit_chunks(self, chunks):
+        """Fit to data that come in chunks and need not fit memory: one pass.
+
+        Parameters
+        ----------
+        chunks : iterable of X, (X, None) or (X, None, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks. An iterator is read chunk by chunk.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        """
+        self._check_parameters()
+        reader, X, _, _, fault = first_look(self, chunks, labelled=False, n_classes=0)
+
+        def take(count):
+            X, _, weights = reader.take(count)
+            return X, None, weights
+
+        self._fit_stream(reader, X, take)
+        if fault is not None:
+            raise fault
+        return self
+
+    def _source_of(self, X, weights):
+        def source_of(dtype, batch_size, seed):
+            return ArrayBatches(
+                as_dtype(X, dtype), None, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle
+            )
+
+        return source_of
+
+    def _set_function(self, solution, solver):
+        super()._set_function(solution, solver)
+        self.offset_ = -float(solution.intercept)
+
+    def _intercept(self):
+        return -self.offset_
+
+    def score_samples(self, X):
+        """Return f of rows: the larger, the more like the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._outputs(X)[:, 0]
+
+    def decision_function(self, X):
+        """Return f minus the level, negative for rows that are novel.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X):
+        """Return -1 for rows that are novel, +1 for the others.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")
+        require(np.isfinite(self.offset_), "offset_ is not finite")

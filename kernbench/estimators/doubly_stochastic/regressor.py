@@ -1,0 +1,329 @@
+"""The regressor of doubly stochastic gradients: `DoublyStochasticRegressor`."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.doubly_stochastic.targets import check_targets, targets_of_chunk
+from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.fit.training_data import check_weights
+from kernbench.losses.output import output_loss
+from kernbench.problems.batches import ArrayBatches
+
+LOSSES = ("squared_error", "huber", "epsilon_insensitive", "absolute_error", "quantile")
+
+
+class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
+    r"""Kernel regression by doubly stochastic gradients: data of any length, robust losses, quantiles.
+
+    Minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \mathbf{E}\, l\bigl(f(x), y\bigr)
+
+    as `DoublyStochasticClassifier` does: a step sees a batch of examples and a block of random features [1]_. There is
+    no intercept: with a kernel of a short range, centre y first, for instance by
+    ``sklearn.compose.TransformedTargetRegressor``.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+        A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
+        `kernbench.features.RandomFeatures`.
+    gamma : {"median", "scale", "auto"} or float, default="median"
+        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
+        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    alpha : float, default=1e-6
+        Strength of the regularisation, at least 0; with the squared error that of ridge regression times n, the number
+        of rows. With `precondition` it adds to `damping`.
+    loss : str, default="squared_error"
+        ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
+        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"absolute_error"`` |r|, or ``"quantile"`` max(q (-r),
+        (1 - q) r), whose minimiser is the conditional quantile q = `quantile`.
+    delta : float, default=1.0
+    epsilon : float, default=0.1
+    quantile : float, default=0.5
+        In (0, 1).
+    batch_size : int, default=1024
+        Rows of a step.
+    block_size : int or "auto", default="auto"
+        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+    precondition : bool, default=True
+        Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
+        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+    damping : float, default=1e-4
+        Added to the diagonal of the covariance.
+    step_size : float or "auto", default="auto"
+        ``"auto"`` is 0.3 with and 1 without `precondition`.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
+        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
+        ``published`` with and ``bounded`` without `precondition`.
+    average : {"none", "all", "tail", "weighted"}, default="none"
+        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+        proportional to t.
+    max_blocks : int, default=None
+        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+    shuffle : bool, default=True
+        Visit rows in random order, in each pass over arrays and within the chunks of a stream.
+    max_iter : int, default=-1
+        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+    max_seconds : float, default=None
+        Time budget in seconds; callbacks are not charged.
+    cache_size : float, default=500
+        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
+        rows. What does not fit is computed anew.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
+        streams.
+    warm_start : bool, default=False
+        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws features and order. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
+        ``average_from``.
+
+    Attributes
+    ----------
+    block_coef_ : ndarray of shape (n_blocks, block_size, 1)
+        The coefficients.
+    seed_ : int
+        Of the features.
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : str
+    form_, draws_ : str
+        Of the features.
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Batches so far.
+    status_ : str
+        What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
+        the end of a stream.
+    objective_ : float
+        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
+        validation set in a first pass.
+    converged_ : bool
+        False, for the method has no certificate; ``duality_gap_`` is None.
+    n_feature_values_ : int
+        Features of rows computed so far.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective``, ``validation_loss`` if there are
+        validation rows, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    DoublyStochasticGPRegressor : The squared error, with standard deviations.
+
+    References
+    ----------
+    .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
+       stochastic gradients", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import DoublyStochasticRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
+    >>> model = DoublyStochasticRegressor(random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> bool(np.abs(model.predict([[0.5]]) - np.sin(1.0)) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        alpha=1e-6,
+        loss="squared_error",
+        delta=1.0,
+        epsilon=0.1,
+        quantile=0.5,
+        batch_size=1024,
+        block_size="auto",
+        precondition=True,
+        damping=1e-4,
+        step_size="auto",
+        schedule="auto",
+        average="none",
+        max_blocks=None,
+        shuffle=True,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.loss = loss
+        self.delta = delta
+        self.epsilon = epsilon
+        self.quantile = quantile
+        self.batch_size = batch_size
+        self.block_size = block_size
+        self.precondition = precondition
+        self.damping = damping
+        self.step_size = step_size
+        self.schedule = schedule
+        self.average = average
+        self.max_blocks = max_blocks
+        self.shuffle = shuffle
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        output_loss(self.loss, offered=LOSSES, **self._loss_parameters())
+
+    def _loss_parameters(self):
+        return {"delta": self.delta, "epsilon": self.epsilon, "quantile": self.quantile}
+
+    def _problem(self, n_rows):
+        return {"loss": self.loss, "n_outputs": 1, "alpha": self.alpha, **self._loss_parameters()}
+
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+        X_val, y_val : array-likes, default=None
+            Rows and targets on which the mean loss is traced, ``trace_["validation_loss"]``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        self._check_parameters()
+        X, y = check_targets(self, X, y, reset=True)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        validate = self._validation(X_val, y_val)
+        self._fit_arrays(
+            X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate
+        )
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = check_targets(self, X, y, reset=not hasattr(self, "block_coef_"))
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        self._fit_batch(X, self._source_of(X, y, weights), weights=weights)
+        return self
+
+    def fit_chunks(self, chunks, *, X_val=None, y_val=None):
+        """Fit to data that come in chunks and need not fit memory: one pass.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those rows are
+            read. An iterator is read chunk by chunk: its chunks should come in random order.
+        X_val, y_val : array-likes, default=None
+            As for `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        """
+        self._check_parameters()
+        reader, X, _, _, fault = first_look(self, chunks, n_classes=0)
+
+        def take(count):
+            X, y, weights = reader.take(count)
+            return X, targets_of_chunk(y), weights
+
+        self._fit_stream(reader, X, take, validate=self._validation(X_val, y_val))
+        if fault is not None:
+            raise fault
+        return self
+
+    def _source_of(self, X, y, weights):
+        def source_of(dtype, batch_size, seed):
+            return ArrayBatches(
+                as_dtype(X, dtype), y, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle
+            )
+
+        return source_of
+
+    def _validation(self, X, y):
+        """A callback that traces the mean loss on validation rows, or None without rows."""
+        if X is None:
+            return None
+        loss, y = output_loss(self.loss, **self._loss_parameters()), np.asarray(y, dtype=np.float64)
+        return lambda model: {"validation_loss": float(loss.value(model.predict(X)[:, None], y).mean())}
+
+    def predict(self, X):
+        """Return f of rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._outputs(X)[:, 0]
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")

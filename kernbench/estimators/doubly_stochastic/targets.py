@@ -1,0 +1,24 @@
+"""Targets of regression: checked numbers."""
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from kernbench.validation.rows import check_rows
+
+
+def check_targets(model, X, y, *, reset):
+    """Return checked rows, and targets as a vector of finite float64."""
+    X, y = check_rows(model, X, y, reset=reset)
+    return X, targets_of_chunk(column_or_1d(y, warn=True))
+
+
+def targets_of_chunk(y):
+    """Return targets in float64; raise ValueError for text, and for NaN and infinity."""
+    try:
+        y = np.asarray(y).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers, the targets of a regression: {error}") from error
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"y holds NaN or infinity, first in row {row}: leave out rows without a target")
+    return y

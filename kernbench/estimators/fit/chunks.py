@@ -1,0 +1,225 @@
+"""Chunks of a stream: read in order or shuffled, and checked as far as they are drawn."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.estimators.fit.training_data import distinct_labels
+from kernbench.problems.batches import stacked
+from kernbench.problems.shuffled import Shuffled
+from kernbench.validation.arrays import check_indices
+from kernbench.validation.rows import first_not_finite
+
+
+class Chunk:
+    """Examples of one chunk, each handed out once.
+
+    Nothing is read but what is drawn, so a chunk may be a memory map of any size.
+
+    Parameters
+    ----------
+    number : int
+        Position of the chunk in the stream, from 1, for messages.
+    data : tuple
+        (X, y) or (X, y, weights); without labels also X, or (X, None, weights).
+    rng : Generator or None
+        None hands the rows out in their order.
+    labelled : bool, default=True
+    """
+
+    def __init__(self, number, data, rng, labelled=True):
+        self.number = number
+        if not labelled and not isinstance(data, tuple):
+            data = (data, None)
+        if not isinstance(data, tuple | list) or len(data) not in (2, 3):
+            raise ValueError(
+                f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}"
+            )
+        X, y, weights = (*data, None)[:3]
+        check_indices(X, f"X of chunk {number}")
+        self.X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asanyarray(X)
+        self.y = np.asanyarray(y) if labelled else np.zeros(np.shape(self.X)[:1])
+        self.weights = None if weights is None else np.asanyarray(weights)
+        if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):
+            shapes = f"{np.shape(self.X)} and {np.shape(self.y)}"
+            raise ValueError(
+                f"chunk {number} must have rows X of shape (n, d) and n labels y, got shapes {shapes}"
+            )
+        if self.weights is not None and self.weights.shape != self.y.shape:
+            raise ValueError(
+                f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
+            )
+        self.n = len(self.y)
+        self._order = (
+            Shuffled(self.n, rng) if self.n and rng is not None else None
+        )  # empty chunks take no draws
+        self.n_left = self.n
+
+    def take(self, count):
+        """Return (X, y, weights) of up to `count` rows that were not taken before; sparse rows stay sparse."""
+        count = min(count, self.n_left)
+        start = self.n - self.n_left
+        rows = np.arange(start, start + count)
+        if self._order is not None:
+            rows = self._order.between(start, start + count)
+        self.n_left -= count
+        return self.read(rows)
+
+    def read(self, rows):
+        """Return (X, y, weights) of these rows, checked."""
+        X = self.X.iloc[rows].to_numpy() if hasattr(self.X, "iloc") else self.X[rows]
+        X = X if sparse.issparse(X) else np.asarray(X)
+        try:
+            X = X.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"chunk {self.number} of the stream: X holds values that are not numbers: {error}"
+            ) from error
+        if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+            wrong = [not np.isfinite(row.data if sparse.issparse(row) else row).all() for row in X]
+            row = rows[wrong.index(True)]
+            sentence = first_not_finite(X, None).partition(", first in row")[0]
+            raise ValueError(f"chunk {self.number} of the stream: {sentence}, in row {row} of the chunk")
+        weights = (
+            np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
+        )
+        if not np.all(np.isfinite(weights) & (weights >= 0)):
+            raise ValueError(f"chunk {self.number} of the stream: weights must be finite and at least 0")
+        return X, np.asarray(self.y[rows]), weights
+
+
+class Reader:
+    """Examples of a stream, in the order of its chunks, or at random if it is a list of them.
+
+    Parameters
+    ----------
+    chunks : iterable of (X, y) or (X, y, weights)
+        Of a list or tuple each row is drawn from all that are left. Anything else is read chunk after chunk.
+    rng : Generator
+    shuffle : bool, default=True
+        False reads all rows in their order.
+    labelled : bool, default=True
+        Whether there are labels.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        Labels that may come; None does not check them.
+    n_features : int or None
+        Columns of the rows; None before the first chunk.
+    """
+
+    def __init__(self, chunks, rng, *, shuffle=True, labelled=True):
+        self._rng, self._count, self.classes, self.n_features = rng, 0, None, None
+        self._shuffle, self._labelled = shuffle, labelled
+        self._waiting = []  # examples read to look at labels and scales, which come first
+        self._open, self._rest = [], iter(chunks)
+        self.known_as_whole = shuffle and isinstance(chunks, list | tuple)
+        while self.known_as_whole and self._next_chunk():
+            pass
+        self._all = list(self._open) if self.known_as_whole else []
+        self._ends = np.cumsum([chunk.n for chunk in self._all])
+        self.n_rows = int(self._ends[-1]) if self._all else 0  # of a stream that is known as a whole
+
+    def peek(self, count, classes=None, n_classes=2):
+        """Read at least `count` examples, and on until there are `n_classes` classes; they are handed out first.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix
+        y : ndarray
+        labels : ndarray
+            `classes` or, if None, those of y.
+        fault : Exception or None
+            What ended the reading. X and y are the examples before it, and the stream ends with them.
+        """
+        parts, fault = [], None
+        try:
+            parts.append(self._take(count))
+            labels = distinct_labels(parts[0][1] if classes is None else classes)
+            while len(labels) < n_classes and len(parts[-1][1]):
+                parts.append(self._take(count))
+                labels = distinct_labels(np.concatenate([labels, parts[-1][1]]))
+        except Exception as error:
+            fault = error
+            parts += self._waiting
+            self._open, self._rest, self.known_as_whole = [], iter(()), False
+        X, y, weights = self._joined(parts)
+        if fault is not None:
+            labels = distinct_labels(y if classes is None else classes)
+        # Chunk after chunk so far, and they may be a class each.
+        order = self._rng.permutation(len(y)) if self._shuffle else slice(None)
+        self._waiting = [(X[order], y[order], weights[order])]
+        return X, y, labels, fault
+
+    def take(self, count):
+        """Return (X, y, weights) of up to `count` examples, none at the end of the stream."""
+        return self._take(count)
+
+    def redraw(self, count):
+        """Return (X, y, weights) of rows drawn with replacement from all; None if the chunks come only once."""
+        if not self.known_as_whole:
+            return None
+        rows = np.sort(self._rng.integers(self._ends[-1], size=count))
+        owner = np.searchsorted(self._ends, rows, side="right")
+        parts = []
+        for k in np.unique(owner):
+            chunk = self._all[k]
+            parts.append(chunk.read(rows[owner == k] - (self._ends[k] - chunk.n)))
+            self._check_labels(parts[-1][1], f"chunk {chunk.number} of the stream")
+        return self._joined(parts)
+
+    def _take(self, count):
+        parts = []
+        while self._waiting and count > 0:
+            X, y, weights = self._waiting.pop()
+            self._check_labels(y, "the stream")
+            parts.append((X[:count], y[:count], weights[:count]))
+            if len(y) > count:
+                self._waiting = [(X[count:], y[count:], weights[count:])]
+            count -= min(count, len(y))
+        try:
+            while count > 0 and (self._open or self._next_chunk()):
+                left = np.array([chunk.n_left for chunk in self._open])
+                shares = (
+                    self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
+                    if len(left) > 1
+                    else [count]
+                )
+                for chunk, share in zip(self._open, shares, strict=True):
+                    if share:
+                        part = chunk.take(int(share))
+                        self._check_labels(part[1], f"chunk {chunk.number} of the stream")
+                        parts.append(part)
+                        count -= len(part[1])
+                self._open = [chunk for chunk in self._open if chunk.n_left]
+        except Exception:
+            self._waiting = parts + self._waiting
+            raise
+        return self._joined(parts)
+
+    def _joined(self, parts):
+        parts = [part for part in parts if len(part[1])] or parts[:1]
+        if not parts:
+            return np.empty((0, self.n_features or 0)), np.empty(0), np.empty(0)
+        return tuple(stacked(column) for column in zip(*parts, strict=True))
+
+    def _check_labels(self, y, where):
+        unknown = [] if self.classes is None else np.setdiff1d(y, self.classes).tolist()
+        if unknown:
+            known = self.classes.tolist()
+            raise ValueError(f"{where}: y holds {unknown[:3]}, which are not among the classes {known}")
+
+    def _next_chunk(self):
+        """Open the next chunk that is not empty; whether there is one."""
+        for data in self._rest:
+            self._count += 1
+            chunk = Chunk(self._count, data, self._rng if self._shuffle else None, self._labelled)
+            if self.n_features is None:
+                self.n_features = chunk.X.shape[1]
+            elif chunk.X.shape[1] != self.n_features:
+                raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
+                                 f"{self.n_features}")  # fmt: skip
+            if chunk.n:
+                self._open.append(chunk)
+                return True
+        return False

@@ -1,0 +1,88 @@
+/* Losses of an output u and their slopes: output.py in C, formula for formula. */
+#ifndef KERNBENCH_OUTPUT_H
+#define KERNBENCH_OUTPUT_H
+
+#include <math.h>
+#include <stddef.h>
+#include "_margin.h"
+
+enum kb_output_loss {
+    KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin */
+    KB_OUTPUT_SQUARED_ERROR,
+    KB_OUTPUT_HUBER,
+    KB_OUTPUT_EPSILON_INSENSITIVE,
+    KB_OUTPUT_ABSOLUTE_ERROR,
+    KB_OUTPUT_QUANTILE,
+    KB_OUTPUT_NOVELTY,
+    KB_OUTPUT_DENSITY_RATIO
+};
+
+#define KB_OUTPUT_LARGEST_EXPONENT 30.0
+
+/* l(u, y) of every loss but softmax; `p` is delta, epsilon, the quantile or tau. */
+static inline double kb_output_value(int loss, double p, double u, double y)
+{
+    const double r = u - y, size = fabs(r);
+    switch (loss) {
+    case KB_OUTPUT_SQUARED_ERROR:
+        return 0.5 * r * r;
+    case KB_OUTPUT_HUBER:
+        return size <= p ? 0.5 * r * r : p * (size - 0.5 * p);
+    case KB_OUTPUT_EPSILON_INSENSITIVE:
+        return size > p ? size - p : 0.0;
+    case KB_OUTPUT_ABSOLUTE_ERROR:
+        return size;
+    case KB_OUTPUT_QUANTILE:
+        return r < 0.0 ? -p * r : (1.0 - p) * r;
+    case KB_OUTPUT_NOVELTY:
+        return u < p ? p - u : 0.0;
+    case KB_OUTPUT_DENSITY_RATIO:
+        return y > 0.0 ? -u : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
+    default:
+        return kb_margin_value(loss, y * u);
+    }
+}
+
+/* dl/du of every loss but softmax. */
+static inline double kb_output_slope(int loss, double p, double u, double y)
+{
+    const double r = u - y;
+    switch (loss) {
+    case KB_OUTPUT_SQUARED_ERROR:
+        return r;
+    case KB_OUTPUT_HUBER:
+        return r > p ? p : r < -p ? -p : r;
+    case KB_OUTPUT_EPSILON_INSENSITIVE:
+        return r > p ? 1.0 : r < -p ? -1.0 : 0.0;
+    case KB_OUTPUT_ABSOLUTE_ERROR:
+        return r > 0.0 ? 1.0 : r < 0.0 ? -1.0 : 0.0;
+    case KB_OUTPUT_QUANTILE:
+        return r >= 0.0 ? 1.0 - p : -p;
+    case KB_OUTPUT_NOVELTY:
+        return u < p ? -1.0 : 0.0;
+    case KB_OUTPUT_DENSITY_RATIO:
+        return y > 0.0 ? -1.0 : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
+    default:
+        return y * kb_margin_slope(loss, y * u);
+    }
+}
+
+/* Softmax of one example: slopes to g (may be u itself), returns log sum exp(u) - u[y]. */
+static inline double kb_softmax(const double *u, ptrdiff_t n_outputs, ptrdiff_t y, double *g)
+{
+    double largest = u[0], sum = 0.0, value;
+    for (ptrdiff_t c = 1; c < n_outputs; c++)
+        if (u[c] > largest)
+            largest = u[c];
+    value = largest - u[y];
+    for (ptrdiff_t c = 0; c < n_outputs; c++) {
+        g[c] = exp(u[c] - largest);
+        sum += g[c];
+    }
+    for (ptrdiff_t c = 0; c < n_outputs; c++)
+        g[c] /= sum;
+    g[y] -= 1.0;
+    return value + log(sum);
+}
+
+#endif

@@ -1,0 +1,183 @@
+"""What both twins of the doubly stochastic gradient method share: settings, losses of the batches so far, state."""
+
+import numpy as np
+
+from kernbench._random import as_generator
+from kernbench.losses.output import OUTPUT_LOSSES, Novelty, Softmax, output_loss
+from kernbench.problems.averages import Averages
+from kernbench.problems.step_sizes import StepSizes
+from kernbench.validation.numbers import check_flag, check_number, is_integer
+
+LOSSES = tuple(OUTPUT_LOSSES)
+MAX_SEED = 2**64 - 1
+EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, is not going to come back
+
+
+class DoublyStochasticState:
+    """Settings and state of the method, without its arithmetic.
+
+    A twin adds ``_step(batch, gamma)`` and ``solution()``. Parameters are those of
+    `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
+
+    Attributes
+    ----------
+    A : ndarray of shape (n_blocks, block_size, n_outputs)
+        The coefficients of the last iterate.
+    """
+
+    losses = LOSSES
+    granularity = 1
+    first_check = 1
+    converged = False
+    n_kernel_evaluations = 0
+
+    def _configure(self, batches, *, alpha, loss, n_outputs, block_size, schedule, step_size, t0, precondition,
+                   damping, average, average_from, max_blocks, delta, epsilon, quantile, random_state,
+                   initial):  # fmt: skip
+        self.batches = batches
+        self.alpha = float(check_number("alpha", alpha, at_least=0))
+        self.loss = output_loss(loss, delta=delta, epsilon=epsilon, quantile=quantile)
+        self.n_outputs = int(check_number("n_outputs", n_outputs, at_least=1, whole=True))
+        if isinstance(self.loss, Softmax) and self.n_outputs < 2:
+            raise ValueError("loss='softmax' needs n_outputs of at least 2, one for each class")
+        if isinstance(self.loss, Novelty) and not 0 < self.alpha < 1:
+            raise ValueError(f"loss='novelty' needs alpha, the share of outliers, in (0, 1), got {alpha!r}")
+        self.block_size = int(check_number("block_size", block_size, at_least=1, whole=True))
+        self.max_blocks = (
+            None
+            if max_blocks is None
+            else int(check_number("max_blocks", max_blocks, at_least=1, whole=True))
+        )
+        check_flag("precondition", precondition)
+        self.precondition, self.damping = (
+            bool(precondition),
+            float(check_number("damping", damping, at_least=0)),
+        )
+        self._step_at = StepSizes(schedule, step_size, self.alpha, t0)
+        self._step_words = f"step_size={step_size:g} with schedule={schedule!r}"
+        self._averages = Averages(average, average_from)
+        self.seed = _seed_of(random_state)
+        self.A = np.zeros((0, self.block_size, self.n_outputs))
+        self.n_iter = self.n_feature_values = 0
+        self.finished = False
+        self._loss_sum = self._n_seen = 0.0  # of the pass under way
+        self._first_loss = np.nan
+        self._pending, self._place = None, 0  # a batch whose step was interrupted, and its place
+        if initial is not None:
+            self._resume(initial)
+
+    def advance(self, n_iter):
+        """Do up to `n_iter` steps, of a batch each; return how many were done."""
+        for done in range(n_iter):
+            place = self.batches.place
+            batch = self.batches.next() if self._pending is None else self._pending
+            if batch is None:
+                self.finished = True
+                return done
+            self._place = place if self._pending is None else self._place
+            self._pending = batch
+            if batch.begins_pass:
+                self._loss_sum = self._n_seen = 0.0
+            self._step(batch, self._step_at(self.n_iter + 1))
+            self._pending = None
+        return n_iter
+
+    def _note_losses(self, losses, n):
+        """Add the sum of the weighted losses of a batch; raise ValueError if they show that the steps are too long."""
+        mean = losses / n
+        if self.n_iter == 0:
+            self._first_loss = mean
+        base = self._first_loss if self._first_loss > 0 else 1.0  # NaN and 0 say nothing
+        if not np.isfinite(mean) or (
+            self.n_iter < EARLY and mean > EXPLODED * base and not isinstance(self.loss, Novelty)
+        ):
+            self._pending = None
+            raise ValueError(
+                f"{self._step_words} diverges: the mean loss rose from {self._first_loss:.3g} to {mean:.3g} in "
+                f"{self.n_iter + 1} steps. Lower step_size"
+            )
+        self._loss_sum += losses
+        self._n_seen += n
+
+    def _next_block(self):
+        """The number of the block that the next step changes."""
+        return self.n_iter if self.max_blocks is None else self.n_iter % self.max_blocks
+
+    def _ridge(self):
+        """What the preconditioner adds to the covariance of a block."""
+        return self.damping + self.alpha * (self.max_blocks or 1)
+
+    def check(self, tol):
+        """Return False: the method has no certificate, and ends with its stream or by a limit."""
+        return False
+
+    def gap(self):
+        return None
+
+    def objective(self):
+        """Return the mean loss of the batches of this pass, each before it was learned from, plus alpha/2 ||f||^2.
+
+        ||f||^2 is T ||A||^2 with T blocks, the norm of f in the space of their features; NaN before the first batch.
+        """
+        if self._n_seen == 0:
+            return float("nan")
+        value = self._loss_sum / self._n_seen + 0.5 * self.alpha * len(self.A) * np.vdot(self.A, self.A)
+        return float(value - self.alpha * self.loss.parameter * isinstance(self.loss, Novelty))
+
+    def _solution(self):
+        """The fields of a `Solution`.
+
+        Coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state. The intercept of
+        a novelty detector is minus its level tau.
+        """
+        average = self._averages.of(self._iterate())
+        tau = isinstance(self.loss, Novelty)
+        coef = (average[1:] if tau else average).reshape(self.A.shape)
+        state = {
+            "seed": np.array([self.seed], dtype=np.uint64),
+            "place": np.array([self.batches.place if self._pending is None else self._place]),
+            "losses": np.array([self._loss_sum, self._n_seen, self._first_loss]),
+            "counts": np.array([self.n_feature_values]),
+            **self._averages.state(),
+            **self._more_state(),
+        }
+        if self._averages.kind != "none":
+            state["iterate"] = self.A.copy()
+        if tau:
+            state["level"] = np.array([self.loss.parameter])
+        return coef, -float(average[0]) if tau else 0.0, self.n_iter, state
+
+    def _iterate(self):
+        """The coefficients as a vector, after the level tau where there is one."""
+        flat = self.A.ravel()
+        return np.concatenate([[self.loss.parameter], flat]) if isinstance(self.loss, Novelty) else flat
+
+    def _more_state(self):
+        return {}
+
+    def _resume(self, initial):
+        state = initial.state
+        coef = np.array(state.get("iterate", initial.coef), dtype=np.float64)
+        if coef.ndim != 3 or coef.shape[1:] != self.A.shape[1:]:
+            raise ValueError(
+                f"initial has coefficients of shape {coef.shape}, blocks and outputs are {self.A.shape[1:]}"
+            )
+        self.A, self.n_iter = coef, initial.n_iter
+        if isinstance(self.loss, Novelty):
+            self.loss.parameter = float(state["level"][0]) if "level" in state else -initial.intercept
+        if "seed" in state:
+            self.seed = int(state["seed"][0])
+        if "losses" in state:
+            self._loss_sum, self._n_seen, self._first_loss = state["losses"].tolist()
+        if "counts" in state:
+            self.n_feature_values = int(state["counts"][0])
+        if "place" in state and self.batches.X is not None:
+            self.batches.place = int(state["place"][0])
+        self._averages.resume(state)
+
+
+def _seed_of(random_state):
+    """An integer is the seed of the features itself."""
+    if is_integer(random_state) and 0 <= random_state <= MAX_SEED:
+        return int(random_state)
+    return int(as_generator(random_state).integers(MAX_SEED, dtype=np.uint64, endpoint=True))

@@ -1,0 +1,161 @@
+"""Doubly stochastic gradients on compiled features and losses: twin of kernbench.reference.streaming.doubly_sgd."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
+
+from kernbench.features.blocks import FeatureBlocks
+from kernbench.losses._output import values_and_slopes
+from kernbench.losses.output import Novelty
+from kernbench.problems.doubly_stochastic import DoublyStochasticState
+from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_number
+
+MEGABYTE = 2**20
+GROWTH = 1.25  # of the room for coefficients
+
+
+class DoublySGD(DoublyStochasticState):
+    """Doubly stochastic gradients for alpha/2 ||f||^2 + E[l(f(x), y)].
+
+    Parameters
+    ----------
+    batches : ArrayBatches or StreamBatches
+        Where examples come from. One iteration is one batch.
+    kernel : Kernel
+        One that has random features.
+    alpha : float
+        Regularisation, at least 0; for ``loss="novelty"`` the share of outliers, in (0, 1).
+    loss : str, default="hinge"
+        A loss of :mod:`kernbench.losses.output`.
+    n_outputs : int, default=1
+        Columns of f: classes, or tasks.
+    block_size : int, default=256
+        Features of a block.
+    form, draws : str, default="auto", "iid"
+        Of the features, as in `kernbench.features.RandomFeatures`.
+    schedule : {"bounded", "inverse", "inverse_sqrt", "published"}, default="bounded"
+        gamma_t = s / (1 + s alpha t), s / (t + t0), s / sqrt(t), or s / (1 + 1e-4 t), with s the `step_size`.
+    step_size : float, default=1.0
+    t0 : float, default=0.0
+    precondition : bool, default=False
+        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old
+        blocks be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of
+        all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
+    damping : float, default=1e-4
+    average : {"none", "all", "tail", "weighted"}, default="none"
+        See `kernbench.problems.averages.Averages`.
+    average_from : int, optional
+        The first step of ``"tail"``.
+    max_blocks : int, optional
+        At most so many blocks; after them the first is updated again, and so on.
+    delta, epsilon, quantile : float, default=1.0, 0.1, 0.5
+        Of the losses ``"huber"``, ``"epsilon_insensitive"`` and ``"quantile"``.
+    cache_size : float, default=100
+        Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
+        costs the features of one block for all rows, without them those of all blocks for a batch.
+    random_state : None, int, RandomState or Generator
+        Gives the seed of the features; an int is the seed.
+    initial : Solution, optional
+        Where to start. With the state of a run, and its seed, that run goes on.
+    """
+
+    def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
+                 draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
+                 average="none", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
+                 cache_size=100, random_state=None, initial=None):  # fmt: skip
+        self._outputs = None  # f of all rows of the arrays
+        self._configure(
+            batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
+            step_size=step_size, t0=t0, precondition=precondition, damping=damping, average=average,
+            average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
+            quantile=quantile, random_state=random_state, initial=initial,
+        )  # fmt: skip
+        self._room = self.A  # A is the beginning of it
+        room = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
+        n_rows = 0 if batches.X is None else batches.X.shape[0]
+        self._keeps_outputs = n_rows > 0 and 8 * n_rows * self.n_outputs <= room // 2
+        if self._keeps_outputs:
+            room -= 8 * n_rows * self.n_outputs
+        self._blocks = FeatureBlocks(
+            kernel, self.block_size, batches.n_features, form=form, draws=draws, cache_bytes=room
+        )
+
+    def solution(self):
+        """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
+
+        The intercept of a novelty detector is minus its level tau.
+        """
+        return Solution(*self._solution())
+
+    def _step(self, batch, gamma):
+        B, n_blocks, k = len(batch), len(self.A), self._next_block()
+        w = batch.weights
+        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
+        self._note_losses(losses.sum() if w is None else w @ losses, B)
+        G = G if w is None else w[:, None] * G
+        if self.precondition:
+            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
+            direction = self._preconditioned(Z, Z.T @ G / B, w, k)
+        else:
+            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
+        self.n_feature_values += B * self.block_size
+
+        self._averages.add(self._iterate(), self.n_iter + 1)
+        shrink = 1.0 if self.precondition else 1.0 - gamma * self.alpha
+        if shrink != 1.0:
+            self.A *= shrink
+        if k < n_blocks:
+            self.A[k] -= gamma * direction
+        else:
+            self._append(-gamma * direction)
+        if self._outputs is not None:
+            self._outputs *= shrink
+            self._blocks.multiply(self.batches.X, self.seed, [k], -gamma * direction[None], self._outputs)
+            self.n_feature_values += self.batches.X.shape[0] * self.block_size
+        if isinstance(self.loss, Novelty):  # G is minus the share of rows below the level
+            self.loss.parameter += gamma * (self.alpha + G.sum() / B)
+        self.n_iter += 1
+
+    def _outputs_of(self, batch):
+        """f of the rows of a batch."""
+        if self._outputs is None and self._keeps_outputs and batch.n_pass > 0:
+            self._outputs = self._f(self.batches.X)
+        return self._f(batch.X) if self._outputs is None else self._outputs[batch.rows]
+
+    def _f(self, X):
+        self.n_feature_values += X.shape[0] * self.block_size * len(self.A)
+        return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
+
+    def _preconditioned(self, Z, direction, w, k):
+        """(Z^T Z / B + (damping + R alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
+        if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
+            direction = direction + self.alpha * len(self.A) * self.A[k]
+        weighted = Z if w is None else np.sqrt(w)[:, None] * Z
+        covariance = dsyrk(1.0 / len(Z), weighted.T, lower=1)  # Z^T Z, the lower half
+        covariance[np.diag_indices_from(covariance)] += self._ridge()
+        try:
+            factor = cho_factor(covariance, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"the covariance of a block of {self.block_size} features on {len(Z)} rows is singular with "
+                f"damping={self.damping:g}: raise damping, or take smaller blocks or larger batches"
+            ) from None
+        return cho_solve(factor, direction)
+
+    def _append(self, block):
+        n = len(self.A)
+        if n == len(self._room):
+            room = np.empty((max(n + 4, int(GROWTH * n)), *self.A.shape[1:]))
+            room[:n] = self.A
+            self._room = room
+        self._room[n] = block
+        self.A = self._room[: n + 1]
+
+    def _more_state(self):
+        return {} if self._outputs is None else {"outputs": self._outputs.copy()}
+
+    def _resume(self, initial):
+        super()._resume(initial)
+        if "outputs" in initial.state:
+            self._outputs = np.array(initial.state["outputs"])

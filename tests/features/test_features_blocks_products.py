@@ -1,0 +1,122 @@
+"""Blocks of features times coefficients, without the features."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from kernbench.features.blocks import FeatureBlocks, feature_block
+from kernbench.features.maps.forms import terms_of
+from kernbench.kernels import Gaussian
+
+RTOL = {"float64": 1e-12, "float32": 2e-5}
+
+
+def by_features(kind, X, seed, blocks, A):
+    """The sum of Z_b A_b in float64, block by block."""
+    total = np.zeros((X.shape[0], A.shape[2]))
+    for b, A_b in zip(blocks, A):
+        total += feature_block(seed, b, A.shape[1], X, kind.kernel, form=kind.form, draws=kind.draws) @ A_b
+    return total
+
+
+def close(found, expected, dtype="float64"):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=RTOL[dtype] * np.abs(expected).max())
+
+
+def blocks_of(kind, m, d, **options):
+    return FeatureBlocks(kind.kernel, m, d, form=kind.form, draws=kind.draws, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_products_are_those_of_the_features(kind, dtype, form):
+    m, blocks = 16 * len(terms_of(kind.kernel)), [0, 1, 2, 9, 4, 5]
+    X = kind.rows(37)
+    X = (np.where(X > np.median(X), X, 0) if form == "sparse" else X).astype(dtype)
+    d = X.shape[1]
+    X = sparse.csr_matrix(X) if form == "sparse" else X
+    A = np.random.default_rng(0).normal(size=(len(blocks), m, 2))
+    wide = X.astype(np.float64)
+    expected = by_features(kind, wide, 5, blocks, A)
+    maker = blocks_of(kind, m, d)
+    close(maker.multiply(X, 5, blocks, A), expected, dtype)
+    out = np.ones((37, 2))
+    assert maker.multiply(X, 5, blocks, A, out) is out
+    close(out, 1 + expected, dtype)
+    G = np.random.default_rng(1).normal(size=(37, 2))
+    Z = feature_block(5, 3, m, wide, kind.kernel, form=kind.form, draws=kind.draws)
+    close(maker.transposed(X, 5, 3, G), Z.T @ G, dtype)
+    close(maker.features(X, 5, 3), Z, dtype)
+
+
+def test_a_cache_changes_nothing(kind):
+    m, X = 16 * len(terms_of(kind.kernel)), kind.rows(20)
+    A = np.random.default_rng(0).normal(size=(40, m, 1))
+    without, small, large = (blocks_of(kind, m, X.shape[1], cache_bytes=b) for b in (0, 2_000, 10**8))
+    for _ in range(2):  # the second time from the cache
+        expected = without.multiply(X, 1, range(40), A)
+        np.testing.assert_array_equal(small.multiply(X, 1, range(40), A), expected)
+        np.testing.assert_array_equal(large.multiply(X, 1, range(40), A), expected)
+    assert large._cache and not without._cache and len(small._cache) <= len(large._cache)
+
+
+class Plain:
+    """A Gaussian kernel of many blocks."""
+
+    kernel, form, draws = Gaussian(2.0), "pair", "iid"
+
+
+def test_a_cache_holds_no_more_than_its_room():
+    maker = blocks_of(Plain, 512, 10, cache_bytes=200_000)  # 20 kB a block, drawn eight at a time
+    maker.multiply(np.zeros((3, 10)), 1, range(40), np.zeros((40, 512, 1)))
+    kept = sum(drawn.matrix.nbytes for _, drawn in maker._cache.values())
+    assert 100_000 < kept <= 200_000
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3, 6, 7, 20])
+@pytest.mark.parametrize("n", [1, 15, 128, 1000])
+def test_any_number_of_rows_and_outputs(n, n_outputs):
+    rng = np.random.default_rng(n)
+    X, A = (
+        rng.normal(size=(n, 5)),
+        rng.normal(size=(60, 100, n_outputs)),
+    )  # 50 draws a block: no multiple of lanes
+    close(
+        blocks_of(Plain, 100, 5).multiply(X, 2, range(60), A),
+        by_features(Plain, X, 2, range(60), A),
+    )
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_threads_do_not_matter(form):
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(700, 9)).astype(np.float32), rng.normal(size=(30, 128, 2))
+    if form == "sparse":
+        X = sparse.csr_matrix(np.where(np.abs(X) > 1.3, X, 0).astype(np.float32))
+    results = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads):
+            results.append(blocks_of(Plain, 128, 9).multiply(X, 2, range(30), A))
+    for other in results[1:]:
+        np.testing.assert_array_equal(other, results[0])
+
+
+def test_rows_far_from_the_origin_are_worked_out_in_double():
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(300, 3)), rng.normal(size=(20, 32, 1))
+    X[::7] *= 1e4
+    X = X.astype(np.float32)
+    expected = by_features(Plain, X.astype(np.float64), 2, range(20), A)
+    close(blocks_of(Plain, 32, 3).multiply(X, 2, range(20), A), expected, "float32")
+
+
+def test_nothing_times_something_is_nothing():
+    maker = blocks_of(Plain, 32, 3)
+    assert not maker.multiply(np.ones((4, 3)), 0, [], np.zeros((0, 32, 2))).any()
+    assert maker.multiply(np.ones((0, 3)), 0, [1], np.zeros((1, 32, 2))).shape == (0, 2)
+
+
+def test_coefficients_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match="2 blocks of 32 columns"):
+        blocks_of(Plain, 32, 3).multiply(np.ones((4, 3)), 0, [0, 1], np.zeros((2, 16, 1)))

@@ -1,0 +1,103 @@
+"""Every streaming solver: the compiled class against its plain-NumPy reference, step by step."""
+
+import numpy as np
+import pytest
+from lockstep import Tally, Tolerance, case_name, cases, follow
+from scipy import sparse
+from streaming_problems import rows_and_labels, solver_of, solver_on, stream_of
+
+from kernbench.kernels import ArcCosine, ChiSquared, Gaussian, Laplacian, Polynomial
+
+# Every solver is also run with its defaults, for each of its losses.
+VARIANTS = {
+    "doubly-sgd": [
+        {"schedule": "inverse", "t0": 3.0},
+        {"schedule": "inverse_sqrt", "average": "all"},
+        {"schedule": "published", "average": "tail", "alpha": 0.0},
+        {"average": "weighted", "form": "phase"},
+        {"average": "tail", "average_from": 4, "draws": "orthogonal"},
+        {"max_blocks": 3},
+        {"precondition": True},
+        {"precondition": True, "max_blocks": 3, "damping": 1e-2},
+        {"cache_size": 1e-3},
+        {"n_outputs": 8, "block_size": 7},
+        {"block_size": 1},
+    ],
+}
+CASES = [
+    (entry, {"loss": loss, **options})
+    for entry, options in cases("doubly-stochastic", VARIANTS)
+    for loss in (entry.losses if not options else ("squared_error", "log_loss"))
+]
+every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
+TIGHT = Tolerance(coef=1e-8, objective=1e-9, gap=0, gap_floor=0, counters=("n_iter",), keys=False)
+
+
+def settings_of(options):
+    loss = options["loss"]
+    more = {"n_outputs": 3} if loss == "softmax" else {}
+    if loss == "novelty":
+        more = {"alpha": 0.2}
+    return {**more, **options}
+
+
+def twins(X, y, options, weights=None, **source):
+    return (
+        solver_of(X, y, twin, weights=weights, **settings_of(options), **source)
+        for twin in ("compiled", "reference")
+    )
+
+
+@every_case
+def test_twin_is_in_lockstep(case):
+    tally = Tally()
+    for seed, (form, weighted) in enumerate([("dense", False), ("dense", True), ("csr", True)]):
+        options = settings_of(case[1])
+        X, y = rows_and_labels(options["loss"], seed=seed, n_outputs=options.get("n_outputs", 1))
+        weights = np.random.default_rng(seed).integers(0, 4, size=len(X)) / 2 if weighted else None
+        if form == "csr":
+            X = sparse.csr_matrix(np.where(np.abs(X) > 0.7, X, 0))
+        # Eleven steps are three passes: outputs are kept from the second on, and batches end with a pass.
+        follow(*twins(X, y, case[1], weights), tally, TIGHT, rounds=11, length=1, label=f"{form} {weighted}")
+    tally.require(1.0)
+
+
+@every_case
+def test_twin_is_in_lockstep_on_any_problem(case):
+    """Problems of all shapes, the same ones in every run."""
+    rng, tally = np.random.default_rng(0), Tally()
+    for _ in range(4):
+        n, d, B = int(rng.integers(1, 40)), int(rng.integers(1, 8)), int(rng.integers(1, 20))
+        alpha, seed = float(rng.choice([1e-6, 0.01, 0.3])), int(rng.integers(10**6))
+        options = settings_of({"alpha": alpha, **case[1]})
+        X, y = rows_and_labels(options["loss"], n, d, seed, options.get("n_outputs", 1))
+        follow(
+            *twins(X, y, options, batch_size=B, shuffle=bool(rng.random() < 0.5)),
+            tally, TIGHT, rounds=3, length=2, label=f"{n=} {d=} {B=} {alpha=} {seed=}",
+        )  # fmt: skip
+    tally.require(1.0)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Laplacian(2.0), Gaussian(1.0) * Laplacian(3.0), ChiSquared(), ArcCosine(1), Polynomial(2, 0.5, 0.3)],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_twins_agree_with_any_kernel(kernel):
+    X, y = rows_and_labels(d=2)
+    tally = Tally()
+    follow(
+        *twins(np.abs(X) / 3, y, {"loss": "squared_error", "kernel": kernel}),
+        tally, TIGHT, rounds=4, length=2,
+    )  # fmt: skip
+    tally.require(1.0)
+
+
+def test_twins_agree_on_a_stream():
+    X, y = rows_and_labels("hinge", n=100)
+    compiled, reference = (
+        solver_on(stream_of(X, y, cuts=(3, 40)), twin, loss="hinge") for twin in ("compiled", "reference")
+    )
+    tally = Tally()
+    follow(compiled, reference, tally, TIGHT, rounds=10, length=1)
+    assert compiled.finished and reference.finished and compiled.n_iter == reference.n_iter == 7
