@@ -25,7 +25,6 @@ from numbers import Integral
 import numpy as np
 
 from kernbench.problems.draws import seed_of
-from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.cuts import Cuts
 from kernbench.reference.bundle.line_search import line_search
@@ -73,7 +72,7 @@ class CuttingPlanes:
         self._n_features = design.n_coef
         many = design.n_coef > LARGEST and not design.is_kernel
         if many:
-            design, self._columns = without_empty_columns(design)
+            design, self._columns = design.without_empty_columns()
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
@@ -84,7 +83,7 @@ class CuttingPlanes:
         self._smoothed, self._smoothing, self._last_share = None, False, np.inf
         if many and self._preconditioner is None and problem.smoothed() is not None:
             self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
-            size = max(MEMORY, 4 * design.X.size)
+            size = max(MEMORY, 4 * design.n_values)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
         self.n_iter, self.converged = 0, False
         self._cuts = Cuts(design, self.max_cuts)
