@@ -8,8 +8,8 @@ from kernbench.solvers.design._design cimport Design, FeatureDesign, number_of_c
 
 import numpy as np
 
-LEAVES = 16              # parts of the rows over which moments are summed up, at least
-MOMENTS = 1 << 20        # numbers in the moments of all leaves, at most (but for `LEAVES` of them)
+FEWEST_LEAVES, MOST_LEAVES = 16, 256    # parts of the rows over which moments are summed up
+MOMENTS = 1 << 20                       # numbers in the moments of all leaves, at most, if these are not the fewest
 
 
 cdef class BlockDesign(Design):
@@ -82,7 +82,7 @@ def chunk_starts(Py_ssize_t n_rows, Py_ssize_t n_columns):
 def leaf_starts(Py_ssize_t n_rows, Py_ssize_t n_columns):
     """Return the bounds of the leaves of rows that moments are summed up over: whole chunks, from 0 to `n_rows`."""
     starts = chunk_starts(n_rows, n_columns)
-    n_leaves = min(len(starts) - 1, max(LEAVES, MOMENTS // n_columns**2))
+    n_leaves = min(len(starts) - 1, max(FEWEST_LEAVES, min(MOST_LEAVES, MOMENTS // n_columns**2)))
     return starts[(len(starts) - 1) * np.arange(n_leaves + 1) // n_leaves]
 
 
