@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.threads import n_openmp_threads
+from kernbench.kernels.threads import n_openmp_threads, openmp_threads
 from kernbench.solvers.design._block_design import (
     add_in_order,
     add_moments,
@@ -16,9 +16,9 @@ from kernbench.solvers.design._block_design import (
 )
 from kernbench.solvers.design._design import FeatureDesign
 
-# Bytes of rows held by a thread. Measured on a file in the page cache: 2 to 8 MB stay in the processor's cache between
-# reading and multiplying, larger blocks take up to twice the time.
-BLOCK_BYTES = 4 << 20
+# Bytes of rows held by a thread. Measured on 800 MB in the page cache: 2 MB are still in the processor's cache when they
+# are multiplied, 8 MB and more take twice the time.
+BLOCK_BYTES = 2 << 20
 
 
 class LocalBlocks:
@@ -34,9 +34,13 @@ class LocalBlocks:
     shape : tuple of int
     dtype : dtype
     is_sparse : bool
+    is_remote : bool
+        Whether other processes hold the rows.
     starts : ndarray of intp
         Bounds of the chunks of rows that sums are taken over.
     """
+
+    is_remote = False
 
     def _settle(self, n_rows, n_columns, dtype, *, n_stored=None):
         """Fix shape and storage; `n_stored` entries if the rows are sparse."""
@@ -48,20 +52,21 @@ class LocalBlocks:
         entry = self.dtype.itemsize + 4 * self.is_sparse
         self.rows_at_once = max(4, BLOCK_BYTES * self.n_rows // (entry * max(1, self.n_values)) // 4 * 4)
         self.groups = _groups(self.starts, self.leaves, self.rows_at_once)
+        self.group_starts = self.starts[[first for first, _ in self.groups]]
 
     # --- the four questions ------------------------------------------------------------------------------------------
 
     def scores(self, coef, out=None):
         """Return <coef, x_i> of all rows."""
         out = np.empty(self.n_rows) if out is None else out
-        for _ in self._in_threads(lambda first, last: self.part_scores(first, last, coef, out), self.groups):
+        for _ in self.in_threads(lambda first, last: self.part_scores(first, last, coef, out), self.groups):
             pass
         return out
 
     def combine(self, g):
         """Return sum_i g_i x_i."""
         total = np.zeros(self.n_columns)
-        for sums in self._in_threads(lambda first, last: self.part_sums(first, last, g), self.groups):
+        for sums in self.in_threads(lambda first, last: self.part_sums(first, last, g), self.groups):
             add_in_order(sums, total)
         return total
 
@@ -69,7 +74,7 @@ class LocalBlocks:
         """Return sum_i h_i (x_i - m)(x_i - m)' over some rows; see `RowBlocks`."""
         total = np.zeros((self.n_columns, self.n_columns))
         leaves = zip(self.leaves[:-1], self.leaves[1:])
-        for sums in self._in_threads(lambda *leaf: self.part_moments(*leaf, rows, h, mask, means), leaves):
+        for sums in self.in_threads(lambda *leaf: self.part_moments(*leaf, rows, h, mask, means), leaves):
             total += sums
         return total
 
@@ -90,10 +95,10 @@ class LocalBlocks:
 
     # --- parts of them, for a range of chunks ------------------------------------------------------------------------
 
-    def part_scores(self, first, last, coef, out):
-        """Write the scores of chunks first to last - 1 to their place in `out`, the scores of all rows."""
+    def part_scores(self, first, last, coef, out, offset=0):
+        """Write the scores of chunks first to last - 1 to their place in `out`; out[0] is that of row `offset`."""
         for start, stop in self.reads(first, last):
-            add_scores(FeatureDesign(self.read(start, stop)), coef, out[start:stop])
+            add_scores(FeatureDesign(self.read(start, stop)), coef, out[start - offset : stop - offset])
 
     def part_sums(self, first, last, g, offset=0):
         """Return the sum of each of the chunks first to last - 1; g[0] is the slope of row `offset`."""
@@ -109,9 +114,7 @@ class LocalBlocks:
         Products are taken within each chunk, so that they do not depend on the rows read at once.
         """
         sums = np.zeros((self.n_columns, self.n_columns))
-        for group in self.groups:
-            if not begin <= self.starts[group[0]] < end:
-                continue
+        for group in self.groups_in(begin, end):
             for start, stop in self.reads(*group):
                 edges = np.clip(self.starts[group[0] : group[1] + 1], start, stop)
                 places = np.searchsorted(rows, edges)
@@ -129,13 +132,18 @@ class LocalBlocks:
             for start, stop in self.reads(*group):
                 yield self.read(start, stop).copy()
 
-    def map(self, function):
+    def map(self, function, groups=None):
         """Return ``function(X, start)`` of the rows of each group of chunks, X from row `start` on, in a list."""
 
         def of_group(first, last):
             return [function(self.read(start, stop), start) for start, stop in self.reads(first, last)]
 
-        return [result for results in self._in_threads(of_group, self.groups) for result in results]
+        groups = self.groups if groups is None else groups
+        return [result for results in self.in_threads(of_group, groups) for result in results]
+
+    def groups_in(self, begin, end):
+        """Return the groups of the chunks in rows begin to end - 1, which are whole leaves."""
+        return self.groups[slice(*np.searchsorted(self.group_starts, (begin, end)))]
 
     def reads(self, first, last):
         """Yield the bounds of what is read at once for chunks first to last - 1."""
@@ -144,11 +152,11 @@ class LocalBlocks:
         for start in range(begin, end, step):
             yield start, min(start + step, end)
 
-    def _in_threads(self, function, tasks):
+    def in_threads(self, function, tasks):
         """Yield function(*task) for each of the tasks, in their order; the next ones are under way."""
         tasks = list(tasks)
         n_threads = min(n_openmp_threads(), len(tasks))
-        pool = ThreadPoolExecutor(n_threads)
+        pool = ThreadPoolExecutor(n_threads, initializer=openmp_threads, initargs=(1,))
         try:
             waiting = [pool.submit(function, *task) for task in tasks[: 2 * n_threads]]
             for k in range(len(tasks)):

@@ -37,7 +37,7 @@ def in_files(tmp_path):
 
 @pytest.fixture
 def blocks_of(in_files):
-    """A function ``make(X, cuts)`` that returns the `FileBlocks` of rows: dense ones in files, sparse ones in chunks."""
+    """A function ``make(X, cuts)`` that returns `FileBlocks`: of dense rows in files, of sparse ones in chunks."""
 
     def make(X, cuts=()):
         if not sparse.issparse(X):

@@ -69,7 +69,9 @@ def _files_of(path):
     files = [file for file in path.iterdir() if file.suffix.lower() in SOURCES]
     if not files:
         raise ValueError(f"the folder {path} holds no file that can be read in blocks ({', '.join(SOURCES)})")
-    return sorted(files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)])
+    return sorted(
+        files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)]
+    )
 
 
 def _split(name):
@@ -80,6 +82,10 @@ def read_labels(y):
     """Return labels or weights that are given as an array, a ``.npy`` file, a folder of these, or a list of them."""
     if isinstance(y, str | Path):
         return np.concatenate([np.load(path, allow_pickle=False) for path in _files_of(Path(y))])
-    if isinstance(y, list) and y and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) == 1):
+    if (
+        isinstance(y, list)
+        and y
+        and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) == 1)
+    ):
         return np.concatenate([read_labels(part) for part in y])
     return np.asarray(y)

@@ -24,7 +24,9 @@ class ColumnsSource:
         kinds = {schema.field(name).type.to_pandas_dtype() for name in self._columns}
         for kind in kinds:
             if np.dtype(kind).kind not in "fiub":
-                raise ValueError(f"{path} holds columns that are not numbers: encode them first, or leave them out")
+                raise ValueError(
+                    f"{path} holds columns that are not numbers: encode them first, or leave them out"
+                )
         self.dtype = np.dtype(np.float32 if kinds == {np.float32} else np.float64)
         self.names = np.array(self._columns, dtype=object)
         self._bounds = np.concatenate([[0], np.cumsum(sizes)])
@@ -35,11 +37,16 @@ class ColumnsSource:
             import pyarrow
             from pyarrow import ipc, parquet
         except ImportError:
-            raise ValueError(f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy") from None
+            raise ValueError(
+                f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy"
+            ) from None
         self._lock, self._groups = threading.Lock(), {}
         if self._path.endswith(".parquet"):
             file = parquet.ParquetFile(self._path)
-            self._schema, self._read = file.schema_arrow, lambda k, names: file.read_row_group(k, columns=names)
+            self._schema, self._read = (
+                file.schema_arrow,
+                lambda k, names: file.read_row_group(k, columns=names),
+            )
             self._sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         else:
             file = ipc.open_file(pyarrow.memory_map(self._path))

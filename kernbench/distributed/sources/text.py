@@ -45,7 +45,9 @@ class TextSource:
         first, last = start // STRIDE, -(-stop // STRIDE)
         with open(self._path, "rb") as file:
             file.seek(self._offsets[first])
-            return file.read(int(self._offsets[min(last, len(self._offsets) - 1)] - self._offsets[first])), start % STRIDE
+            return file.read(
+                int(self._offsets[min(last, len(self._offsets) - 1)] - self._offsets[first])
+            ), start % STRIDE
 
     def labels(self):
         """Return the labels, None without them."""
@@ -100,14 +102,18 @@ class CsvSource(TextSource):
         out[:] = np.delete(self._parse(text)[skip : skip + len(out)], self._dropped, axis=1)
 
     def _skip_header(self, file):
-        fields = [field.strip().strip('"') for field in file.readline().decode("utf-8-sig").strip().split(",")]
+        fields = [
+            field.strip().strip('"') for field in file.readline().decode("utf-8-sig").strip().split(",")
+        ]
         names = None if all(map(_is_number, fields)) else fields
         if names is None:
             file.seek(0)
         self._dropped = [] if self._label is None else [_place_of(self._label, names, fields, self.title)]
         self.n_columns = len(fields) - len(self._dropped)
         if names is not None:
-            self.names = np.array([name for k, name in enumerate(names) if k not in self._dropped], dtype=object)
+            self.names = np.array(
+                [name for k, name in enumerate(names) if k not in self._dropped], dtype=object
+            )
 
     def _survey(self, text):
         rows = self._parse(text)
@@ -117,7 +123,9 @@ class CsvSource(TextSource):
         try:
             rows = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=2, comments=None)
         except ValueError as error:
-            raise ValueError(f"{self.title} is not a table of numbers ({error}): encode text as numbers first") from None
+            raise ValueError(
+                f"{self.title} is not a table of numbers ({error}): encode text as numbers first"
+            ) from None
         if rows.shape[1] != self.n_columns + len(self._dropped):
             raise ValueError(f"{self.title} has lines of {rows.shape[1]} values after one of "
                              f"{self.n_columns + len(self._dropped)}")  # fmt: skip

@@ -44,7 +44,7 @@ class LinearTask(Task):
         settings = (model.solver, model.loss_, bool(model.fit_intercept))
         n_problems = len(self.problems)
         self.last = last_fit(model, settings, n_problems) or cold_start(model, settings, n_problems)
-        self.X = _with_constant(
+        self.X = with_constant(
             X, model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
         )
         if model.warm_start:
@@ -126,7 +126,7 @@ def set_weights(model, solutions):
         model.coef_, model.intercept_ = weights, np.zeros(len(weights))
 
 
-def _with_constant(X, scaling, dtype):
+def with_constant(X, scaling, dtype):
     """Return X in `dtype` with a last column of `scaling`, in one copy, or without that column for None.
 
     Parameters
