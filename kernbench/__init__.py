@@ -12,8 +12,8 @@ from kernbench._models import ESTIMATORS
 from kernbench._version import __version__
 
 _PACKAGES = (
-    "datasets", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking", "reference",
-    "report", "saving", "solvers",
+    "datasets", "distributed", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking",
+    "reference", "report", "saving", "solvers",
 )  # fmt: skip
 _ADDRESSES = {
     **{model.name: model.address for model in ESTIMATORS},

@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,
     "experiments": EXPERIMENTS,
+    "distributed": ESTIMATORS | {"datasets.readers", "distributed"},
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.run.store"},
     "cli": EXPERIMENTS | {"report", "cli"},

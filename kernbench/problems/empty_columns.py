@@ -4,30 +4,27 @@ import numpy as np
 from scipy import sparse
 
 
-def without_empty_columns(design):
-    """Return the design of the columns that have entries, and their indices.
+def without_empty_columns(X):
+    """Return the columns of X that have entries, and their indices.
 
     Parameters
     ----------
-    design : FeatureDesign
+    X : ndarray or CSR matrix of shape (n, d)
 
     Returns
     -------
-    design : FeatureDesign
-        `design` itself if no column is empty; otherwise a design that shares the stored values.
+    X : ndarray or CSR matrix
+        X itself if no column is empty; otherwise a matrix that shares the stored values.
     columns : ndarray of intp, or None
         None if no column is empty.
     """
-    X = design.X
     if not sparse.issparse(X):
-        return design, None
+        return X, None
     used = np.zeros(X.shape[1], dtype=bool)
     used[X.indices] = True
     columns = np.flatnonzero(used)
     if not 0 < len(columns) < len(used):
-        return design, None
+        return X, None
     place = np.cumsum(used, dtype=np.int32) - 1
-    narrow = sparse.csr_matrix(
-        (X.data, place[X.indices], X.indptr), shape=(X.shape[0], len(columns)), copy=False
-    )
-    return type(design)(narrow), columns
+    shape = (X.shape[0], len(columns))
+    return sparse.csr_matrix((X.data, place[X.indices], X.indptr), shape=shape, copy=False), columns

@@ -8,13 +8,16 @@ there are features (k the inner product), the n coefficients of the k(x_i, .) wh
 import numpy as np
 from scipy import sparse
 
+from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.reference.kernels.rows import KernelRows
 
 
 def as_design(X):
-    """Return the design of features (an array or CSR matrix) or of kernel rows; a design is returned as it is."""
-    if isinstance(X, (FeatureDesign, KernelDesign)):
+    """Return the design of features (an array, CSR matrix or blocks of rows) or of kernel rows; or X, if it is one."""
+    if isinstance(X, (FeatureDesign, BlockDesign, KernelDesign)):
         return X
+    if hasattr(X, "moments"):
+        return BlockDesign(X)
     return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
 
 
@@ -37,6 +40,7 @@ class FeatureDesign:
     def __init__(self, X):
         self.X = X.tocsr().astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         self.n_samples, self.n_coef = self.X.shape
+        self.n_values = self.X.size
         self.n_passes = 0
 
     def scores(self, coef):
@@ -65,6 +69,87 @@ class FeatureDesign:
     def embed(self, coef, indices):
         """Return the coefficients here of an element found on the subset `indices`."""
         return coef
+
+    def moments(self, rows, h, positive, means):
+        """Return the sum over `rows` of h_i (x_i - m)(x_i - m)', m the row positive_i of `means`, or the first one."""
+        self.n_passes += 1
+        centred = self.rows(rows) - (means[0] if positive is None else means[positive[rows].astype(np.intp)])
+        return centred.T @ (h[rows][:, None] * centred)
+
+    def without_empty_columns(self):
+        """Return the design of the columns that have entries, and their indices; itself and None if these are all."""
+        X, columns = without_empty_columns(self.X)
+        return (self, None) if columns is None else (FeatureDesign(X), columns)
+
+
+class BlockDesign:
+    """Explicit features that need not lie in memory: sums over rows are sums over blocks of rows.
+
+    Parameters
+    ----------
+    blocks : object
+        ``blocks.parts()`` returns an iterator of the features of successive rows, arrays or CSR matrices, the same
+        each time; ``n_rows``, ``n_columns`` and ``n_values`` say how many rows, columns and stored numbers.
+    """
+
+    is_kernel = False
+    n_kernel_evaluations = 0
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.n_samples, self.n_coef, self.n_values = blocks.n_rows, blocks.n_columns, blocks.n_values
+        self.n_passes = 0
+
+    def _parts(self):
+        """Yield the design of each block, and the slice of its rows."""
+        start = 0
+        for X in self.blocks.parts():
+            part = FeatureDesign(X)
+            yield part, slice(start, start + part.n_samples)
+            start += part.n_samples
+
+    def scores(self, coef):
+        """Return f(x_i) for all samples, shape (n_samples,)."""
+        self.n_passes += 1
+        return np.concatenate([part.scores(coef) for part, _ in self._parts()])
+
+    def combine(self, g):
+        """Return the element sum_i g_i k(x_i, .), shape (n_coef,)."""
+        self.n_passes += 1
+        return sum(part.combine(g[rows]) for part, rows in self._parts())
+
+    def inner(self, u, v, scores_of_v):
+        """Return <u, v> in H."""
+        return u @ v
+
+    def rows(self, indices):
+        """Return rows of the features, dense."""
+        taken = np.empty((len(indices), self.n_coef))
+        for part, rows in self._parts():
+            here = (indices >= rows.start) & (indices < rows.stop)
+            taken[here] = part.rows(indices[here] - rows.start)
+        return taken
+
+    def take(self, indices):
+        """Return the design of a subset of the samples, which is held in memory."""
+        return FeatureDesign(self.rows(indices))
+
+    def embed(self, coef, indices):
+        """Return the coefficients here of an element found on the subset `indices`."""
+        return coef
+
+    def moments(self, rows, h, positive, means):
+        """Return the sum over `rows` of h_i (x_i - m)(x_i - m)', m the row positive_i of `means`, or the first one."""
+        self.n_passes += 1
+        total = np.zeros((self.n_coef, self.n_coef))
+        for part, here in self._parts():
+            own = rows[(rows >= here.start) & (rows < here.stop)] - here.start
+            total += part.moments(own, h[here], None if positive is None else positive[here], means)
+        return total
+
+    def without_empty_columns(self):
+        """Return this design and None: it keeps all columns."""
+        return self, None
 
 
 class KernelDesign:

@@ -32,13 +32,18 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
     check_square(X, kernel)
+    return X, codes, sample_weight, weigh_classes(model, classes, y, codes, sample_weight)
+
+
+def weigh_classes(model, classes, y, codes, sample_weight):
+    """Set ``classes_`` and ``class_weight_``; return weights of examples and classes together, None if all are 1."""
     model.classes_ = classes
     model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
-    weights = None
-    if sample_weight is not None or np.any(model.class_weight_ != 1):
-        weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
-        check_each_class_has_weight(classes, codes, weights)
-    return X, codes, sample_weight, weights
+    if sample_weight is None and not np.any(model.class_weight_ != 1):
+        return None
+    weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+    check_each_class_has_weight(classes, codes, weights)
+    return weights
 
 
 def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
@@ -65,14 +70,20 @@ def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):
     sample_weight : ndarray of shape (n_samples,), or None
     """
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=not is_precomputed(kernel))
+    classes, codes = check_labels(y)
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, X)
+    return X, y, classes, codes, sample_weight
+
+
+def check_labels(y):
+    """Return the labels of training examples, sorted, at least two, and the index of each example's label."""
     classes, codes = distinct_labels(y, return_inverse=True)
     if not _are_labels(y, classes):
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
-    if sample_weight is not None:
-        sample_weight = check_weights(sample_weight, X)
-    return X, y, classes, codes, sample_weight
+    return classes, codes
 
 
 def distinct_labels(y, **options):

@@ -173,6 +173,10 @@ class Nystroem(KernelTransformer):
         self.kernel_ = self._resolved_kernel(X, gamma_seed)
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
+        return self._fit_to(X, y, rng)
+
+    def _fit_to(self, X, y, rng):
+        """Choose landmarks among checked rows, given `kernel_`; X may be anything with a shape, a dtype and rows."""
         n_landmarks = self._clipped(X.shape[0])
         with single_threaded_blas():  # rounding in BLAS depends on the number of threads
             rows, indices = self._chosen(X, y, n_landmarks, rng)

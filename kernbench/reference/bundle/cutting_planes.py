@@ -23,7 +23,6 @@ features are kept, and columns of sparse data that have no entries are left out.
 import numpy as np
 
 from kernbench.problems.draws import seed_of
-from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.cuts import Cuts
 from kernbench.reference.bundle.line_search import line_search
@@ -71,7 +70,7 @@ class CuttingPlanes:
         design, self._columns = problem.design, None
         self._n_features = design.n_coef
         if design.n_coef > LARGEST and not design.is_kernel:
-            design, self._columns = without_empty_columns(design)
+            design, self._columns = design.without_empty_columns()
         self.problem, self.design, self.alpha = problem, design, problem.alpha
         self._sample = problem.sample(rng, SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
@@ -79,7 +78,7 @@ class CuttingPlanes:
         many = design.n_coef > LARGEST or problem.n < SEPARABLE * design.n_coef
         if many and not design.is_kernel and problem.smoothed() is not None:
             self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
-            size = max(MEMORY, 4 * design.X.size)
+            size = max(MEMORY, 4 * design.n_values)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
         self._preconditioner = None
         if self._smoothed is None and not design.is_kernel and design.n_coef <= LARGEST:

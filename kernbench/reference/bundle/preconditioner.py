@@ -37,24 +37,19 @@ class Preconditioner:
 
     def fit(self, h):
         """Take the weights h of the samples, shape (n_samples,)."""
-        M, means = np.zeros((self.design.n_coef,) * 2), []
-        X, share = self.design.rows(self.rows), len(h) / len(self.rows)
-        self.design.n_passes += 1
+        design, share, means = self.design, len(h) / len(self.rows), np.zeros((2, self.design.n_coef))
         if self.positive is None:
-            self.hessian = share * X.T @ (h[self.rows][:, None] * X)
+            self.hessian = share * design.moments(self.rows, h, None, means)
             self._factorise()
             return
-        for members in (self.positive, ~self.positive):
+        for label in (0, 1):
+            members = self.positive == label
             weight = h[members].sum()
-            means.append(
-                self.design.combine(np.where(members, h, 0.0)) / weight if weight > 0 else np.zeros(len(M))
-            )
-            here = members[self.rows]
-            centred = X[here] - means[-1]
-            M += share * centred.T @ (h[self.rows][here, None] * centred)
-        difference = means[0] - means[1]
-        M += h[self.positive].sum() * np.outer(difference, difference)
-        self.hessian = M
+            if weight > 0:
+                means[label] = design.combine(np.where(members, h, 0.0)) / weight
+        M = share * design.moments(self.rows, h, self.positive, means)
+        difference = means[1] - means[0]
+        self.hessian = M + h[self.positive].sum() * np.outer(difference, difference)
         self._factorise()
 
     def load(self, hessian):

@@ -35,7 +35,6 @@ import numpy as np
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import seed_of
-from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.solvers.bundle._preconditioner import LARGEST
 from kernbench.validation.numbers import check_number
 
@@ -80,7 +79,7 @@ cdef class CuttingPlanes:
         self.problem, self.design, self.alpha = problem, problem.design, problem.alpha
         self.n_features = self.design.n_coef
         if self.n_features > LARGEST and not self.design.is_kernel:
-            self.design, self.columns = without_empty_columns(self.design)
+            self.design, self.columns = self.design.without_empty_columns()
         d, n = self.design.n_coef, problem.n
         self.sample = problem.sample(rng, SAMPLE)
         small = problem if len(self.sample) == n else problem.take(self.sample)
@@ -106,7 +105,7 @@ cdef class CuttingPlanes:
         if risk is not None:
             line = SampledLine(small.smoothed(), self.sample)
             self.smoothed = SmoothedNewton(risk, line, self.design, self.alpha)
-            size = max(MEMORY, 4 * self.design.X.size)
+            size = max(MEMORY, 4 * self.design.n_values)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // self.design.n_coef))
 
     @property

@@ -15,7 +15,6 @@ cdef class Preconditioner:
     cdef double[:, ::1] factor           # the Cholesky factor, in the lower triangle as LAPACK sees it
     cdef int fit(self, const double *h) except -1 nogil
     cdef int _factorise(self) except -1 nogil
-    cdef int _sum_up(self, Py_ssize_t lane, const double *h, const double *means, double *sums) noexcept nogil
     cdef void solve(self, double *v) noexcept nogil                          # v <- M^-1 v
     cdef void half_solve(self, double *V, Py_ssize_t count) noexcept nogil   # rows v of V <- L^-1 v, M = L L'
 

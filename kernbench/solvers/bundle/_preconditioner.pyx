@@ -5,14 +5,13 @@ of the h_i of one class, it becomes
 
     M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
 
-a matrix of moments. The sum is one dsyrk over blocks of rows. The Hessian of a mean over samples is that without the
+a matrix of moments, which the design sums up. The Hessian of a mean over samples is that without the
 means: M = alpha I + sum_i h_i x_i x_i'.
 """
 
-from cython.parallel cimport prange
-from libc.math cimport NAN, sqrt
-from libc.stdlib cimport free, malloc
-from scipy.linalg.cython_blas cimport dsyrk, dtrsm
+from libc.math cimport NAN
+from libc.stdlib cimport free
+from scipy.linalg.cython_blas cimport dtrsm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
 
 from kernbench.kernels.engine._engine cimport allocate
@@ -25,9 +24,6 @@ LARGEST = 1500           # features up to which the d x d matrix is formed
 cdef enum:
     ROWS = 4096          # sum over at least this many samples
     WORTH = 64           # ... or over 64 n / d of n, so that the sum costs no more than a few passes over X
-    BLOCK = 256          # rows multiplied at a time
-    THREADED = 1 << 20   # multiplications from which threads pay off
-    LANES = 8            # partial sums; a fixed number, so that results do not depend on the number of threads
 cdef double RIDGE = 1e-10
 
 
@@ -79,13 +75,13 @@ cdef class Preconditioner:
     cdef int fit(self, const double *h) except -1 nogil:
         """Fit M to the weights h of the samples."""
         cdef:
-            Py_ssize_t d = self.n_coef, n = self.design.n_samples, i, k, l, lane
+            Py_ssize_t d = self.n_coef, n = self.design.n_samples, i, k, l
             double weight, share = <double> n / self.rows.shape[0], difference
             double[2] total
-            bint failed = False
+            const unsigned char *mask = &self.mask[0] if self.paired else NULL
             double *masked = <double *> allocate(n * sizeof(double))
             double *means = <double *> allocate(2 * d * sizeof(double))
-            double *sums = <double *> allocate(LANES * d * d * sizeof(double))
+            double *sums = <double *> allocate(d * d * sizeof(double))
         try:
             for l in range(2):
                 total[l] = 0.0
@@ -97,20 +93,11 @@ cdef class Preconditioner:
                     self.design.gather_up(masked, means + l * d)
                 for k in range(d):
                     means[l * d + k] = means[l * d + k] / total[l] if total[l] > 0.0 else 0.0
-            for lane in prange(LANES, schedule="static", use_threads_if=self.rows.shape[0] * d * d >= THREADED):
-                if self._sum_up(lane, h, means, sums + lane * d * d) != 0:
-                    failed = True
-            if failed:
-                with gil:
-                    raise MemoryError("could not allocate a block of rows")
-            self.design.n_passes += 1
+            self.design.moments(&self.rows[0], self.rows.shape[0], h, mask, means, sums)
             for k in range(d):
                 difference = means[d + k] - means[k]
                 for l in range(k, d):
-                    weight = 0.0
-                    for lane in range(LANES):
-                        weight += sums[lane * d * d + k * d + l]
-                    weight = share * weight + total[1] * difference * (means[d + l] - means[l])
+                    weight = share * sums[k * d + l] + total[1] * difference * (means[d + l] - means[l])
                     self.hessian[k, l] = self.hessian[l, k] = weight
         finally:
             free(masked)
@@ -132,35 +119,6 @@ cdef class Preconditioner:
         if info != 0:
             refuse_nan(NAN)
         self.fitted = True
-        return 0
-
-    cdef int _sum_up(self, Py_ssize_t lane, const double *h, const double *means, double *sums) noexcept nogil:
-        """sums = sum h_i (x_i - mu)(x_i - mu)' over one of `LANES` shares of the rows; returns non-zero if memory runs
-        out."""
-        cdef:
-            Py_ssize_t d = self.n_coef, m = self.rows.shape[0], start, stop = m * (lane + 1) // LANES, q, k, i, count
-            double *block = <double *> malloc(BLOCK * d * sizeof(double))
-            const double *mean
-            double root, one = 1.0
-            int order = <int> d, depth
-        if block == NULL:
-            return 1
-        for k in range(d * d):
-            sums[k] = 0.0
-        start = m * lane // LANES
-        while start < stop:
-            count = min(<Py_ssize_t> BLOCK, stop - start)
-            self.design.fetch(&self.rows[start], count, block)
-            for q in range(count):
-                i = self.rows[start + q]
-                mean = means + d * (self.mask[i] if self.paired else 0)
-                root = sqrt(h[i])
-                for k in range(d):
-                    block[q * d + k] = root * (block[q * d + k] - mean[k])
-            depth = <int> count
-            dsyrk("L", "N", &order, &depth, &one, block, &order, &one, sums, &order)
-            start += count
-        free(block)
         return 0
 
     cdef void solve(self, double *v) noexcept nogil:

@@ -10,7 +10,12 @@ in order: the result does not depend on the number of threads. Storage may be fl
 """
 
 from cython.parallel cimport prange
+from libc.math cimport sqrt
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+from scipy.linalg.cython_blas cimport dsyrk
 
+from kernbench.kernels.engine._engine cimport allocate
 from kernbench.solvers.design._passes cimport (
     dense_combine_double, dense_combine_float, dense_gather_double, dense_gather_float, dense_scores_double,
     dense_scores_float, sparse_combine_double, sparse_combine_float, sparse_gather_double, sparse_gather_float,
@@ -20,28 +25,15 @@ from kernbench.solvers.design._passes cimport (
 import numpy as np
 from scipy import sparse
 
+from kernbench.problems.empty_columns import without_empty_columns
+
 cdef enum:
     CHUNK_ROWS = 2048          # smallest number of rows of a chunk
     SUMS = 1 << 20             # largest size of the partial sums of all chunks (four chunks are always allowed)
     THREADED = 1 << 18         # entries of X from which a second thread pays off
-
-
-def as_design(X):
-    """Return the design of features or of a kernel.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features), or KernelRows
-        Arrays of float32 or float64 in C order and CSR matrices are not copied. The whole matrix of kernel rows is kept
-        if it fits into their cache; otherwise products are computed tile by tile. A design is returned as it is.
-
-    Returns
-    -------
-    FeatureDesign or KernelDesign
-    """
-    if isinstance(X, Design):
-        return X
-    return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
+    LANES = 8                  # partial sums of moments; a fixed number, whatever the number of threads
+    BLOCK = 256                # rows of a moment multiplied at a time
+    MULTIPLIED = 1 << 20       # multiplications from which on threads pay off
 
 
 cdef class Design:
@@ -56,8 +48,14 @@ cdef class Design:
     cdef double inner(self, const double *u, const double *v, const double *scores_of_v) noexcept nogil:
         return dot(u, scores_of_v if self.is_kernel else v, self.n_coef)
 
-    cdef void fetch(self, const Py_ssize_t *rows, Py_ssize_t count, double *out) noexcept nogil:
-        pass
+    cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
+                     const double *means, double *out) except -1 nogil:
+        with gil:
+            raise TypeError("moments are those of explicit features")
+
+    def without_empty_columns(self):
+        """Return the design of the columns that have entries, and their indices; itself and None if these are all."""
+        return self, None
 
     def scores(self, coef):
         """Return f(x_i) for all samples.
@@ -140,14 +138,19 @@ cdef class FeatureDesign(Design):
             self.arrays = (values,)
         self.X = X
         self.values = <const void *> <size_t> values.ctypes.data
-        self.threaded = values.size >= THREADED
-        most = max(4, SUMS // self.n_coef)
-        self.n_chunks = min((self.n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, most)
+        self.n_values = values.size
+        self.threaded = self.n_values >= THREADED
+        self.n_chunks = number_of_chunks(self.n_samples, self.n_coef)
         self.sums = np.empty((self.n_chunks, self.n_coef))
 
     def take(self, indices):
         """Return the design of a subset of the samples."""
         return FeatureDesign(self.X[indices])
+
+    def without_empty_columns(self):
+        """Return the design of the columns that have entries, and their indices; itself and None if these are all."""
+        X, columns = without_empty_columns(self.X)
+        return (self, None) if columns is None else (FeatureDesign(X), columns)
 
     def embed(self, coef, indices):
         """Return the coefficients here of an element found on the subset `indices`."""
@@ -171,6 +174,58 @@ cdef class FeatureDesign(Design):
         for c in range(1, chunks):
             for k in range(d):
                 element[k] += self.sums[c, k]
+        return 0
+
+    cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
+                     const double *means, double *out) except -1 nogil:
+        cdef:
+            Py_ssize_t size = self.n_coef * self.n_coef, lane, start, k
+            double *sums = <double *> allocate(LANES * size * sizeof(double))
+            double total
+            bint failed = False
+        self.n_passes += 1
+        try:
+            for lane in prange(LANES, schedule="static", use_threads_if=count * size >= MULTIPLIED):
+                start = count * lane // LANES
+                memset(sums + lane * size, 0, size * sizeof(double))
+                if self._moments(rows + start, count * (lane + 1) // LANES - start, h, mask, means, sums + lane * size):
+                    failed = True
+            if failed:
+                with gil:
+                    raise MemoryError("could not allocate a block of rows")
+            for k in range(size):
+                total = 0.0
+                for lane in range(LANES):
+                    total += sums[lane * size + k]
+                out[k] = total
+        finally:
+            free(sums)
+        return 0
+
+    cdef int _moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
+                      const double *means, double *sums) noexcept nogil:
+        """Add the moments of some rows to `sums`, on this thread; non-zero without memory."""
+        cdef:
+            Py_ssize_t d = self.n_coef, start = 0, q, k, i, m
+            double *block = <double *> malloc(BLOCK * d * sizeof(double))
+            const double *mean
+            double root, one = 1.0
+            int order = <int> d, depth
+        if block == NULL:
+            return 1
+        while start < count:
+            m = min(<Py_ssize_t> BLOCK, count - start)
+            self.fetch(rows + start, m, block)
+            for q in range(m):
+                i = rows[start + q]
+                mean = means + d * (mask[i] if mask != NULL else 0)
+                root = sqrt(h[i])
+                for k in range(d):
+                    block[q * d + k] = root * (block[q * d + k] - mean[k])
+            depth = <int> m
+            dsyrk("L", "N", &order, &depth, &one, block, &order, &one, sums, &order)
+            start += m
+        free(block)
         return 0
 
     cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil:
@@ -273,6 +328,11 @@ cdef class KernelDesign(Design):
         for i in range(self.n_samples):
             element[i] = g[i]
         return 0
+
+
+cdef Py_ssize_t number_of_chunks(Py_ssize_t n_samples, Py_ssize_t n_coef) noexcept nogil:
+    """The chunks of rows whose sums are taken apart: n_samples * c // chunks is the first row of chunk c."""
+    return min((n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, max(4, SUMS // n_coef))
 
 
 cdef double dot(const double *u, const double *v, Py_ssize_t n) noexcept nogil:

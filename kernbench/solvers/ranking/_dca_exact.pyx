@@ -31,7 +31,6 @@ from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
 from kernbench.problems.criticality import criticality
 from kernbench.problems.draws import seed_of
-from kernbench.problems.empty_columns import without_empty_columns
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.solvers.base import Solution
@@ -83,7 +82,7 @@ cdef class ExactDCA:
         self.seed = seed_of(random_state, initial)
         self.n_features = design.n_coef
         if not design.is_kernel and design.n_coef > LARGEST:
-            design, self.columns = without_empty_columns(design)
+            design, self.columns = design.without_empty_columns()
         self.design = design
         self.problem = RankedRisk(design, ranked, self.alpha)
         rng = np.random.default_rng(self.seed)

@@ -1,0 +1,44 @@
+"""Dask collections: told apart without importing Dask, turned into chunks on workers, predicted lazily."""
+
+import numpy as np
+
+
+def is_collection(X):
+    """Whether X is a Dask array, data frame, or list of delayed chunks or futures."""
+    return hasattr(X, "__dask_graph__") or bool(isinstance(X, list | tuple) and X and _is_remote(X[0]))
+
+
+def _is_remote(item):
+    return hasattr(item, "__dask_graph__") or (hasattr(item, "key") and hasattr(item, "client"))
+
+
+def chunks_of(client, X):
+    """Return futures of the chunks of rows of X; columns of an array are put together first."""
+    if getattr(X, "ndim", None) == 2 and hasattr(X, "rechunk"):
+        if np.isnan(X.shape[0]):
+            X = X.compute_chunk_sizes()
+        X = X.rechunk({1: -1})
+    elif hasattr(X, "rechunk"):
+        raise ValueError(f"X must have two dimensions, got {X.ndim}: reshape it")
+    parts = list(np.ravel(X.to_delayed())) if hasattr(X, "to_delayed") else list(X)
+    return [client.compute(part) if hasattr(part, "__dask_graph__") else part for part in parts]
+
+
+def gathered(client, y):
+    """Return labels or weights as one array: of a Dask array, series or list of chunks, or as they are."""
+    if hasattr(y, "__dask_graph__"):
+        return np.asarray(client.compute(y).result())
+    if is_collection(y):
+        return np.concatenate([np.asarray(part) for part in client.gather(chunks_of(client, y), direct=True)])
+    return y
+
+
+def predicted_lazily(X, predict, few):
+    """Return the predictions for a Dask array or data frame, lazily; `few` are some of them, for type and shape."""
+    if hasattr(X, "map_partitions"):
+        return X.map_partitions(predict, meta=few[:0]).to_dask_array() if few.ndim == 1 else X.to_dask_array().map_blocks(
+            predict, dtype=few.dtype, chunks=(X.to_dask_array().chunks[0], (few.shape[1],)), meta=few[:0])  # fmt: skip
+    X = X.rechunk({1: -1})
+    if few.ndim == 1:
+        return X.map_blocks(predict, dtype=few.dtype, drop_axis=1, meta=few[:0])
+    return X.map_blocks(predict, dtype=few.dtype, chunks=(X.chunks[0], (few.shape[1],)), meta=few[:0])

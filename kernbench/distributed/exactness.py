@@ -1,0 +1,77 @@
+"""Which estimators are fitted exactly on rows in blocks; the others are refused, with what does it."""
+
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench.distributed.tasks import BlockLinearTask, BlockROCTask
+from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
+from kernbench.estimators.ranking.roc_svc import ROCSVC
+from kernbench.estimators.svm.kernel_svc import KernelSVC
+from kernbench.estimators.svm.linear_svc import LinearSVC
+from kernbench.features import Nystroem, RandomFeatures
+from kernbench.kernels.domain import is_precomputed
+
+TASKS = {ROCSVC: BlockROCTask, LinearSVC: BlockLinearTask}
+MAPS = (StandardScaler, Nystroem, RandomFeatures)
+OFFER = "ROCSVC(features='auto', 'nystroem' or 'random') or LinearSVC(solver='bundle')"
+
+
+def check_estimator(estimator):
+    """Raise ValueError unless the estimator is fitted exactly on rows in blocks; return its transformers and itself.
+
+    Returns
+    -------
+    maps : list of (name, transformer)
+        The steps before the last of a pipeline.
+    model : ROCSVC or LinearSVC
+    """
+    maps, model = [], estimator
+    if isinstance(estimator, Pipeline):
+        maps, model = estimator.steps[:-1], estimator.steps[-1][1]
+        for name, step in maps:
+            if not isinstance(step, MAPS) and step not in (None, "passthrough"):
+                known = ", ".join(kind.__name__ for kind in MAPS)
+                raise ValueError(
+                    f"step {name!r} of the pipeline cannot be fitted block by block: use one of {known}"
+                )
+            if is_precomputed(getattr(step, "kernel", None)):
+                raise ValueError(
+                    f"step {name!r} has kernel='precomputed', a matrix of all pairs of rows: name a kernel"
+                )
+    maps = [(name, step) for name, step in maps if step not in (None, "passthrough")]
+    _check_model(model)
+    return maps, model
+
+
+def _check_model(model):
+    if isinstance(model, KernelSVC):
+        raise ValueError(
+            "KernelSVC works on the kernel of all pairs of rows: KernelSVC(solver='scs').fit_chunks reads chunks, and "
+            "make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) takes features of the kernel"
+        )
+    if type(model) not in TASKS:
+        raise ValueError(f"{type(model).__name__} cannot be fitted block by block: use {OFFER}")
+    if model.warm_start:
+        raise ValueError(
+            "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
+        )
+    if isinstance(model, LinearSVC):
+        if model.solver != "bundle":
+            raise ValueError(
+                f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'"
+            )
+        return
+    if model.features == "exact":
+        raise ValueError(
+            "features='exact' needs the kernel of all pairs of rows: choose features='nystroem' or 'random'"
+        )
+    if is_precomputed(model.kernel):
+        raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
+    if model.landmarks == "leverage":
+        raise ValueError(
+            "landmarks='leverage' needs all rows at once: choose 'stratified', 'uniform' or 'kmeans'"
+        )
+    if model.threshold_on != ON_TRAINING_ROWS:
+        raise ValueError(
+            "threshold_on='train' is the only choice here; estimator_.adjust_threshold takes the scores of other rows"
+        )

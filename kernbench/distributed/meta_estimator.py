@@ -1,0 +1,264 @@
+"""`Distributed`: an estimator that is fitted to rows in files, in chunks, or on a Dask cluster."""
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from kernbench.distributed.collections import chunks_of, gathered, is_collection, predicted_lazily
+from kernbench.distributed.dask_blocks import DaskBlocks, free_bytes
+from kernbench.distributed.exactness import TASKS, check_estimator
+from kernbench.distributed.file_blocks import FileBlocks, available_bytes
+from kernbench.distributed.scaling import fit_scaler
+from kernbench.distributed.sources import read_labels
+from kernbench.distributed.spaces import features_of, fit_map
+from kernbench.distributed.tasks import Examples
+from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.numbers import check_number
+
+# Bytes a row at this process during a fit: labels, scores, slopes, sorted order. Measured: see docs/distributed.md.
+BYTES_PER_ROW = 160
+COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
+SHARE = 0.5  # of the memory that is left, for rows and features that are kept
+
+
+class Distributed(MetaEstimatorMixin, BaseEstimator):
+    """An estimator fitted to rows that need not be in memory, with the objective and the certificate of one array.
+
+    Parameters
+    ----------
+    estimator : ROCSVC, LinearSVC(solver="bundle"), or a Pipeline of StandardScaler, Nystroem, RandomFeatures and these
+        Others are refused, with the one that does it.
+    client : distributed.Client, default=None
+        Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
+    memory : "auto" or int, default="auto"
+        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet): what does not fit is computed or read
+        anew in each pass. ``"auto"`` is half of what is free.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model, which is saved, loaded and used without this one.
+    classes_ : ndarray
+    n_features_in_ : int
+    n_passes_, n_bytes_sent_, n_bytes_received_ : int
+        With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
+        the estimator has callbacks they are columns of its ``trace_``, too.
+
+    Notes
+    -----
+    X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
+    or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). y is an array, a ``.npy`` file, a
+    folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
+    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, however these are cut.
+    Labels and weights are gathered here once.
+
+    Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
+    cut, and how many threads read them, changes no bit of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import ROCSVC
+    >>> from kernbench.distributed import Distributed
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [rng.normal(size=(500, 3)) for _ in range(4)]
+    >>> y = [chunk[:, 0] + rng.normal(size=500) > 1 for chunk in chunks]
+    >>> model = Distributed(ROCSVC()).fit(chunks, y)
+    >>> model.decision_function(chunks).shape
+    (2000,)
+    """
+
+    def __init__(self, estimator, client=None, *, memory="auto"):
+        self.estimator = estimator
+        self.client = client
+        self.memory = memory
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit a copy of the estimator, ``estimator_``.
+
+        Parameters
+        ----------
+        X : str, Path or list
+            Files or chunks; see the notes.
+        y : array-like, str, Path, int, list or None
+            Labels, or where they are.
+        sample_weight : array-like of shape (n_samples,), str, Path or list, default=None
+            As for the estimator; as arrays or ``.npy`` files.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For an estimator that cannot be fitted so, and for data that make no sense.
+        KeyboardInterrupt
+            After Ctrl-C, with ``estimator_`` fitted as far as it got.
+        """
+        self.estimator_ = clone(self.estimator)
+        model, task = self._task(self.estimator_, X, y, sample_weight)
+        try:
+            self._run(task, [model])
+        finally:
+            self._describe()
+        return self
+
+    def path(self, X, y=None, strengths=None, sample_weight=None):
+        """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        strengths : array-like
+            Each > 0, in any order.
+
+        Returns
+        -------
+        list of estimator
+            Fitted models in the order of `strengths`, to be used without this one.
+        """
+        _, model = check_estimator(self.estimator)
+        if model is not self.estimator:
+            raise ValueError("path takes an estimator, not a pipeline: fit one for each strength")
+        name = TASKS[type(model)].strength
+        models, in_turn = models_along(model, name, strengths, ascending=name == "C")
+        _, task = self._task(in_turn[0], X, y, sample_weight)
+        self._run(task, in_turn)
+        return models
+
+    def _run(self, task, models):
+        """Fit the models; with a client, count passes and bytes, and add them to traces that have columns of callbacks."""
+        model, blocks = models[0], task.blocks
+        own = model.callback
+        if self.client is not None and callbacks_of(model):
+            model.callback = [
+                *callbacks_of(model),
+                lambda _: {name: getattr(blocks, name) for name in COUNTS},
+            ]
+        try:
+            fit_task(task, models)
+        finally:
+            model.callback = own
+            for name in COUNTS:
+                if self.client is not None:
+                    setattr(self, f"{name}_", getattr(blocks, name))
+
+    def _task(self, estimator, X, y, sample_weight):
+        """Fit the steps before the last and return the last, and its task."""
+        maps, model = check_estimator(estimator)
+        keep = self._keep_bytes()
+        blocks, y = self._read(X, y, keep)
+        if y is None:
+            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
+        y, names = column_or_1d(y, warn=True), blocks.names
+        _check_length("y", y, blocks)
+        if sample_weight is not None:
+            sample_weight = read_labels(gathered(self.client, sample_weight))
+            _check_length("sample_weight", sample_weight, blocks)
+        needed = BYTES_PER_ROW * blocks.n_rows
+        if needed > available_bytes():
+            raise ValueError(
+                f"{blocks.n_rows} rows need about {needed / 1e9:.2g} GB here for labels and scores "
+                f"({BYTES_PER_ROW} bytes a row), and {available_bytes() / 1e9:.2g} GB are free: fit fewer rows, or "
+                "where there is more memory"
+            )
+        with single_threaded_blas():
+            for _, step in maps:
+                if isinstance(step, StandardScaler):
+                    blocks = fit_scaler(step, blocks)
+                else:
+                    fit_map(step, blocks, y)
+                    blocks = features_of(blocks, step, blocks.dtype, keep if step is maps[-1][1] else 0)
+                names = None
+            return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
+
+    def _read(self, X, y, keep):
+        """Return the rows as blocks, and the labels (None without any)."""
+        if self.client is not None:
+            if not is_collection(X):
+                raise ValueError(
+                    "with a client X must be a Dask array, a Dask data frame or a list of delayed chunks, got "
+                    f"{type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
+                )
+            return DaskBlocks(self.client, chunks_of(self.client, X)), read_labels(gathered(self.client, y))
+        if is_collection(X):
+            raise ValueError(
+                "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
+            )
+        label = y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
+        blocks = FileBlocks(X, label=label, keep_bytes=keep)
+        return blocks, blocks.y if y is None or label is not None else read_labels(y)
+
+    def _keep_bytes(self):
+        if self.memory == "auto":
+            return int(SHARE * (available_bytes() if self.client is None else free_bytes(self.client)))
+        check_number("memory", self.memory, at_least=0, whole=True)
+        return int(self.memory)
+
+    def _describe(self):
+        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(last if name == "classes_" else self.estimator_, name):
+                setattr(self, name, getattr(last if name == "classes_" else self.estimator_, name))
+
+    def decision_function(self, X):
+        """Return the scores of rows in files, chunks or an array."""
+        return self._of_rows("decision_function", X)
+
+    def predict(self, X):
+        """Return the labels of rows in files, chunks or an array."""
+        return self._of_rows("predict", X)
+
+    def score(self, X, y=None, sample_weight=None):
+        """Return the share of labels that are predicted, computed where the rows lie."""
+        y_pred = self.predict(X)
+        if hasattr(y_pred, "__dask_graph__"):
+            if hasattr(y, "__dask_graph__") and sample_weight is None:
+                return float((y_pred == y).mean().compute())
+            y_pred, y = y_pred.compute(), gathered(self.client, y)
+            return float(np.average(y_pred == y, weights=gathered(self.client, sample_weight)))
+        truth = FileBlocks(X).y if y is None else read_labels(y)
+        return float(np.average(y_pred == truth, weights=sample_weight))
+
+    def _of_rows(self, method, X):
+        check_is_fitted(self)
+        predict = getattr(self.estimator_, method)
+        if is_collection(X):
+            few = self._named(np.zeros((2, self.n_features_in_)))
+            return predicted_lazily(X, predict, predict(few))
+        if not _is_in_chunks(X):
+            return predict(X)
+        with single_threaded_blas():
+            return np.concatenate(FileBlocks(X).map(lambda rows, start: predict(self._named(rows))))
+
+    def _named(self, rows):
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not isinstance(rows, np.ndarray):
+            return rows
+        import pandas
+
+        return pandas.DataFrame(rows, columns=names)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "estimator_")
+
+
+def _is_in_chunks(X):
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and (isinstance(X[0], str | Path | tuple) or len(np.shape(X[0])) == 2)
+    return isinstance(X, str | Path)
+
+
+def _check_length(name, values, blocks):
+    if len(values) != blocks.n_rows:
+        raise ValueError(
+            f"{name} has {len(values)} entries and X has {blocks.n_rows} rows: they must be as many"
+        )

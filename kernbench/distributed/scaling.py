@@ -1,0 +1,28 @@
+"""scikit-learn's StandardScaler, fitted to rows in blocks by their moments."""
+
+import numpy as np
+
+from kernbench.distributed.mapped_blocks import mapped
+from kernbench.distributed.survey import survey
+
+
+def fit_scaler(scaler, blocks):
+    """Fit a StandardScaler and return the scaled rows, as blocks.
+
+    Mean and variance differ from those of an array by rounding alone.
+    """
+    if blocks.is_sparse:
+        raise ValueError(
+            "StandardScaler would fill sparse rows up: scale them with MaxAbsScaler before, or leave it out"
+        )
+    spread = survey(blocks, columns=True)
+    n, eps = blocks.n_rows, np.finfo(np.float64).eps
+    scaler.n_features_in_, scaler.n_samples_seen_ = blocks.n_columns, np.int64(n)
+    scaler.mean_, scaler.var_, scaler.scale_ = spread.mean, spread.squares / n, None
+    if not scaler.with_std:
+        scaler.var_ = None
+    else:
+        # A column is constant if rounding of its mean accounts for its variance, as scikit-learn has it.
+        constant = scaler.var_ <= n * eps * scaler.var_ + (n * spread.mean * eps) ** 2
+        scaler.scale_ = np.where(constant, 1.0, np.sqrt(scaler.var_))
+    return mapped(blocks, scaler.transform, blocks.n_columns, blocks.dtype)

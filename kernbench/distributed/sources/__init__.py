@@ -1,0 +1,91 @@
+"""Where rows come from: arrays, .npy files, svmlight and CSV text, Parquet and Arrow files.
+
+A source has ``n_rows``, ``n_columns``, ``dtype`` (float32 or float64), ``is_sparse`` (then ``n_stored``), ``names``,
+``title`` for messages, ``in_memory`` and ``is_slow`` (whether it takes longer to read than to multiply); ``read(start,
+stop)`` returns rows, ``read_into(start, out)`` fills dense ones, ``labels()`` returns the labels it holds, or None.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from kernbench.distributed.sources.arrays import ArraySource
+from kernbench.distributed.sources.columns import ColumnsSource
+from kernbench.distributed.sources.npy import NpySource
+from kernbench.distributed.sources.text import CsvSource, SvmlightSource
+
+SOURCES = {
+    ".npy": NpySource,
+    ".svm": SvmlightSource,
+    ".svmlight": SvmlightSource,
+    ".libsvm": SvmlightSource,
+    ".csv": CsvSource,
+    ".parquet": ColumnsSource,
+    ".arrow": ColumnsSource,
+    ".feather": ColumnsSource,
+}
+
+
+def open_sources(data, label=None):
+    """Return a list of sources.
+
+    Parameters
+    ----------
+    data : str, Path, array, CSR matrix, data frame, or list of these or of pairs (X, y)
+    label : str or int, optional
+        The column that holds the labels, in files of columns.
+    """
+    sources = []
+    for item in data if isinstance(data, list | tuple) else [data]:
+        if isinstance(item, str | Path):
+            sources += [_open(path, label) for path in _files_of(Path(item))]
+        elif isinstance(item, tuple):
+            sources.append(ArraySource(*item, number=len(sources)))
+        else:
+            sources.append(ArraySource(item, number=len(sources)))
+    sources = [source for source in sources if source.n_rows > 0]
+    if not sources:
+        raise ValueError("the data hold no rows")
+    if sources[0].is_sparse:
+        widest = max(source.n_columns for source in sources)
+        for source in sources:
+            source.n_columns = widest
+    return sources
+
+
+def _open(path, label):
+    kind = SOURCES.get(path.suffix.lower())
+    if kind is None:
+        raise ValueError(f"{path} has no suffix that can be read in blocks: use one of {', '.join(SOURCES)}")
+    return kind(path, label)
+
+
+def _files_of(path):
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    if not path.is_dir():
+        return [path]
+    files = [file for file in path.iterdir() if file.suffix.lower() in SOURCES]
+    if not files:
+        raise ValueError(f"the folder {path} holds no file that can be read in blocks ({', '.join(SOURCES)})")
+    return sorted(
+        files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)]
+    )
+
+
+def _split(name):
+    return re.split(r"(\d+)", name)
+
+
+def read_labels(y):
+    """Return labels or weights that are given as an array, a ``.npy`` file, a folder of these, or a list of them."""
+    if isinstance(y, str | Path):
+        return np.concatenate([np.load(path, allow_pickle=False) for path in _files_of(Path(y))])
+    if (
+        isinstance(y, list)
+        and y
+        and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) == 1)
+    ):
+        return np.concatenate([read_labels(part) for part in y])
+    return np.asarray(y)

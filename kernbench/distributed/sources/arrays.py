@@ -1,0 +1,47 @@
+"""Rows that are in memory already."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.validation.arrays import check_indices
+
+
+class ArraySource:
+    """An array, CSR matrix or data frame, and its labels."""
+
+    in_memory, is_slow = True, False
+
+    def __init__(self, X, y=None, *, number=0):
+        self.title, self._y = f"chunk {number}", None if y is None else np.asarray(y)
+        self.names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
+        self.is_sparse = sparse.issparse(X)
+        if self.is_sparse:
+            check_indices(X)
+            X = X.tocsr()
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+            self.n_stored = X.nnz
+        else:
+            X = np.asarray(X)
+            if X.ndim != 2:
+                raise ValueError(f"{self.title} must have two dimensions, got shape {X.shape}")
+        self.dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        self._X, (self.n_rows, self.n_columns) = X, X.shape
+        if self._y is not None and self._y.shape != (self.n_rows,):
+            raise ValueError(f"{self.title} has {self.n_rows} rows and labels of shape {self._y.shape}")
+
+    def read(self, start, stop):
+        """Return rows start to stop - 1."""
+        rows = self._X[start:stop]
+        if self.is_sparse:
+            return rows.astype(self.dtype, copy=False)
+        return np.ascontiguousarray(rows, dtype=self.dtype)
+
+    def read_into(self, start, out):
+        """Fill `out` with the rows from `start` on."""
+        out[:] = self._X[start : start + len(out)]
+
+    def labels(self):
+        """Return the labels, None without them."""
+        return self._y

@@ -1,0 +1,94 @@
+"""Parquet and Arrow files, where pyarrow is installed."""
+
+import threading
+
+import numpy as np
+
+
+class ColumnsSource:
+    """A table of numbers in row groups (Parquet) or record batches (Arrow, Feather); the last ones read are kept."""
+
+    is_sparse, in_memory, is_slow = False, False, True
+    KEPT = 2  # groups held
+
+    def __init__(self, path, label=None):
+        self.title, self._path = str(path), str(path)
+        self._open()
+        schema, sizes = self._schema, self._sizes
+        columns = list(schema.names)
+        if label is not None and not isinstance(label, str):
+            label = columns[label]
+        if label is not None and label not in columns:
+            raise ValueError(f"{path} has no column {label!r} for the labels: its columns are {columns}")
+        self._label, self._columns = label, [name for name in columns if name != label]
+        kinds = {schema.field(name).type.to_pandas_dtype() for name in self._columns}
+        for kind in kinds:
+            if np.dtype(kind).kind not in "fiub":
+                raise ValueError(
+                    f"{path} holds columns that are not numbers: encode them first, or leave them out"
+                )
+        self.dtype = np.dtype(np.float32 if kinds == {np.float32} else np.float64)
+        self.names = np.array(self._columns, dtype=object)
+        self._bounds = np.concatenate([[0], np.cumsum(sizes)])
+        self.n_rows, self.n_columns = int(self._bounds[-1]), len(self._columns)
+
+    def _open(self):
+        try:
+            import pyarrow
+            from pyarrow import ipc, parquet
+        except ImportError:
+            raise ValueError(
+                f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy"
+            ) from None
+        self._lock, self._groups = threading.Lock(), {}
+        if self._path.endswith(".parquet"):
+            file = parquet.ParquetFile(self._path)
+            self._schema, self._read = (
+                file.schema_arrow,
+                lambda k, names: file.read_row_group(k, columns=names),
+            )
+            self._sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        else:
+            file = ipc.open_file(pyarrow.memory_map(self._path))
+            self._schema = file.schema
+            self._read = lambda k, names: pyarrow.Table.from_batches([file.get_batch(k)]).select(names)
+            self._sizes = [file.get_batch(k).num_rows for k in range(file.num_record_batches)]
+
+    def read_into(self, start, out):
+        """Fill `out` with the rows from `start` on."""
+        stop, place = start + len(out), 0
+        first = int(np.searchsorted(self._bounds, start, side="right")) - 1
+        while start + place < stop:
+            group = self._group(first)
+            begin = start + place - self._bounds[first]
+            taken = group[begin : begin + len(out) - place]
+            out[place : place + len(taken)] = taken
+            place, first = place + len(taken), first + 1
+
+    def _group(self, k):
+        with self._lock:
+            if k not in self._groups:
+                table = self._read(k, self._columns)
+                rows = np.empty((table.num_rows, self.n_columns), dtype=self.dtype)
+                for j, name in enumerate(self._columns):
+                    rows[:, j] = table[name].to_numpy()  # missing values become NaN
+                while len(self._groups) >= self.KEPT:
+                    self._groups.pop(next(iter(self._groups)))
+                self._groups[k] = rows
+            return self._groups[k]
+
+    def labels(self):
+        """Return the labels, None without a column of them."""
+        if self._label is None:
+            return None
+        return np.concatenate(
+            [self._read(k, [self._label])[self._label].to_numpy(zero_copy_only=False) for k in range(len(self._sizes))]
+        ) if self._sizes else np.empty(0)  # fmt: skip
+
+    def __getstate__(self):
+        hidden = ("_lock", "_groups", "_read", "_schema")
+        return {name: value for name, value in self.__dict__.items() if name not in hidden}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._open()

@@ -1,0 +1,66 @@
+"""Arrays in ``.npy`` files, read without mapping them, so that their pages do not count as memory of this process."""
+
+import os
+
+import numpy as np
+from numpy.lib import format as npy
+
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+class NpySource:
+    """A two-dimensional array in C order."""
+
+    is_sparse, in_memory, is_slow, names = False, False, False, None
+
+    def __init__(self, path, label=None):
+        self.title = str(path)
+        with open(path, "rb") as file:
+            try:
+                shape, fortran, dtype = HEADERS[npy.read_magic(file)](file)
+            except (KeyError, ValueError) as error:
+                raise ValueError(f"{path} is not an array as numpy.save writes them ({error})") from None
+            self._offset = file.tell()
+        if len(shape) != 2:
+            raise ValueError(f"{path} must hold an array of two dimensions, got shape {shape}")
+        if fortran and min(shape) > 1:
+            raise ValueError(
+                f"{path} is in Fortran order: save numpy.ascontiguousarray(X), so that rows are together"
+            )
+        if dtype.kind not in "fiub":
+            raise ValueError(f"{path} must hold numbers, got dtype {dtype}")
+        self.n_rows, self.n_columns = shape
+        self._stored, self._path, self._file = dtype, path, None
+        if os.path.getsize(path) < self._offset + self.n_rows * self.n_columns * dtype.itemsize:
+            raise ValueError(f"{path} is shorter than its header says: it was not written to its end")
+        self.dtype = dtype.newbyteorder("=") if dtype in (np.float32, np.float64) else np.dtype(np.float64)
+
+    def read_into(self, start, out):
+        """Fill `out` with the rows from `start` on."""
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        place = self._offset + int(start) * self.n_columns * self._stored.itemsize
+        if out.dtype == self._stored:
+            self._fill(place, out)
+            return
+        rows = np.empty(out.shape, dtype=self._stored)
+        self._fill(place, rows)
+        out[:] = rows
+
+    def _fill(self, place, rows):
+        left = memoryview(rows).cast("B")
+        while left:
+            count = os.preadv(self._file, [left], place)
+            if count == 0:
+                raise ValueError(f"{self.title} ended while it was read")
+            left, place = left[count:], place + count
+
+    def labels(self):
+        """Return None: labels are in other files."""
+
+    def __getstate__(self):
+        return {**self.__dict__, "_file": None}
+
+    def __del__(self):
+        if getattr(self, "_file", None) is not None:
+            os.close(self._file)

@@ -1,0 +1,104 @@
+"""Kernels and feature maps that are fitted to rows in blocks, and the features as blocks."""
+
+import numpy as np
+
+from kernbench._random import generator_of
+from kernbench.distributed.mapped_blocks import mapped
+from kernbench.distributed.survey import check_kernel_range, gamma_of, survey
+from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.ranking.parameters import is_linear
+from kernbench.estimators.ranking.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
+from kernbench.features import Nystroem, RandomFeatures
+from kernbench.kernels.bandwidth import MEDIAN_ROWS
+from kernbench.kernels.names import resolve_kernel
+
+
+class DrawnRows:
+    """Rows in blocks, as something with a shape, of which some are drawn by their indices."""
+
+    def __init__(self, blocks):
+        self.blocks, self.shape, self.dtype = blocks, blocks.shape, blocks.dtype
+
+    def __getitem__(self, indices):
+        return self.blocks.rows(indices)
+
+
+def rows_to_draw(blocks, n_drawn):
+    """Return all rows if at most `n_drawn` would be drawn anyway, else something to draw them from."""
+    return DrawnRows(blocks) if blocks.n_rows > n_drawn else blocks.rows(np.arange(blocks.n_rows))
+
+
+def kernel_of_blocks(model, blocks, weights, seed, names=None):
+    """Return the kernel that the parameters of `model` mean for these rows, which are checked to be finite.
+
+    ``gamma="scale"`` differs from that of an array by rounding alone, ``"median"`` draws the same rows.
+    """
+    gamma = getattr(model, "gamma", "scale")
+    spread = survey(blocks, weights)
+    if isinstance(gamma, str) and gamma == "scale":
+        gamma = gamma_of(spread, blocks.n_columns)
+    settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}
+    draws = isinstance(gamma, str) and gamma == "median"
+    rows = rows_to_draw(blocks, MEDIAN_ROWS) if draws else blocks
+    return resolve_kernel(model.kernel, rows, gamma=gamma, random_state=seed, **settings)
+
+
+def fit_nystroem(nystroem, blocks, kernel, y, rng):
+    """Fit a Nystroem map to rows in blocks: the landmarks are those of an array."""
+    nystroem._check_parameters()
+    if nystroem.landmarks == "leverage":
+        raise ValueError(
+            "landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'"
+        )
+    if nystroem.landmarks == "stratified" and y is None:
+        raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
+    nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel
+    return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks), y, rng)
+
+
+def fit_map(transformer, blocks, y):
+    """Fit a `Nystroem` or `RandomFeatures` of a pipeline to rows in blocks."""
+    rng = generator_of(transformer.random_state)
+    if isinstance(transformer, Nystroem):
+        kernel = kernel_of_blocks(transformer, blocks, None, rng.integers(2**63))
+        return fit_nystroem(transformer, blocks, kernel, y, rng)
+    kernel = kernel_of_blocks(transformer, blocks, None, rng)
+    named, transformer.kernel = transformer.kernel, kernel
+    try:
+        return transformer.fit(blocks.rows(np.arange(min(2, blocks.n_rows))))
+    finally:
+        transformer.kernel = named
+
+
+def fit_space_of_blocks(model, blocks, y, weights, seeds):
+    """Fix the kernel's numbers and the feature map of a ranking; see `fit_space`.
+
+    Returns
+    -------
+    space : Space
+    largest : float
+        The largest k(x, x).
+    """
+    kind = model.features
+    if kind == "auto":
+        kind = "linear" if is_linear(model.kernel) else "nystroem"
+    model.dtype_ = blocks.dtype.name if kind == "linear" else precision(model.dtype, blocks.n_rows)
+    kernel = kernel_of_blocks(model, blocks, weights, int(seeds[0]))
+    largest = check_kernel_range(blocks, kernel, model.dtype_, getattr(model, "feature_names_in_", None))
+    made = None
+    if kind == "nystroem":
+        n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, blocks.n_rows)
+        made = Nystroem(kernel, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1]))
+        rng = generator_of(made.random_state)
+        rng.integers(2**63)  # the seed of a bandwidth, as `Nystroem.fit` draws it
+        fit_nystroem(made, blocks, kernel, y, rng)
+    elif kind == "random":
+        made = RandomFeatures(kernel, model.n_features or DEFAULT_FEATURES, random_state=int(seeds[1]))
+        made.fit(blocks.rows(np.arange(min(2, blocks.n_rows))))
+    return Space(kind, kernel, model.dtype_, made), largest
+
+
+def features_of(blocks, transformer, dtype, keep_bytes):
+    """Return the features of blocks by a fitted map."""
+    n_columns = len(transformer.get_feature_names_out())
+    return mapped(blocks, transformer.transform, n_columns, dtype, keep_bytes=keep_bytes)

@@ -1,0 +1,130 @@
+"""The problems of an estimator on rows in blocks, for the one fit of `kernbench.estimators.fit`."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+from kernbench.distributed.mapped_blocks import mapped
+from kernbench.distributed.spaces import features_of, fit_space_of_blocks
+from kernbench.distributed.survey import check_kernel_range, survey
+from kernbench.estimators.fit.continuation import Continuation, cold_start
+from kernbench.estimators.fit.training_data import (
+    check_each_class_has_weight,
+    check_labels,
+    check_weights,
+    weigh_classes,
+)
+from kernbench.estimators.ranking.parameters import check_roc_svc, loss_of
+from kernbench.estimators.ranking.roc_task import ROCTask
+from kernbench.estimators.ranking.task import draw_seeds
+from kernbench.estimators.fit.solver_data import with_constant
+from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
+from kernbench.estimators.svm.parameters import check_linear_svc
+from kernbench.kernels.functions import Linear
+from kernbench.solvers.design import as_design
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows in blocks, their labels and weights.
+
+    Attributes
+    ----------
+    blocks : RowBlocks
+    y : ndarray of shape (n_rows,)
+    sample_weight : ndarray of shape (n_rows,), or None
+    names : ndarray of str, or None
+        Of the columns.
+    keep_bytes : int
+        Memory for features.
+    """
+
+    blocks: object
+    y: np.ndarray
+    sample_weight: np.ndarray | None
+    names: np.ndarray | None
+    keep_bytes: int
+
+    def describe(self, model):
+        """Set the attributes of an estimator that describe the columns."""
+        model.n_features_in_ = self.blocks.n_columns
+        if self.names is not None and all(isinstance(name, str) for name in self.names):
+            model.feature_names_in_ = np.asarray(self.names, dtype=object)
+
+    def checked_weights(self):
+        """Return the weights, checked."""
+        return None if self.sample_weight is None else check_weights(self.sample_weight, self.y)
+
+
+class BlockROCTask(ROCTask):
+    """The task of one `ROCSVC`, or of a path of them, on `Examples`."""
+
+    def __init__(self, model, examples):
+        self.model, self.entry, self.problems = model, check_roc_svc(model), [self]
+        examples.describe(model)
+        model.classes_, codes = check_labels(examples.y)
+        weights = examples.checked_weights()
+        if len(model.classes_) > 2:
+            raise ValueError(f"Only binary classification is supported: y has {len(model.classes_)} classes, and a "
+                             "ranking orders two. Fit one model for each class against the rest")  # fmt: skip
+        if weights is not None:
+            check_each_class_has_weight(model.classes_, codes, weights)
+        model.loss_ = loss_of(model)
+        self.last = Continuation((), model.classes_, [None], draw_seeds(model.random_state))
+        positive, seeds = codes == 1, self.last.draws
+        self.space, self.largest = fit_space_of_blocks(
+            model, examples.blocks, positive, weights, (seeds.kernel, seeds.map)
+        )
+        blocks, self.n_of_the_map = examples.blocks, 0
+        if self.space.map is not None:
+            blocks = features_of(blocks, self.space.map, self.space.dtype, examples.keep_bytes)
+            n_landmarks = len(getattr(self.space.map, "normalization_", ()))
+            self.n_of_the_map = (blocks.n_rows + n_landmarks) * n_landmarks
+        signs = np.where(positive, 1.0, -1.0)
+        self.rows = SimpleNamespace(
+            X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None
+        )
+        self.held, self.blocks, self.design = None, blocks, as_design(blocks)
+        self.n_rows, self.n_coef = self.design.n_samples, self.design.n_coef
+
+
+class BlockLinearTask(LinearTask):
+    """The task of one `LinearSVC`, or of a path of them, on `Examples`."""
+
+    def __init__(self, model, examples):
+        self.model = model
+        self.entry, model.loss_ = check_linear_svc(model)
+        self.n_jobs, self.min_iter, blocks = None, 0, examples.blocks
+        examples.describe(model)
+        survey(blocks)
+        classes, self.codes = check_labels(examples.y)
+        self.weights = weigh_classes(model, classes, examples.y, self.codes, examples.checked_weights())
+        model.dtype_ = blocks.dtype.name if model.dtype == "auto" else model.dtype
+        check_kernel_range(blocks, Linear(), model.dtype_, getattr(model, "feature_names_in_", None))
+        positives = [1] if len(classes) == 2 else range(len(classes))
+        self.problems = [ClassProblem(self, k, positive) for k, positive in enumerate(positives)]
+        self.last = cold_start(model, (), len(self.problems))
+        self.X = blocks
+        if model.fit_intercept or model.dtype_ != blocks.dtype.name:
+            scaling, dtype = model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
+            extra = int(scaling is not None)
+            self.X = mapped(
+                blocks,
+                WithConstant(scaling, dtype),
+                blocks.n_columns + extra,
+                dtype,
+                n_stored=blocks.n_values + extra * blocks.n_rows if blocks.is_sparse else None,
+                keep_bytes=examples.keep_bytes if blocks.is_remote else 0,
+            )
+        self.blocks = self.X
+
+
+class WithConstant:
+    """Rows in a precision, with a last column of a constant, or without it for None."""
+
+    def __init__(self, scaling, dtype):
+        self.scaling, self.dtype = scaling, dtype
+
+    def __call__(self, X):
+        return with_constant(X, self.scaling, self.dtype)

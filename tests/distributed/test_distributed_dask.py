@@ -1,0 +1,203 @@
+"""`Distributed` on a Dask cluster: the bits of one process, for any partitions and workers, and after a loss."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import ROCSVC, LinearSVC
+from kernbench.distributed import Distributed
+from kernbench.features import Nystroem
+from kernbench.kernels import Gaussian
+from kernbench.solvers.design import as_design
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+da = pytest.importorskip("dask.array", reason="dask.array is not installed")
+
+from kernbench.distributed.dask_blocks import DaskBlocks  # noqa: E402
+
+N = 18_000
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+MODELS = {
+    "bundle": ROCSVC(random_state=0),
+    "newton": ROCSVC(solver="newton", random_state=0),
+    "squared": ROCSVC(loss="squared"),
+    "nystroem": ROCSVC("rbf", n_landmarks=30, random_state=0),
+    "random": ROCSVC("rbf", features="random", n_features=64, random_state=0),
+    "linear": LinearSVC(solver="bundle", random_state=0),
+    "pipeline": make_pipeline(
+        StandardScaler(),
+        Nystroem(Gaussian(2.0), 20, random_state=0),
+        LinearSVC(solver="bundle", random_state=0),
+    ),
+}
+
+
+def last_of(model):
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def weights_of(model):
+    model = last_of(model)
+    return model.feature_coef_ if hasattr(model, "feature_coef_") else model.coef_
+
+
+@pytest.mark.parametrize("memory", ["auto", 0])
+@pytest.mark.parametrize("name", MODELS)
+def test_partitions_change_no_bit_and_files_give_the_same(name, memory, client, examples):
+    X, y = examples(N, 6)
+    if memory == 0 and name in ("bundle", "newton", "squared"):
+        pytest.skip("nothing to keep")
+    here = Distributed(MODELS[name]).fit([X], y).estimator_
+    for chunks in ((1_000, 3), (N, 6)):
+        there = Distributed(MODELS[name], client, memory=memory).fit(
+            da.from_array(X, chunks=chunks), da.from_array(y, chunks=777)
+        )
+        assert np.array_equal(weights_of(there.estimator_), weights_of(here))
+        assert np.array_equal(last_of(there.estimator_).intercept_, last_of(here).intercept_)
+        assert there.n_passes_ > 0
+
+
+def test_sparse_chunks_and_unknown_sizes(client, examples):
+    X, y = examples(N, 8, is_sparse=True)
+    delayed = [dask.delayed(X[a:b]) for a, b in ((0, 100), (100, 100), (100, 9_000), (9_000, N))]
+    for model in (ROCSVC(random_state=0), LinearSVC(solver="bundle", random_state=0)):
+        here = Distributed(model).fit([X], y).estimator_
+        there = Distributed(model, client).fit(delayed, [y[:5_000], y[5_000:]]).estimator_
+        assert np.array_equal(there.coef_, here.coef_)
+    dense = da.from_array(X.toarray(), chunks=(5_000, 8))
+    chosen = dense[dense[:, 0] > -10]  # of unknown length
+    assert np.isnan(chosen.shape[0])
+    there = Distributed(ROCSVC(random_state=0), client).fit(chosen, y).estimator_
+    assert np.array_equal(
+        there.coef_, Distributed(ROCSVC(random_state=0)).fit([X.toarray()], y).estimator_.coef_
+    )
+
+
+def test_a_data_frame_keeps_its_names(client, examples):
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(2_000, 3)
+    frame = dd.from_pandas(pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y), npartitions=3)
+    model = Distributed(ROCSVC(random_state=0), client).fit(frame[["a", "b", "c"]], frame["y"])
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert np.array_equal(
+        model.estimator_.coef_, Distributed(ROCSVC(random_state=0)).fit([X], y).estimator_.coef_
+    )
+
+
+def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
+    X, y = examples(3_000, 4)
+    labels = np.where(X[:, 1] > 1, 2, y)
+    rows = da.from_array(X, chunks=(700, 2))
+    for model, target in ((ROCSVC(random_state=0), y), (LinearSVC(solver="bundle", random_state=0), labels)):
+        fitted = Distributed(model, client).fit(rows, target)
+        for method in ("predict", "decision_function"):
+            lazy = getattr(fitted, method)(rows)
+            expected = getattr(fitted.estimator_, method)(X)
+            assert (
+                hasattr(lazy, "__dask_graph__")
+                and lazy.dtype == expected.dtype
+                and lazy.shape == expected.shape
+            )
+            np.testing.assert_allclose(lazy.compute(), expected, atol=1e-12)
+        assert fitted.score(rows, da.from_array(target, chunks=700)) == fitted.estimator_.score(X, target)
+        assert fitted.score(rows, target) == fitted.estimator_.score(X, target)
+
+
+def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
+    """Scores: d numbers to each worker, n back. Combination: n slopes out, the sums of the chunks back."""
+    n, d = 40_000, 10
+    X, _ = examples(n, d)
+    blocks = DaskBlocks(client, client.scatter(np.array_split(X, 5)))
+    design, array = as_design(blocks), as_design(X)
+    w, g = np.arange(d) * 1.0, np.random.default_rng(0).normal(size=n)
+    assert np.array_equal(design.scores(w), array.scores(w))
+    workers = len(blocks._shares())
+    assert (blocks.n_passes, blocks.n_bytes_sent, blocks.n_bytes_received) == (1, 8 * d * workers, 8 * n)
+    assert np.array_equal(design.combine(g), array.combine(g))
+    chunks = len(blocks.starts) - 1
+    assert blocks.n_bytes_sent == 8 * d * workers + 8 * n
+    assert blocks.n_bytes_received == 8 * n + 8 * d * chunks
+
+
+@pytest.mark.parametrize("n_workers", [1, 3])
+def test_the_number_of_workers_changes_no_bit_nor_does_the_loss_of_one(n_workers, examples):
+    X, y = examples(30_000, 5)
+    here = Distributed(ROCSVC(solver="adamax", max_iter=60, random_state=0, callback=lambda model: None)).fit(
+        [X], y
+    )
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        killed = []
+
+        def kill(model):
+            if n_workers == 3 and not killed:
+                killed.append(next(iter(cluster.workers)))
+                cluster.workers[killed[0]].process.process._process.kill()
+
+        model = ROCSVC(solver="adamax", max_iter=60, random_state=0, callback=kill)
+        there = Distributed(model, client).fit(da.from_array(X, chunks=(4_000, 5)), y)
+        assert np.array_equal(there.estimator_.coef_, here.estimator_.coef_)
+        assert len(there.estimator_.trace_["n_bytes_sent"]) == len(there.estimator_.trace_["n_iter"])
+        assert len(killed) == (n_workers == 3)
+
+
+def test_data_that_do_not_belong_together_are_refused(client, examples):
+    X, y = examples(40, 3)
+    model = Distributed(ROCSVC(), client)
+    broken = X.copy()
+    broken[33, 1] = np.inf
+    for data, labels, message in (
+        (
+            da.from_array(broken, chunks=(20, 3)),
+            y,
+            "column 1 of partition 1 holds infinity, first in its row 13",
+        ),
+        ([dask.delayed(X[:20]), dask.delayed(X[20:, :2])], y, "partition 1 has shape"),
+        ([dask.delayed(X[:20]), dask.delayed(X[20:].astype(np.float32))], y, "another dtype"),
+        (da.from_array(X, chunks=(20, 3)), y[:7], "y has 7 entries and X has 40 rows"),
+        (X, y, "must be a Dask array"),
+        (da.from_array(X[:, 0], chunks=20), y, "two dimensions"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(data, labels)
+    with pytest.raises(ValueError, match=r"Distributed\(estimator, client\)"):
+        Distributed(ROCSVC()).fit(da.from_array(X, chunks=20), y)
+    with pytest.raises(ValueError, match="solver='bundle'"):
+        Distributed(LinearSVC(), client).fit(da.from_array(X, chunks=20), y)
+
+
+def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
+    monkeypatch.setattr("kernbench.distributed.dask_blocks.__version__", "0.0")
+    X, y = examples(40, 3)
+    with pytest.raises(ValueError, match="install the same on all workers"):
+        Distributed(clone(ROCSVC()), client).fit(da.from_array(X, chunks=20), y)
+
+
+def test_sparse_rows_of_all_partitions_are_fetched(client, examples):
+    X, _ = examples(5_000, 4, is_sparse=True)
+    blocks = DaskBlocks(client, client.scatter([X[:1_000], X[1_000:]]))
+    some = np.random.default_rng(0).integers(5_000, size=60)
+    taken = blocks.rows(some)
+    assert sparse.issparse(taken) and np.array_equal(taken.toarray(), X[some].toarray())

@@ -1,0 +1,204 @@
+"""`Distributed` on files and chunks: the model of one array, whichever way the rows are cut."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import kernbench
+from kernbench import ROCSVC, KernelSVC, LinearSVC
+from kernbench.distributed import Distributed, FileBlocks
+from kernbench.distributed.survey import gamma_of, survey
+from kernbench.features import Nystroem, RandomFeatures
+from kernbench.kernels import Gaussian
+from kernbench.kernels.bandwidth import scale
+
+N = 18_000
+
+MODELS = {
+    "bundle": ROCSVC(random_state=0),
+    "newton": ROCSVC(solver="newton", random_state=0),
+    "adamax": ROCSVC(solver="adamax", max_iter=25, random_state=0),
+    "gradient": ROCSVC(solver="gradient", max_iter=25, random_state=0),
+    "squared": ROCSVC(loss="squared"),
+    "pairs": ROCSVC(pairs="n_samples", random_state=0),
+    "nystroem": ROCSVC("rbf", n_landmarks=40, random_state=0),
+    "kmeans": ROCSVC("rbf", n_landmarks=20, landmarks="kmeans", random_state=0),
+    "median": ROCSVC("rbf", gamma="median", n_landmarks=20, random_state=0),
+    "random": ROCSVC("rbf", features="random", n_features=64, random_state=0),
+    "linear": LinearSVC(solver="bundle", random_state=0),
+    "hinge": LinearSVC(
+        "hinge", solver="bundle", random_state=0, class_weight="balanced", fit_intercept=False
+    ),
+}
+
+
+def weights_of(model):
+    return model.feature_coef_ if hasattr(model, "feature_coef_") else model.coef_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_the_model_is_that_of_the_array_and_the_same_bits_for_any_cut(name, examples, in_files):
+    X, y = examples(N, 6)
+    sample_weight = (
+        np.random.default_rng(5).integers(1, 3, size=N) * 1.0 if name in ("bundle", "linear") else None
+    )
+    plain = clone(MODELS[name]).fit(X, y, sample_weight)
+    models = [
+        Distributed(MODELS[name]).fit(data, labels, sample_weight).estimator_
+        for data, labels in ((in_files(X, (9_999,)), y), (np.split(X, [1, 5_000, 5_001]), np.split(y, [4])))
+    ]
+    for model in models:
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-10)
+        assert model.converged_ == plain.converged_ and model.n_iter_ == plain.n_iter_
+        assert model.duality_gap_ == pytest.approx(plain.duality_gap_, rel=1e-3, abs=1e-10)
+        assert model.n_kernel_evaluations_ == plain.n_kernel_evaluations_
+        np.testing.assert_allclose(
+            model.decision_function(X[:50]), plain.decision_function(X[:50]), atol=1e-6
+        )
+    assert np.array_equal(weights_of(models[0]), weights_of(models[1]))
+    assert np.array_equal(models[0].intercept_, models[1].intercept_)
+
+
+@pytest.mark.parametrize("model", [ROCSVC(random_state=0), LinearSVC(solver="bundle", random_state=0)])
+def test_sparse_chunks_give_the_model_of_the_matrix(model, examples):
+    X, y = examples(N, 8, is_sparse=True)
+    plain = clone(model).fit(X, y)
+    found = Distributed(model).fit([(X[:500], y[:500]), (X[500:], y[500:])]).estimator_
+    assert found.objective_ == pytest.approx(plain.objective_, rel=1e-10)
+    np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("memory", [0, 10**9])
+def test_a_pipeline_is_that_of_the_array(memory, examples, in_files):
+    X, y = examples(5_000, 6)
+    X = X * np.arange(1, 7) + np.array([0, 0, 0, 0, 0, 50.0])
+    X[:, 2] = 0.1
+    for step in (
+        Nystroem(Gaussian(2.0), 30, random_state=0),
+        RandomFeatures(gamma="scale", n_features=64, random_state=0),
+    ):
+        pipeline = make_pipeline(StandardScaler(), step, LinearSVC(solver="bundle", random_state=0))
+        plain = clone(pipeline).fit(X, y)
+        model = Distributed(pipeline, memory=memory).fit(in_files(X, (3_000,)), y)
+        np.testing.assert_allclose(model.estimator_[0].scale_, plain[0].scale_, rtol=1e-12)
+        assert model.estimator_[-1].objective_ == pytest.approx(plain[-1].objective_, rel=1e-9)
+        np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-6)
+
+
+def test_gamma_scale_is_that_of_the_array(examples, in_files):
+    for is_sparse in (False, True):
+        X, _ = examples(5_000, 3, is_sparse=is_sparse)
+        data = [X[:100], X[100:]] if is_sparse else in_files(X, (100,))
+        assert gamma_of(survey(FileBlocks(data)), 3) == pytest.approx(scale(X), rel=1e-13)
+        twice = survey(FileBlocks(data), np.full(5_000, 2.0))
+        assert gamma_of(twice, 3) == pytest.approx(scale(X), rel=1e-13)
+
+
+def test_predictions_of_files_are_those_of_the_plain_model(examples, in_files, tmp_path):
+    X, y = examples(5_000, 4)
+    folder = in_files(X, (10, 2_500))
+    np.save(tmp_path / "labels.npy", y)
+    (tmp_path / "labels.npy").rename(folder.parent / "labels.npy")
+    model = Distributed(ROCSVC(random_state=0)).fit(str(folder), folder.parent / "labels.npy")
+    for data in (folder, [X[:3], X[3:]], X):
+        assert np.array_equal(model.decision_function(data), model.estimator_.decision_function(X))
+        assert np.array_equal(model.predict(data), model.estimator_.predict(X))
+    assert model.score(folder, y) == model.estimator_.score(X, y)
+    model.estimator_.save(tmp_path / "model.npz")
+    loaded = kernbench.load(tmp_path / "model.npz")
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(folder), model.predict(X))
+
+
+def test_columns_keep_their_names(tmp_path, examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(500, 3)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    frame.assign(label=y).to_csv(tmp_path / "x.csv", index=False)
+    model = Distributed(ROCSVC(random_state=0)).fit(tmp_path, "label")
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
+
+
+def test_a_path_is_that_of_the_array(examples, in_files):
+    X, y = examples(5_000, 4)
+    folder = in_files(X, (2_000,))
+    plain = ROCSVC(random_state=0).path(X, y, [0.1, 1e-3])
+    for model, expected in zip(
+        Distributed(ROCSVC(random_state=0)).path(folder, y, [0.1, 1e-3]), plain, strict=True
+    ):
+        assert model.alpha == expected.alpha and model.objective_ == pytest.approx(
+            expected.objective_, rel=1e-10
+        )
+
+
+def test_three_classes_are_fitted_against_the_rest(examples, in_files):
+    X, y = examples(5_000, 4)
+    y = np.where(X[:, 1] > 1, "c", np.where(y > 0, "b", "a"))
+    plain = LinearSVC(solver="bundle", random_state=0).fit(X, y)
+    model = Distributed(LinearSVC(solver="bundle", random_state=0)).fit(in_files(X, (2_000,)), y)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(model.estimator_.coef_, plain.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_a_run_of_no_time_still_leaves_a_model(examples, in_files):
+    X, y = examples(20_000, 4)
+    seen = []
+    model = ROCSVC(random_state=0, callback=lambda model: seen.append(model.decision_function(X[:3])) or True)
+    fitted = Distributed(model).fit(in_files(X, (5,)), y).estimator_
+    assert fitted.status_ == "callback" and len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "estimator, message",
+    [
+        (KernelSVC(), "fit_chunks"),
+        (LinearSVC(), "solver='bundle'"),
+        (LogisticRegression(), "cannot be fitted block by block: use ROCSVC"),
+        (ROCSVC("rbf", features="exact"), "features='nystroem' or 'random'"),
+        (ROCSVC("precomputed"), "matrix of all pairs"),
+        (ROCSVC("rbf", landmarks="leverage"), "'stratified', 'uniform' or 'kmeans'"),
+        (ROCSVC(threshold_on=0.2), "adjust_threshold"),
+        (ROCSVC(warm_start=True), "warm_start=True has no effect"),
+        (make_pipeline(MinMaxScaler(), ROCSVC()), "step 'minmaxscaler'"),
+        (make_pipeline(StandardScaler(), LinearSVC()), "solver='bundle'"),
+        (make_pipeline(Nystroem("precomputed"), LinearSVC(solver="bundle")), "precomputed"),
+    ],
+)
+def test_an_estimator_that_needs_all_rows_is_refused_with_what_does_it(estimator, message, examples):
+    X, y = examples(20, 3)
+    with pytest.raises(ValueError, match=message):
+        Distributed(estimator).fit([X], y)
+
+
+def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
+    X, y = examples(20, 3)
+    model = Distributed(ROCSVC())
+    broken = X.copy()
+    broken[7, 2] = np.nan
+    for data, labels, message in (
+        ([X[:5], broken[5:]], y, "column 2 of chunk 1 holds NaN, first in its row 2"),
+        ([sparse.csr_matrix(X[:5]), sparse.csr_matrix(broken[5:])], y, "column 2 of chunk 1 holds NaN"),
+        ([X], y[:9], "y has 9 entries and X has 20 rows"),
+        ([X], np.ones(20), "greater than one; got 1 class"),
+        ([X], np.arange(20) % 3, "Only binary classification"),
+        ([X], None, "no labels"),
+        ([np.full((20, 3), 1e200)], y, "too large for this kernel"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(data, labels)
+    with pytest.raises(ValueError, match="sample_weight has 3 entries"):
+        model.fit([X], y, np.ones(3))
+    with pytest.raises(ValueError, match="memory"):
+        Distributed(ROCSVC(), memory=-1).fit([X], y)
+    monkeypatch.setattr("kernbench.distributed.meta_estimator.available_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match="bytes a row"):
+        model.fit([X], y)

@@ -1,0 +1,144 @@
+"""Files of rows: each format gives the rows and labels that were written, in stretches of any bounds."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench.datasets.readers.svmlight import write_svmlight
+from kernbench.distributed import FileBlocks, local_blocks
+
+
+def rows_of(blocks):
+    parts = [part.toarray() if sparse.issparse(part) else part for part in blocks.parts()]
+    return np.concatenate(parts)
+
+
+@pytest.fixture(params=[1 << 22, 3_000])
+def block_bytes(request, monkeypatch):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", request.param)
+
+
+@pytest.mark.usefixtures("block_bytes")
+@pytest.mark.parametrize("keep_bytes", [0, 1 << 30])
+def test_svmlight_text_is_read_by_byte_ranges(tmp_path, examples, keep_bytes):
+    X, y = examples(5_000, 6, is_sparse=True)
+    X = sparse.csr_matrix(np.round(X.toarray(), 3))
+    for k, rows in enumerate((slice(0, 700), slice(700, 5_000))):
+        write_svmlight(tmp_path / f"part{k}.svm", X[rows], y[rows])
+    text = (tmp_path / "part1.svm").read_text().splitlines()
+    text[3:3] = ["# a comment", "", "   "]
+    text[900] += "  # of this row"
+    (tmp_path / "part1.svm").write_text("\n".join(text))  # no line feed at the end
+    blocks = FileBlocks(tmp_path, keep_bytes=keep_bytes)
+    assert blocks.shape == X.shape and blocks.n_values == X.nnz
+    assert np.array_equal(blocks.y, y)
+    for _ in range(2):
+        assert np.array_equal(rows_of(blocks), X.toarray())
+    some = np.random.default_rng(0).integers(5_000, size=40)
+    assert np.array_equal(blocks.rows(some).toarray(), X[some].toarray())
+
+
+@pytest.mark.usefixtures("block_bytes")
+@pytest.mark.parametrize("header", [True, False])
+def test_csv_text_is_read_by_byte_ranges(tmp_path, examples, header):
+    X, y = examples(3_000, 4)
+    table = np.column_stack([X[:, :2], y, X[:, 2:]])
+    for k, part in enumerate(np.split(table, [1_100])):
+        path = tmp_path / f"t{k}.csv"
+        np.savetxt(
+            path, part, delimiter=",", header="a,b,label,c,d" if header else "", comments="", fmt="%.17g"
+        )
+    blocks = FileBlocks(tmp_path, label="label" if header else 2)
+    assert blocks.shape == X.shape
+    assert np.array_equal(blocks.y, y) and np.array_equal(rows_of(blocks), X)
+    assert blocks.names is None if not header else list(blocks.names) == ["a", "b", "c", "d"]
+    some = np.random.default_rng(0).integers(3_000, size=40)
+    assert np.array_equal(blocks.rows(some), X[some])
+
+
+@pytest.mark.usefixtures("block_bytes")
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns_are_read_by_row_groups(tmp_path, examples, suffix, dtype):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import ipc, parquet
+
+    X, y = examples(3_000, 4, dtype)
+    table = pyarrow.table({**{name: X[:, k] for k, name in enumerate("abcd")}, "label": y})
+    for k, part in enumerate((table.slice(0, 1_100), table.slice(1_100))):
+        path = tmp_path / f"t{k}.{suffix}"
+        if suffix == "parquet":
+            parquet.write_table(part, path, row_group_size=512)
+        else:
+            with ipc.new_file(path, part.schema) as writer:
+                writer.write_table(part, max_chunksize=512)
+    blocks = FileBlocks(tmp_path, label="label")
+    assert blocks.dtype == dtype and blocks.shape == X.shape
+    assert np.array_equal(blocks.y, y) and np.array_equal(rows_of(blocks), X)
+    assert list(blocks.names) == list("abcd")
+
+
+@pytest.mark.usefixtures("block_bytes")
+@pytest.mark.parametrize("stored", ["float32", "float64", ">f8", "int8", "bool"])
+def test_npy_files_hold_numbers_of_any_kind(tmp_path, stored):
+    X = (np.random.default_rng(0).normal(size=(2_500, 3)) * 3).astype(stored)
+    np.save(tmp_path / "x.npy", X)
+    blocks = FileBlocks(tmp_path / "x.npy")
+    assert blocks.dtype == ("float32" if stored == "float32" else "float64")
+    assert np.array_equal(rows_of(blocks), X.astype(blocks.dtype))
+
+
+def test_files_come_in_the_order_of_their_numbers(tmp_path):
+    for k in (10, 9, 1):
+        np.save(tmp_path / f"part-{k}.npy", np.full((2, 1), float(k)))
+    assert rows_of(FileBlocks(tmp_path)).ravel().tolist() == [1, 1, 9, 9, 10, 10]
+
+
+@pytest.mark.parametrize(
+    "arrays, message",
+    [
+        ([np.ones((3, 2)), np.ones((3, 3))], "chunk 0 has 2 columns, others have 3"),
+        ([np.ones((3, 2)), np.ones((3, 2), np.float32)], "chunk 1 has dtype float32, chunk 0 has float64"),
+        (
+            [np.ones((3, 2)), sparse.csr_matrix(np.ones((3, 2)))],
+            "chunk 1 and chunk 0 differ: one holds sparse",
+        ),
+        ([np.ones(3)], "chunk 0 must have two dimensions"),
+        ([np.ones((0, 2))], "no rows"),
+        ([(np.ones((3, 2)), np.ones(2))], "chunk 0 has 3 rows and labels of shape"),
+        (["nowhere.npy"], "no file or folder"),
+    ],
+)
+def test_chunks_that_do_not_belong_together_are_refused(arrays, message):
+    with pytest.raises(ValueError, match=message):
+        FileBlocks(arrays)
+
+
+def test_files_that_cannot_be_read_in_blocks_are_refused(tmp_path):
+    for name, X, message in (
+        ("fortran", np.asfortranarray(np.ones((3, 2))), "Fortran order"),
+        ("vector", np.ones(3), "two dimensions"),
+        ("text", np.array([["a", "b"]]), "must hold numbers"),
+    ):
+        np.save(tmp_path / f"{name}.npy", X)
+        with pytest.raises(ValueError, match=message):
+            FileBlocks(tmp_path / f"{name}.npy")
+    np.save(tmp_path / "cut.npy", np.ones((3, 2)))
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "cut.npy").read_bytes()[:-8])
+    with pytest.raises(ValueError, match="shorter than its header"):
+        FileBlocks(tmp_path / "cut.npy")
+    (tmp_path / "not.npy").write_bytes(b"hello")
+    with pytest.raises(ValueError, match="not an array"):
+        FileBlocks(tmp_path / "not.npy")
+    (tmp_path / "x.dat").write_text("1 2")
+    with pytest.raises(ValueError, match="no suffix that can be read"):
+        FileBlocks(tmp_path / "x.dat")
+    (tmp_path / "x.svm").write_text("1 1:2\n1 2\n")
+    with pytest.raises(ValueError, match="not readable as svmlight"):
+        FileBlocks(tmp_path / "x.svm")
+    (tmp_path / "x.csv").write_text("1,2\n3,hello\n")
+    with pytest.raises(ValueError, match="not a table of numbers"):
+        FileBlocks(tmp_path / "x.csv")
+    (tmp_path / "y.csv").write_text("a,b\n3,4\n")
+    with pytest.raises(ValueError, match="no column 'c' for the labels"):
+        FileBlocks(tmp_path / "y.csv", label="c")
