@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients
+from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
@@ -111,7 +111,9 @@ class _Stochastic:
             and np.array_equal(state["settings"], self._settings)
             and all(state[name].shape == array.shape for name, array in own.items())
         ):
-            position, self.n_inner_products, self._t, self._stage = (int(number) for number in state["scalars"])
+            position, self.n_inner_products, self._t, self._stage = (
+                int(number) for number in state["scalars"]
+            )
             self._stream = UniformStream(self._seed, 0, position=position)
             self._ended, self._before = state["ended"], state["before"]
             for name, array in own.items():
@@ -125,13 +127,25 @@ class _Ranged(_Stochastic):
 
     step_name = "step"
 
-    def _set_up_ranged(self, batches, alpha, numbers, *settings, step, inner_steps, thresholds, random_state, initial):
+    def _set_up_ranged(
+        self, window, batches, alpha, numbers, *settings, step, inner_steps, thresholds, random_state, initial
+    ):
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
-        self.batches, self._exact, self._inner_steps = batches, thresholds == "exact", inner_steps
-        self._step_size = require_number("step", step, positive=True)
-        settings = (*settings, step, inner_steps, self._exact, batches.loss.code, pools.batch, pools.low, pools.high)
+        self.window, self.batches, self._exact = window, batches, thresholds == "exact"
+        self._inner_steps = inner_steps
+        self._step_size = step_of(step, batches.design)
+        settings = (
+            *settings,
+            self._step_size,
+            inner_steps,
+            self._exact,
+            batches.loss.code,
+            pools.batch,
+            pools.low,
+            pools.high,
+        )
         self._set_up(batches.design, alpha, numbers, settings, inner_steps, random_state, initial)
 
     def _schedule(self):
@@ -158,5 +172,7 @@ class _Ranged(_Stochastic):
         return self.window.value_and_subgradient(scores)[0]
 
     def _own_arrays(self):
-        of_runs = ((f"{end}_{name}", getattr(run, name)) for end, run in self._runs.items() for name in SBCD.arrays)
+        of_runs = (
+            (f"{end}_{name}", getattr(run, name)) for end, run in self._runs.items() for name in SBCD.arrays
+        )
         return {"w": self.w, **dict(of_runs)}

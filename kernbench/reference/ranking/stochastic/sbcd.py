@@ -4,6 +4,7 @@ import numpy as np
 
 ROUNDING = 1e-12  # thresholds of this size are 0
 
+
 class SBCD:
     """One run in v and lambda.
 
