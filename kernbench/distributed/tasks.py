@@ -9,6 +9,7 @@ from kernbench.distributed.mapped_blocks import mapped
 from kernbench.distributed.spaces import features_of, fit_space_of_blocks
 from kernbench.distributed.survey import check_kernel_range, survey
 from kernbench.estimators.fit.continuation import Continuation, cold_start
+from kernbench.estimators.fit.solver_data import with_constant
 from kernbench.estimators.fit.training_data import (
     check_each_class_has_weight,
     check_labels,
@@ -17,8 +18,7 @@ from kernbench.estimators.fit.training_data import (
 )
 from kernbench.estimators.ranking.parameters import check_roc_svc, loss_of
 from kernbench.estimators.ranking.roc_task import ROCTask
-from kernbench.estimators.ranking.task import draw_seeds
-from kernbench.estimators.fit.solver_data import with_constant
+from kernbench.estimators.ranking.space_task import draw_seeds
 from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.functions import Linear

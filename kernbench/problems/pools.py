@@ -7,16 +7,16 @@ mean over the pool: a mean over a batch of u_i times a term estimates the weight
 
 import numpy as np
 
-from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
+from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
-from kernbench.ranking.checks import checked_weights, ranked_targets
-from kernbench.ranking.window import range_of, window_of
-from kernbench.validation.numbers import check_name, check_number
+from kernbench.problems.feature_bounds import squared_norms
+from kernbench.validation.numbers import check_number
 
 PAIR_LOSSES = ("log_loss", "hinge", "squared_hinge")
 LIST_LOSSES = (*PAIR_LOSSES, *REGRESSION_LOSSES)
 THRESHOLDS = ("exact", "stochastic")
 START = 0.01  # standard deviation of the coefficients that a run starts from by default
+STEP = 50.0  # default step times the mean |x|^2; a9a and ijcnn1 bear 10 to 150
 
 
 class Pool:
@@ -59,11 +59,7 @@ class PairPools:
     Parameters
     ----------
     design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1.
-    weights : array-like of shape (n,), optional
-    fpr_range, ranks
-        See :func:`kernbench.ranking.window.window_of`.
+    ranked : WindowProblem
     n_positive, n_negative : int
         Samples in a batch.
 
@@ -74,13 +70,11 @@ class PairPools:
         The ends of the window as shares of the weight of the negatives: the paper's m/N_- and n/N_-.
     """
 
-    def __init__(self, design, y, weights, fpr_range, ranks, n_positive, n_negative):
-        y = checked_features(design, y)
-        masses = window_of(y, fpr_range, ranks, weights)
-        weights = np.ones(len(y)) if weights is None else checked_weights(weights, len(y))
-        self.positives = Pool(np.flatnonzero(y == 1), weights, n_positive, "n_positive")
-        self.negatives = Pool(np.flatnonzero(y == -1), weights, n_negative, "n_negative")
-        self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in masses)
+    def __init__(self, design, ranked, n_positive, n_negative):
+        weights = checked_features(design, ranked)
+        self.positives = Pool(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
+        self.negatives = Pool(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
+        self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
 
     @property
     def batch(self):
@@ -94,11 +88,7 @@ class ListPool:
     Parameters
     ----------
     design : FeatureDesign
-    y : array-like of shape (n,)
-    weights : array-like of shape (n,), optional
-    loss : str
-    ranked_range : (float, float)
-        See :func:`kernbench.ranking.window.range_of`.
+    ranked : RangeProblem
     batch_size : int
 
     Attributes
@@ -112,17 +102,12 @@ class ListPool:
         The ends of the range as shares of the whole weight: the paper's m/M and n/M.
     """
 
-    def __init__(self, design, y, weights, loss, ranked_range, batch_size):
-        self.of_margin = loss in MARGIN_LOSSES
-        self.loss = (
-            margin_loss(loss) if self.of_margin else REGRESSION_LOSSES[check_name("loss", loss, LIST_LOSSES)]
-        )
-        self.y, _ = ranked_targets(checked_features(design, y), self.of_margin, weights)
-        weights = np.ones(len(self.y)) if weights is None else checked_weights(weights, len(self.y))
-        self.pool = Pool(np.arange(len(self.y)), weights, batch_size, "batch_size")
-        self.low, self.high = (
-            min(mass / self.pool.total, 1.0) for mass in range_of(ranked_range, self.pool.total)
-        )
+    def __init__(self, design, ranked, batch_size):
+        weights = checked_features(design, ranked)
+        self.of_margin = ranked.loss in MARGIN_LOSSES
+        self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
+        self.pool = Pool(np.arange(ranked.n), weights, batch_size, "batch_size")
+        self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in (ranked.low, ranked.high))
 
     @property
     def batch(self):
@@ -130,8 +115,8 @@ class ListPool:
         return self.pool.batch
 
 
-def checked_features(design, y):
-    """Return y as an array with one number per sample of a design of features.
+def checked_features(design, ranked):
+    """Return the weights of all samples of a design of features.
 
     Raises
     ------
@@ -143,10 +128,20 @@ def checked_features(design, y):
             "a stochastic solver works on explicit features: choose solver='dca-exact', or map the kernel to features "
             "(RandomFeatures, Nystroem)"
         )
-    y = np.asarray(y)
-    if y.shape != (design.n_samples,):
-        raise ValueError(f"y must hold one label per sample, shape ({design.n_samples},), got {y.shape}")
-    return y
+    if ranked.n != design.n_samples:
+        raise ValueError(f"y must hold one label per sample, {design.n_samples}, got {ranked.n}")
+    return np.ones(ranked.n) if ranked.weights is None else ranked.weights
+
+
+def step_of(step, design):
+    """Return the step as a positive number; None stands for 50 over the mean |x|^2.
+
+    The step times |x|^2 is what a change of the units of the features leaves as it is.
+    """
+    if step is not None:
+        return float(check_number("step", step, above=0))
+    mean = float(squared_norms(design).mean())
+    return STEP / mean if mean > 0 else 1.0
 
 
 def first_coefficients(seed, n_coef):

@@ -11,18 +11,18 @@ gamma' = gamma P N are numbers that do not grow with the data.
 
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
-from kernbench.reference.ranking.ranked_range import RankedRange
+from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Ranged
 from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
-from kernbench.reference.ranking.window import WindowPairs
 from kernbench.validation.numbers import check_flag
 
 
 class _AGD(_Ranged):
     """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs."""
 
-    def _set_up_agd(self, batches, *, alpha, mu, gamma, shared_batches, **settings):
+    def _set_up_agd(self, ranked, batches, *, alpha, mu, gamma, shared_batches, **settings):
         check_flag("shared_batches", shared_batches)
         self._mu = mu = require_number("mu", mu, positive=True)
         self._gamma = gamma = require_number("gamma", gamma, positive=True)
@@ -35,7 +35,14 @@ class _AGD(_Ranged):
         )
         self._runs = {"low": self._low, "high": self._high}
         self._set_up_ranged(
-            batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma, shared_batches, **settings
+            ranked.make(Losses),
+            batches,
+            alpha,
+            pools.batch * (1 if shared_batches else 2),
+            mu,
+            gamma,
+            shared_batches,
+            **settings,
         )
 
     def _step(self, u):
@@ -95,8 +102,8 @@ class AGDSBCD(_AGD):
         The paper's mu' = mu P N: strength of the smoothing.
     gamma : float, default=2000.0
         The paper's gamma' = gamma P N: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=50
         T_0.
     n_positive, n_negative : int, default=100
@@ -112,11 +119,12 @@ class AGDSBCD(_AGD):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, n_positive=100,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, n_positive=100,
                  n_negative=100, thresholds="exact", shared_batches=True):  # fmt: skip
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_agd(batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
                          thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
                          initial=initial)  # fmt: skip
 
@@ -139,8 +147,8 @@ class RankedRangeAGD(_AGD):
     weights : array-like of shape (n_samples,), optional
     loss : str, default="log_loss"
         One of `losses`.
-    ranked_range : (float, float)
-        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    ranked_range : (float, float), optional
+        (m, n): the losses between rank m and rank n, the largest first, in units of the weights; all by default.
     tol : float, default=1e-3
         Not used by the solver itself: `check` is given its tolerance.
     random_state : None, int, RandomState or Generator
@@ -152,8 +160,8 @@ class RankedRangeAGD(_AGD):
         The paper's mu' = mu M: strength of the smoothing.
     gamma : float, default=2000.0
         The paper's gamma' = gamma M: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=50
         T_0, the paper's C.
     batch_size : int, default=100
@@ -167,11 +175,12 @@ class RankedRangeAGD(_AGD):
 
     losses = LIST_LOSSES
 
-    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
-                 initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, batch_size=100, thresholds="exact",
-                 shared_batches=True):  # fmt: skip
-        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
-        self.window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
-        self._set_up_agd(batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, batch_size=100,
+                 thresholds="exact", shared_batches=True):  # fmt: skip
+        check_loss(loss, self.losses)
+        ranked = RangeProblem(y, weights, loss, ranked_range)
+        batches = ListBatches(design, ranked, batch_size)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
                          thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
                          initial=initial)  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients
+from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
@@ -128,16 +128,17 @@ class _Ranged(_Stochastic):
     step_name = "step"
 
     def _set_up_ranged(
-        self, batches, alpha, numbers, *settings, step, inner_steps, thresholds, random_state, initial
+        self, window, batches, alpha, numbers, *settings, step, inner_steps, thresholds, random_state, initial
     ):
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
-        self.batches, self._exact, self._inner_steps = batches, thresholds == "exact", inner_steps
-        self._step_size = require_number("step", step, positive=True)
+        self.window, self.batches, self._exact = window, batches, thresholds == "exact"
+        self._inner_steps = inner_steps
+        self._step_size = step_of(step, batches.design)
         settings = (
             *settings,
-            step,
+            self._step_size,
             inner_steps,
             self._exact,
             batches.loss.code,

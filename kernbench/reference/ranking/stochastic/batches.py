@@ -6,8 +6,8 @@ losses that count and N the length of the list, `share` is l/N; u are weights di
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
-from kernbench.problems.pools import PAIR_LOSSES, THRESHOLDS, ListPool, PairPools
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.problems.pools import THRESHOLDS, ListPool, PairPools
 from kernbench.validation.numbers import check_name
 
 CLEARANCE = 1e-9  # relative, of an exact threshold from the values below
@@ -28,20 +28,17 @@ class PairBatches:
 
     Parameters
     ----------
-    design, y, weights, fpr_range, ranks, n_positive, n_negative
+    design, ranked, n_positive, n_negative
         See :class:`kernbench.problems.pools.PairPools`.
-    loss : str
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold tau of the scores b_j, instead of one of the losses each,
         lambda_i = l(a_i - tau).
     """
 
-    def __init__(
-        self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"
-    ):
-        self.design, self.loss = design, margin_loss(loss, PAIR_LOSSES)
+    def __init__(self, design, ranked, n_positive, n_negative, thresholds="exact"):
+        self.design, self.loss = design, MARGIN_LOSSES[ranked.loss]
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        self.pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)
+        self.pools = PairPools(design, ranked, n_positive, n_negative)
         self.n_thresholds = 1 if self.one_threshold else self.pools.positives.size
 
     def draw(self, u):
@@ -82,15 +79,14 @@ class ListBatches:
 
     Parameters
     ----------
-    design, y, weights, ranked_range, batch_size
+    design, ranked, batch_size
         See :class:`kernbench.problems.pools.ListPool`.
-    loss : str
     """
 
     n_thresholds = 1
 
-    def __init__(self, design, y, weights, loss, ranked_range, batch_size):
-        self.pools = ListPool(design, y, weights, loss, ranked_range, batch_size)
+    def __init__(self, design, ranked, batch_size):
+        self.pools = ListPool(design, ranked, batch_size)
         self.design, self.loss, self.y = design, self.pools.loss, self.pools.y
 
     def losses(self, rows, scores):

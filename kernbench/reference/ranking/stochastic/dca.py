@@ -8,25 +8,27 @@ w_{k+1}. All is divided by the number of pairs P N (or by the length M of the li
 
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
-from kernbench.reference.ranking.ranked_range import RankedRange
+from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Ranged
 from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
-from kernbench.reference.ranking.window import WindowPairs
 from kernbench.validation.numbers import check_name
 
 
 class _DCA(_Ranged):
     """Algorithm 4; one iteration is one step of SBCD."""
 
-    def _set_up_dca(self, batches, *, alpha, schedule, proximal=0.0, **settings):
+    def _set_up_dca(self, ranked, batches, *, alpha, schedule, proximal=0.0, **settings):
         self._constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
         pools = batches.pools
         self._run = SBCD(
             batches, pools.high, proximal, require_number("alpha", alpha) * (pools.high - pools.low)
         )
         self._runs = {"high": self._run}
-        self._set_up_ranged(batches, alpha, pools.batch, proximal, self._constant, **settings)
+        self._set_up_ranged(
+            ranked.make(Losses), batches, alpha, pools.batch, proximal, self._constant, **settings
+        )
 
     def _schedule(self):
         if self._constant:
@@ -88,8 +90,8 @@ class DCA(_DCA):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -105,11 +107,12 @@ class DCA(_DCA):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=1.0, inner_steps=100, schedule="decreasing", n_positive=100,
+                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", n_positive=100,
                  n_negative=100, thresholds="exact"):  # fmt: skip
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_dca(batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          thresholds=thresholds, random_state=random_state, initial=initial)  # fmt: skip
 
 
@@ -142,8 +145,8 @@ class ProximalDCA(_DCA):
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     proximal : float, default=1e-3
         The paper's L / (P N): weight of |w - w_k|^2 / 2.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -159,11 +162,12 @@ class ProximalDCA(_DCA):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, proximal=1e-3, step=1.0, inner_steps=100, schedule="decreasing",
+                 random_state=None, initial=None, proximal=1e-3, step=None, inner_steps=100, schedule="decreasing",
                  n_positive=100, n_negative=100, thresholds="exact"):  # fmt: skip
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_dca(batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          proximal=require_number("proximal", proximal), thresholds=thresholds,
                          random_state=random_state, initial=initial)  # fmt: skip
 
@@ -185,8 +189,8 @@ class RankedRangeDCA(_DCA):
     weights : array-like of shape (n_samples,), optional
     loss : str, default="log_loss"
         One of `losses`.
-    ranked_range : (float, float)
-        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    ranked_range : (float, float), optional
+        (m, n): the losses between rank m and rank n, the largest first, in units of the weights; all by default.
     tol : float, default=1e-3
         Not used by the solver itself: `check` is given its tolerance.
     random_state : None, int, RandomState or Generator
@@ -194,8 +198,8 @@ class RankedRangeDCA(_DCA):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C; with `schedule` "constant" 2,000 to 3,000 in the paper.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -209,10 +213,11 @@ class RankedRangeDCA(_DCA):
 
     losses = LIST_LOSSES
 
-    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
-                 initial=None, step=1.0, inner_steps=100, schedule="decreasing", batch_size=100,
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
+                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", batch_size=100,
                  thresholds="exact"):  # fmt: skip
-        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
-        self.window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
-        self._set_up_dca(batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = RangeProblem(y, weights, loss, ranked_range)
+        batches = ListBatches(design, ranked, batch_size)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          thresholds=thresholds, random_state=random_state, initial=initial)  # fmt: skip

@@ -8,10 +8,11 @@ larger the batch.
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import PAIR_LOSSES
+from kernbench.problems.pools import PAIR_LOSSES, step_of
+from kernbench.problems.ranked_problem import WindowProblem, check_loss
+from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Stochastic
 from kernbench.reference.ranking.stochastic.batches import PairBatches
-from kernbench.reference.ranking.window import WindowPairs
 from kernbench.validation.numbers import check_flag
 
 
@@ -43,8 +44,8 @@ class MiniBatch(_Stochastic):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     n_positive, n_negative : int, default=100
         Samples in a batch.
     radius : float, optional
@@ -57,16 +58,26 @@ class MiniBatch(_Stochastic):
     step_name = "step"
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=1.0, n_positive=100, n_negative=100, radius=None,
+                 random_state=None, initial=None, step=None, n_positive=100, n_negative=100, radius=None,
                  average=True):  # fmt: skip
-        self._step_size = require_number("step", step, positive=True)
+        self._step_size = step_of(step, design)
         self._radius = np.inf if radius is None else require_number("radius", radius, positive=True)
         check_flag("average", average)
         self._average = average
-        self.batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative)
-        self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        self.batches = PairBatches(design, ranked, n_positive, n_negative)
+        self.window = ranked.make(Losses)
         pools = self.batches.pools
-        settings = (step, self._radius, average, self.batches.loss.code, pools.batch, pools.low, pools.high)
+        settings = (
+            self._step_size,
+            self._radius,
+            average,
+            self.batches.loss.code,
+            pools.batch,
+            pools.low,
+            pools.high,
+        )
         self._steps, self._sum = np.zeros(1), np.zeros(design.n_coef)  # of the iterates after each step
         self._set_up(design, alpha, pools.batch, settings, 100, random_state, initial)
 

@@ -8,9 +8,9 @@ var+ + var- + (M + mean- - mean+)_+^2.
 
 import numpy as np
 
-from kernbench.losses.margin import Hinge
+from kernbench.losses.pairwise import HINGE
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import check_auc_margin
+from kernbench.problems.ranked_problem import WindowProblem
 from kernbench.reference.ranking.stochastic.base import _Stochastic
 from kernbench.reference.ranking.stochastic.batches import PairBatches
 from kernbench.validation.numbers import check_number
@@ -60,13 +60,14 @@ class PESG(_Stochastic):
     def __init__(self, design, y, *, alpha, weights=None, loss="auc_margin", margin=1.0, tol=1e-3, random_state=None,
                  initial=None, learning_rate=0.1, stage_steps=2000, decay=2e-3, clip=1.0, n_positive=100,
                  n_negative=100):  # fmt: skip
-        check_auc_margin(loss)
+        if loss not in self.losses:
+            raise ValueError(f"this solver minimises loss='auc_margin' only, not {loss!r}")
         check_number("stage_steps", stage_steps, at_least=1, whole=True)
         self._M = require_number("margin", margin, positive=True)
         self._eta = require_number("learning_rate", learning_rate, positive=True)
         self._stage_steps = stage_steps
         self._decay, self._clip = require_number("decay", decay), require_number("clip", clip, positive=True)
-        self.batches = PairBatches(design, y, weights, Hinge.name, (0.0, 1.0), None, n_positive, n_negative)
+        self.batches = PairBatches(design, WindowProblem(y, weights, HINGE), n_positive, n_negative)
         batch = self.batches.pools.batch
         self._theta = np.zeros(1)
         self._set_up(design, alpha, batch, (margin, learning_rate, stage_steps, decay, clip, batch), stage_steps,

@@ -15,9 +15,10 @@ from kernbench.solvers.ranking.stochastic._sbcd cimport SBCD
 
 import numpy as np
 
+from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
-from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.validation.numbers import check_flag
 
 
@@ -29,7 +30,7 @@ cdef class AGD(Ranged):
     cdef double mu, gamma
     cdef double[::1] v_m, v_n
 
-    def _set_up_agd(self, window, Batches batches, *, alpha, mu, gamma, shared_batches, **settings):
+    def _set_up_agd(self, ranked, Batches batches, *, alpha, mu, gamma, shared_batches, **settings):
         check_flag("shared_batches", shared_batches)
         self.mu = require_number("mu", mu, positive=True)
         self.gamma = require_number("gamma", gamma, positive=True)
@@ -40,7 +41,7 @@ cdef class AGD(Ranged):
         self.high = SBCD(batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low))
         self.runs = [("low", self.low), ("high", self.high)]
         self.v_m, self.v_n = np.zeros(d), np.zeros(d)
-        self._set_up_ranged(window, batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma,
+        self._set_up_ranged(ranked.make(ranking), batches, alpha, pools.batch * (1 if shared_batches else 2), mu, gamma,
                             shared_batches, **settings)
 
     cdef int _step(self, const double *u) except -1 nogil:
@@ -111,8 +112,8 @@ cdef class AGDSBCD(AGD):
         The paper's mu' = mu P N: strength of the smoothing.
     gamma : float, default=2000.0
         The paper's gamma' = gamma P N: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=50
         T_0.
     n_positive, n_negative : int, default=100
@@ -128,11 +129,12 @@ cdef class AGDSBCD(AGD):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, n_positive=100,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, n_positive=100,
                  n_negative=100, thresholds="exact", shared_batches=True):
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_agd(window, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
                          thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
                          initial=initial)
 
@@ -155,8 +157,8 @@ cdef class RankedRangeAGD(AGD):
     weights : array-like of shape (n_samples,), optional
     loss : str, default="log_loss"
         One of `losses`.
-    ranked_range : (float, float)
-        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    ranked_range : (float, float), optional
+        (m, n): the losses between rank m and rank n, the largest first, in units of the weights; all by default.
     tol : float, default=1e-3
         Not used by the solver itself: `check` is given its tolerance.
     random_state : None, int, RandomState or Generator
@@ -168,8 +170,8 @@ cdef class RankedRangeAGD(AGD):
         The paper's mu' = mu M: strength of the smoothing.
     gamma : float, default=2000.0
         The paper's gamma' = gamma M: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=50
         T_0, the paper's C.
     batch_size : int, default=100
@@ -183,11 +185,12 @@ cdef class RankedRangeAGD(AGD):
 
     losses = LIST_LOSSES
 
-    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
-                 initial=None, mu=1000.0, gamma=2000.0, step=1.0, inner_steps=50, batch_size=100, thresholds="exact",
-                 shared_batches=True):
-        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
-        window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
-        self._set_up_agd(window, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, batch_size=100,
+                 thresholds="exact", shared_batches=True):
+        check_loss(loss, self.losses)
+        ranked = RangeProblem(y, weights, loss, ranked_range)
+        batches = ListBatches(design, ranked, batch_size)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
                          thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
                          initial=initial)

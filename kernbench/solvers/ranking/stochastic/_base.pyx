@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients
+from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
 
@@ -94,7 +94,7 @@ cdef class Stochastic:
     def _risk(self, const double[::1] scores):
         cdef double value
         with nogil:
-            value = self.window.window(&scores[0], NULL, NULL, NULL, NULL)
+            value = self.window.difference(&scores[0], NULL)
         return value
 
     def objective(self):
@@ -152,9 +152,10 @@ cdef class Ranged(Stochastic):
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
         self.window, self.batches, self.exact, self.inner_steps = window, batches, thresholds == "exact", inner_steps
-        self.step_size = require_number("step", step, positive=True)
+        self.step_size = step_of(step, batches.design)
         self.scores = np.empty(batches.design.n_samples)
-        settings = (*settings, step, inner_steps, self.exact, batches.loss, pools.batch, pools.low, pools.high)
+        settings = (*settings, self.step_size, inner_steps, self.exact, batches.loss, pools.batch, pools.low,
+                    pools.high)
         self._set_up(batches.design, alpha, numbers, settings, inner_steps, random_state, initial)
 
     cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil:

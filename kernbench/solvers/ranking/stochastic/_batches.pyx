@@ -13,8 +13,8 @@ from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
-from kernbench.problems.pools import PAIR_LOSSES, THRESHOLDS, ListPool, PairPools
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.problems.pools import THRESHOLDS, ListPool, PairPools
 from kernbench.ranking._order import ScoreOrder
 from kernbench.validation.numbers import check_name
 
@@ -126,18 +126,17 @@ cdef class PairBatches(Batches):
 
     Parameters
     ----------
-    design, y, weights, fpr_range, ranks, n_positive, n_negative
+    design, ranked, n_positive, n_negative
         See :class:`kernbench.problems.pools.PairPools`.
-    loss : str
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold of the scores b_j, instead of one of the losses each.
     """
 
-    def __init__(self, design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds="exact"):
-        self.loss = margin_loss(loss, PAIR_LOSSES).code
+    def __init__(self, design, ranked, n_positive, n_negative, thresholds="exact"):
+        self.loss = MARGIN_LOSSES[ranked.loss].code
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        pools = PairPools(design, y, weights, fpr_range, ranks, n_positive, n_negative)
-        self._set_up(design, pools, np.asarray(y) == 1)
+        pools = PairPools(design, ranked, n_positive, n_negative)
+        self._set_up(design, pools, ranked.positive)
         self.positives, self.negatives = PoolDraws(pools.positives), PoolDraws(pools.negatives)
         self._rank_among(pools.negatives)
         self.n_thresholds = 1 if self.one_threshold else self.positives.size
@@ -192,12 +191,12 @@ cdef class ListBatches(Batches):
 
     Parameters
     ----------
-    design, y, weights, loss, ranked_range, batch_size
+    design, ranked, batch_size
         See :class:`kernbench.problems.pools.ListPool`.
     """
 
-    def __init__(self, design, y, weights, loss, ranked_range, batch_size):
-        pools = ListPool(design, y, weights, loss, ranked_range, batch_size)
+    def __init__(self, design, ranked, batch_size):
+        pools = ListPool(design, ranked, batch_size)
         self.loss, self.of_margin, self.y = pools.loss.code, pools.of_margin, pools.y
         self._set_up(design, pools, np.zeros(design.n_samples, dtype=bool))
         self.pool = PoolDraws(pools.pool)

@@ -12,9 +12,10 @@ from kernbench.solvers.ranking.stochastic._sbcd cimport SBCD
 
 import numpy as np
 
+from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
-from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.validation.numbers import check_name
 
 
@@ -26,14 +27,14 @@ cdef class DCABase(Ranged):
     cdef double low, width
     cdef double[::1] xi, slopes
 
-    def _set_up_dca(self, window, Batches batches, *, alpha, schedule, proximal=0.0, **settings):
+    def _set_up_dca(self, ranked, Batches batches, *, alpha, schedule, proximal=0.0, **settings):
         self.constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
         pools = batches.pools
         self.low, self.width = pools.low, pools.high - pools.low
         self.run = SBCD(batches, pools.high, proximal, require_number("alpha", alpha) * self.width)
         self.runs = [("high", self.run)]
         self.xi, self.slopes = np.empty(batches.design.n_coef), np.empty(batches.design.n_samples)
-        self._set_up_ranged(window, batches, alpha, pools.batch, proximal, self.constant, **settings)
+        self._set_up_ranged(ranked.make(ranking), batches, alpha, pools.batch, proximal, self.constant, **settings)
 
     cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil:
         if self.constant:
@@ -104,8 +105,8 @@ cdef class DCA(DCABase):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -121,11 +122,12 @@ cdef class DCA(DCABase):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=1.0, inner_steps=100, schedule="decreasing", n_positive=100,
+                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", n_positive=100,
                  n_negative=100, thresholds="exact"):
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          thresholds=thresholds, random_state=random_state, initial=initial)
 
 
@@ -158,8 +160,8 @@ cdef class ProximalDCA(DCABase):
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     proximal : float, default=1e-3
         The paper's L / (P N): weight of |w - w_k|^2 / 2.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -175,11 +177,12 @@ cdef class ProximalDCA(DCABase):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, proximal=1e-3, step=1.0, inner_steps=100, schedule="decreasing",
+                 random_state=None, initial=None, proximal=1e-3, step=None, inner_steps=100, schedule="decreasing",
                  n_positive=100, n_negative=100, thresholds="exact"):
-        batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative, thresholds)
-        window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
-        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          proximal=require_number("proximal", proximal), thresholds=thresholds,
                          random_state=random_state, initial=initial)
 
@@ -201,8 +204,8 @@ cdef class RankedRangeDCA(DCABase):
     weights : array-like of shape (n_samples,), optional
     loss : str, default="log_loss"
         One of `losses`.
-    ranked_range : (float, float)
-        (m, n): the losses between rank m and rank n, the largest first; in units of the weights.
+    ranked_range : (float, float), optional
+        (m, n): the losses between rank m and rank n, the largest first, in units of the weights; all by default.
     tol : float, default=1e-3
         Not used by the solver itself: `check` is given its tolerance.
     random_state : None, int, RandomState or Generator
@@ -210,8 +213,8 @@ cdef class RankedRangeDCA(DCABase):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     inner_steps : int, default=100
         T_0, the paper's C; with `schedule` "constant" 2,000 to 3,000 in the paper.
     schedule : {"decreasing", "constant"}, default="decreasing"
@@ -225,10 +228,11 @@ cdef class RankedRangeDCA(DCABase):
 
     losses = LIST_LOSSES
 
-    def __init__(self, design, y, *, alpha, ranked_range, weights=None, loss="log_loss", tol=1e-3, random_state=None,
-                 initial=None, step=1.0, inner_steps=100, schedule="decreasing", batch_size=100,
+    def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
+                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", batch_size=100,
                  thresholds="exact"):
-        batches = ListBatches(design, y, weights, loss, ranked_range, batch_size)
-        window = RankedRange(y, ranked_range, loss=loss, sample_weight=weights)
-        self._set_up_dca(window, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
+        check_loss(loss, self.losses)
+        ranked = RangeProblem(y, weights, loss, ranked_range)
+        batches = ListBatches(design, ranked, batch_size)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
                          thresholds=thresholds, random_state=random_state, initial=initial)

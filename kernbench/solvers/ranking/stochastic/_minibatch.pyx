@@ -14,9 +14,10 @@ from kernbench.solvers.ranking.stochastic._batches cimport PairBatches
 
 import numpy as np
 
+from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import PAIR_LOSSES
-from kernbench.ranking import WindowPairs
+from kernbench.problems.pools import PAIR_LOSSES, step_of
+from kernbench.problems.ranked_problem import WindowProblem, check_loss
 from kernbench.validation.numbers import check_flag
 
 
@@ -48,8 +49,8 @@ cdef class MiniBatch(Stochastic):
     initial : Solution, optional
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
-    step : float, default=1.0
-        The paper's c.
+    step : float, optional
+        The paper's c; by default 50 over the mean |x|^2.
     n_positive, n_negative : int, default=100
         Samples in a batch.
     radius : float, optional
@@ -67,18 +68,20 @@ cdef class MiniBatch(Stochastic):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=1.0, n_positive=100, n_negative=100, radius=None, average=True):
+                 random_state=None, initial=None, step=None, n_positive=100, n_negative=100, radius=None, average=True):
         check_flag("average", average)
-        self.step_size = require_number("step", step, positive=True)
+        self.step_size = step_of(step, design)
         self.radius = INFINITY if radius is None else require_number("radius", radius, positive=True)
         self.average = average
-        self.batches = PairBatches(design, y, weights, loss, fpr_range, ranks, n_positive, n_negative)
-        self.window = WindowPairs(y, fpr_range, ranks=ranks, loss=loss, sample_weight=weights)
+        check_loss(loss, self.losses)
+        ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
+        self.batches = PairBatches(design, ranked, n_positive, n_negative)
+        self.window = ranked.make(ranking)
         pools = self.batches.pools
         self.low, self.high = pools.low, pools.high
         self.order = ScoreOrder(np.zeros(pools.negatives.batch, dtype=bool))
         self.descending = np.empty(pools.negatives.batch)
-        settings = (step, self.radius, average, self.batches.loss, pools.batch, pools.low, pools.high)
+        settings = (self.step_size, self.radius, average, self.batches.loss, pools.batch, pools.low, pools.high)
         self.steps, self.sum = np.zeros(1), np.zeros(design.n_coef)    # the sum of the iterates after each step
         self._set_up(design, alpha, pools.batch, settings, 100, random_state, initial)
 
@@ -116,7 +119,7 @@ cdef class MiniBatch(Stochastic):
         """The subgradient of the mean loss over the window of the batch."""
         cdef:
             Py_ssize_t i, j, k, n_i = self.batches.positives.batch, n_j = self.batches.negatives.batch, n_chosen = 0
-            double total = 0.0, of_positives = 0.0, after = 0.0, before, low, high
+            double total = 0.0, of_positives = 0.0, after = 0.0, before, share, low, high
         for i in range(n_i):
             self.batches.tau[i] = -INFINITY
             of_positives += self.batches.u[i]
@@ -128,9 +131,10 @@ cdef class MiniBatch(Stochastic):
         for k in range(n_j):
             j = self.order.records[k].tag & INDEX_BITS
             before, after = after, after + self.batches.u[n_i + j]
-            if min(after, high) > max(before, low):
+            share = min(after, high) - max(before, low)
+            if share > 0.0:
                 self.batches.chosen[n_chosen] = j
-                self.batches.b[n_chosen], self.batches.u_j[n_chosen] = self.batches.scores[n_i + j], min(after, high) - max(before, low)
+                self.batches.b[n_chosen], self.batches.u_j[n_chosen] = self.batches.scores[n_i + j], share
                 n_chosen += 1
         self.batches.pair_sums(n_chosen, 1.0 / (of_positives * (high - low)))
 

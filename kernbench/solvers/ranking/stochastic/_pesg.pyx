@@ -11,9 +11,9 @@ from kernbench.solvers.ranking.stochastic._batches cimport PairBatches
 
 import numpy as np
 
-from kernbench.losses.margin import Hinge
+from kernbench.losses.pairwise import HINGE
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import check_auc_margin
+from kernbench.problems.ranked_problem import WindowProblem
 from kernbench.validation.numbers import check_number
 
 
@@ -66,13 +66,14 @@ cdef class PESG(Stochastic):
     def __init__(self, design, y, *, alpha, weights=None, loss="auc_margin", margin=1.0, tol=1e-3, random_state=None,
                  initial=None, learning_rate=0.1, stage_steps=2000, decay=2e-3, clip=1.0, n_positive=100,
                  n_negative=100):
-        check_auc_margin(loss)
+        if loss not in self.losses:
+            raise ValueError(f"this solver minimises loss='auc_margin' only, not {loss!r}")
         check_number("stage_steps", stage_steps, at_least=1, whole=True)
         self.M = require_number("margin", margin, positive=True)
         self.eta = require_number("learning_rate", learning_rate, positive=True)
         self.stage_steps = stage_steps
         self.decay, self.clip = require_number("decay", decay), require_number("clip", clip, positive=True)
-        self.batches = PairBatches(design, y, weights, Hinge.name, (0.0, 1.0), None, n_positive, n_negative)
+        self.batches = PairBatches(design, WindowProblem(y, weights, HINGE), n_positive, n_negative)
         batch = self.batches.pools.batch
         self.theta, self.G = np.zeros(1), np.empty(design.n_coef + 2)
         self._set_up(design, alpha, batch, (margin, learning_rate, stage_steps, decay, clip, batch), stage_steps,

@@ -1,7 +1,7 @@
 """Stochastic block coordinate descent on g^l(v, lambda), Algorithm 1 of Yao, Lin and Yang in its scale-free form.
 
-The step in v is v <- (v + eta (anchor - G)) / (1 + eta (pull + ridge)): rows are added to the shrunken v, and G is never
-formed. The sum of the thresholds is brought up to date where one is touched.
+The step in v is v <- (v + eta (anchor - G)) / (1 + eta (pull + ridge)): rows are added to the shrunken v, and G is
+never formed. The sum of the thresholds is brought up to date where one is touched.
 """
 
 from libc.math cimport fabs
