@@ -1,6 +1,7 @@
 """Run experiments: each cell in its own process, each finished cell a record, each killed run resumable."""
 
 import warnings
+from numbers import Integral
 from time import monotonic
 
 from kernbench._lazy import load
@@ -12,7 +13,6 @@ from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Scheduler, Task
 from kernbench.experiments.run.store import Store
-from kernbench.validation.numbers import check_number
 
 
 def run(
@@ -138,11 +138,12 @@ def _experiments(names):
 
 
 def _refuse_nonsense(*, time_limit, **counts):
-    if time_limit is not None:
-        check_number("time_limit", time_limit, above=0, unit=" of seconds")
+    # Not by `validation`, which imports NumPy: the first cell would start later.
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     for name, count in counts.items():
-        if count is not None:
-            check_number(name, count, at_least=1, whole=True)
+        if count is not None and (not isinstance(count, Integral) or isinstance(count, bool) or count < 1):
+            raise ValueError(f"{name} must be a positive integer, got {count!r}")
 
 
 def _threads(jobs, threads, force):

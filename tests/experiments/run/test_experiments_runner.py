@@ -200,6 +200,7 @@ def test_more_threads_than_cores_are_refused(tmp_path, make_experiment, fake, mo
         ({"names": []}, "name at least one experiment"),
         ({"repeats": 0}, "repeats must be a positive integer"),
         ({"jobs": 1.5}, "jobs must be a positive integer"),
+        ({"repeats": True}, "repeats must be a positive integer"),
         ({"threads": -1}, "threads must be a positive integer"),
         ({"time_limit": 0.0}, "time_limit must be a positive number of seconds"),
         ({"memory_limit": float("nan")}, "memory_limit must be a positive integer"),
