@@ -48,7 +48,7 @@ def test_two_scores_at_any_distance(distance):
         loss, slopes = AllPairs([1, -1]).log_loss_and_gradient([base + distance, base])
         assert loss == pytest.approx(np.logaddexp(0, -distance), rel=1e-14, abs=1e-17)
         np.testing.assert_allclose(slopes[1], 1 / (1 + np.exp(distance)), rtol=1e-13, atol=1e-17)
-        assert slopes[0] == -slopes[1]
+        assert slopes[0] == pytest.approx(-slopes[1], rel=1e-13)
 
 
 def test_hessian_product_is_the_derivative_of_the_gradient():
