@@ -1,4 +1,4 @@
-"""Scores of rankings: the ROC curve, areas under it, thresholds, and the sum of ranked range.
+"""Scores of rankings: the ROC curve, areas under it with their intervals, thresholds, and the sum of ranked range.
 
 A higher score means positive, ties count half, and of the two labels the larger one is positive unless
 `pos_label` says otherwise.
@@ -6,13 +6,32 @@ A higher score means positive, ties count half, and of the two labels the larger
 
 import numpy as np
 
+from kernbench._random import as_generator
 from kernbench.ranking import thresholds
 from kernbench.ranking._roc import roc_area
 from kernbench.ranking.checks import checked_scores, checked_weights, in_units_of_the_classes
-from kernbench.ranking.curve import corners, roc_vertices
-from kernbench.validation.numbers import check_number, is_integer
+from kernbench.ranking.curve import area_between, corners, roc_vertices
+from kernbench.ranking.intervals import (
+    AUCDifference,
+    AUCInterval,
+    bootstrap_interval,
+    delong_difference,
+    delong_interval,
+)
+from kernbench.ranking.window import checked_fpr_range, checked_tpr_range
+from kernbench.validation.numbers import check_name, check_number, is_integer
 
-__all__ = ["partial_auc", "ranked_range", "roc_auc", "roc_curve", "threshold_for"]
+__all__ = [
+    "AUCDifference",
+    "AUCInterval",
+    "auc_difference",
+    "auc_interval",
+    "partial_auc",
+    "ranked_range",
+    "roc_auc",
+    "roc_curve",
+    "threshold_for",
+]
 
 
 def roc_auc(y, score, *, sample_weight=None, pos_label=None):
@@ -51,8 +70,13 @@ def roc_auc(y, score, *, sample_weight=None, pos_label=None):
     return roc_area(*_problem(y, score, sample_weight, pos_label))
 
 
-def partial_auc(y, score, fpr_range=(0.0, 1.0), *, sample_weight=None, pos_label=None):
+def partial_auc(
+    y, score, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0), *, ties="half", sample_weight=None, pos_label=None
+):
     """Mean height of the ROC curve over a range of false positive rates: the partial area over its width.
+
+    With `tpr_range` it is the share of the rectangle of both ranges that lies below the curve: the chance that a
+    positive ranked within one range scores higher than a negative ranked within the other.
 
     The curve is piecewise linear, ties being sloping pieces, and the ends of the range may fall anywhere
     on it. A perfect ranking has 1, a random one (a + b) / 2. This is not the value of scikit-learn's
@@ -67,6 +91,10 @@ def partial_auc(y, score, fpr_range=(0.0, 1.0), *, sample_weight=None, pos_label
         Decision values or probabilities of the positive class.
     fpr_range : (float, float), default=(0.0, 1.0)
         (a, b) with 0 <= a < b <= 1.
+    tpr_range : (float, float), default=(0.0, 1.0)
+        (c, d) with 0 <= c < d <= 1.
+    ties : {"half", "miss"}, default="half"
+        How a positive and a negative with one score count: half, or not at all.
     sample_weight : array-like of shape (n_samples,), optional
         At least 0.
     pos_label : label, optional
@@ -82,18 +110,134 @@ def partial_auc(y, score, fpr_range=(0.0, 1.0), *, sample_weight=None, pos_label
     ValueError
         As for :func:`roc_auc`, or an empty range.
 
+    See Also
+    --------
+    auc_interval : with a confidence interval.
+
     Examples
     --------
     >>> partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0, 0.5))
     0.5
     """
-    try:
-        low, high = (float(end) for end in fpr_range)
-    except (TypeError, ValueError):
-        raise ValueError(f"fpr_range must be a pair (a, b) of numbers, got {fpr_range!r}") from None
-    if not 0 <= low < high <= 1:
-        raise ValueError(f"fpr_range must be (a, b) with 0 <= a < b <= 1, got {fpr_range!r}")
-    return roc_area(*_problem(y, score, sample_weight, pos_label), low, high)
+    fpr_range, tpr_range = checked_fpr_range(fpr_range), checked_tpr_range(tpr_range)
+    check_name("ties", ties, TIES)
+    return _area(*_problem(y, score, sample_weight, pos_label), fpr_range, tpr_range, ties)
+
+
+def auc_interval(
+    y,
+    score,
+    fpr_range=(0.0, 1.0),
+    tpr_range=(0.0, 1.0),
+    *,
+    ties="half",
+    confidence=0.95,
+    n_resamples=1000,
+    random_state=None,
+    pos_label=None,
+):
+    """Confidence interval of an area under the ROC curve.
+
+    That of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1]. Where all
+    pairs are ranked alike the estimated variance is 0, and the bound is the exact binomial one of as many pairs as
+    the smaller class has samples. That of a partial area lies between percentiles of a bootstrap that draws from each
+    class separately.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Two different labels: numbers, booleans or strings; at least two samples of each.
+    score : array-like of shape (n_samples,)
+        Decision values or probabilities of the positive class.
+    fpr_range, tpr_range : (float, float), default=(0.0, 1.0)
+        See :func:`partial_auc`.
+    ties : {"half", "miss"}, default="half"
+        See :func:`partial_auc`; another value than "half" takes the bootstrap.
+    confidence : float, default=0.95
+        Between 0 and 1.
+    n_resamples : int, default=1000
+        Of the bootstrap.
+    random_state : None, int, RandomState or Generator
+        Of the bootstrap.
+    pos_label : label, optional
+        The positive class; by default the larger label.
+
+    Returns
+    -------
+    AUCInterval
+        With ``auc``, ``low``, ``high``, ``standard_error`` and ``confidence``.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`partial_auc`, or a class with one sample.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988); Sun and Xu, IEEE Signal Processing Letters 21 (2014).
+
+    Examples
+    --------
+    >>> found = auc_interval([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
+    >>> round(found.auc, 3), round(found.low, 3), round(found.high, 3)
+    (0.889, 0.261, 0.995)
+    """
+    fpr_range, tpr_range = checked_fpr_range(fpr_range), checked_tpr_range(tpr_range)
+    check_name("ties", ties, TIES)
+    score, positive = _two_of_each_class(y, score, pos_label, confidence)
+    if (fpr_range, tpr_range, ties) == ((0.0, 1.0), (0.0, 1.0), "half"):
+        return delong_interval(score, positive, confidence)
+    check_number("n_resamples", n_resamples, at_least=2, whole=True)
+    order = np.argsort(score, kind="stable")  # once: sorting what is sorted is cheap
+    score, positive = score[order], positive[order]
+
+    def area_of(weights):
+        return _area(score, positive, weights, fpr_range, tpr_range, ties)
+
+    return bootstrap_interval(area_of, positive, confidence, n_resamples, as_generator(random_state))
+
+
+def auc_difference(y, score, other, *, confidence=0.95, pos_label=None):
+    """Difference of the areas under the ROC curves of two scores of the same samples, with interval and p-value.
+
+    DeLong's test: the samples are the same, so that what both scores get right or wrong together cancels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Two different labels: numbers, booleans or strings; at least two samples of each.
+    score, other : array-like of shape (n_samples,)
+        Decision values or probabilities of the positive class.
+    confidence : float, default=0.95
+        Between 0 and 1.
+    pos_label : label, optional
+        The positive class; by default the larger label.
+
+    Returns
+    -------
+    AUCDifference
+        With ``difference`` (the area of `score` minus that of `other`), ``low``, ``high``, ``standard_error``,
+        ``p_value`` and ``confidence``.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`roc_auc`, or a class with one sample.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988); Sun and Xu, IEEE Signal Processing Letters 21 (2014).
+
+    Examples
+    --------
+    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> found = auc_difference(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 6, 4, 8])
+    >>> round(found.difference, 4), round(found.p_value, 3)
+    (0.3125, 0.065)
+    """
+    score, positive = _two_of_each_class(y, score, pos_label, confidence)
+    other = _problem(y, other, None, pos_label)[0]
+    return delong_difference(score, other, positive, confidence)
 
 
 def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate=True):
@@ -233,6 +377,26 @@ def ranked_range(losses, m, n):
         raise ValueError(f"m and n must be integers with 0 <= m < n <= {size}, got m={m!r}, n={n!r}")
     first, last = size - n, size - m - 1  # in ascending order
     return float(np.partition(losses, (first, last))[first : last + 1].sum())
+
+
+TIES = ("half", "miss")
+
+
+def _area(score, positive, weights, fpr_range, tpr_range, ties):
+    """The share of a rectangle of rates below the curve; of checked arguments, but for scores that are not finite."""
+    if tpr_range == (0.0, 1.0) and ties == "half":
+        return roc_area(score, positive, weights, *fpr_range)
+    x, y, _ = roc_vertices(checked_scores(score, len(positive), name="score"), positive, weights)
+    return area_between(x, y, fpr_range, tpr_range, ties)
+
+
+def _two_of_each_class(y, score, pos_label, confidence):
+    """Return score and positives, checked for an estimate of a variance."""
+    check_number("confidence", confidence, above=0, below=1)
+    score, positive, _ = _problem(y, score, None, pos_label)
+    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+        raise ValueError("an interval needs at least two samples of each class")
+    return score, positive
 
 
 def _problem(y, score, sample_weight, pos_label):

@@ -70,6 +70,54 @@ def roc_area(scores, positive, weights=None, double low=0.0, double high=1.0):
     return min(1.0, area / (positive_weight * (high - low)))
 
 
+def placements(scores, positive):
+    """Where each score stands among those of the other class.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+    positive : ndarray of shape (n,), bool
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        Of a positive the number of negatives below it, of a negative the number of positives above it; ties count half.
+    """
+    cdef:
+        const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)
+        double[::1] places = np.empty(len(positive))
+        ScoreOrder order = ScoreOrder(positive)
+        bint finite
+    with nogil:
+        finite = order.sort(&s[0], 0.0)
+        if finite:
+            _place(order.records, order.n_samples, &places[0])
+    if not finite:
+        checked_scores(s, len(positive), name="score")   # says which one
+    return np.asarray(places)
+
+
+cdef void _place(const Record *records, Py_ssize_t n, double *places) noexcept nogil:
+    cdef:
+        Py_ssize_t k, begin = 0, middle, end, below = 0, above = 0      # negatives, positives
+    for k in range(n):
+        above += records[k].tag >> CLASS_SHIFT
+    while begin < n:
+        middle = begin      # negatives come first among tied scores
+        while middle < n and records[middle].z == records[begin].z and records[middle].tag >> CLASS_SHIFT == 0:
+            middle += 1
+        end = middle
+        while end < n and records[end].z == records[begin].z:
+            end += 1
+        above -= end - middle
+        for k in range(begin, middle):
+            places[records[k].tag & INDEX_BITS] = above + 0.5 * (end - middle)
+        for k in range(middle, end):
+            places[records[k].tag & INDEX_BITS] = below + 0.5 * (middle - begin)
+        below += middle - begin
+        begin = end
+
+
 cdef double _sweep(const Record *records, Py_ssize_t n, const double *w, double low, double high) noexcept nogil:
     """Area between the false positive weights `low` and `high`, with true positive weights as heights."""
     cdef:

@@ -1,4 +1,4 @@
-"""Vertices of the ROC curve."""
+"""Vertices of the ROC curve, and the area under parts of it."""
 
 import numpy as np
 
@@ -35,3 +35,41 @@ def corners(x, y):
     dx, dy = np.diff(x), np.diff(y)
     turns = dx[:-1] * dy[1:] != dx[1:] * dy[:-1]
     return np.concatenate([[True], turns, [True]])
+
+
+def area_between(x, y, fpr_range, tpr_range, ties):
+    """Share of a rectangle of rates that lies below the ROC curve.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n_distinct,)
+        Of `roc_vertices`.
+    fpr_range, tpr_range : (float, float)
+        The sides of the rectangle.
+    ties : {"half", "miss"}
+        Tied scores are a sloping piece of the curve, or a step along its lower side.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    x, y = (np.append(0.0, values) / values[-1] for values in (x, y))
+    (low, high), (floor, ceiling) = fpr_range, tpr_range
+    begin, end = np.clip(x[:-1], low, high), np.clip(x[1:], low, high)
+    width = end - begin
+    met = width > 0
+    x, step, rise, begin, end, width, y = (
+        values[met] for values in (x[:-1], np.diff(x), np.diff(y), begin, end, width, y[:-1])
+    )
+    slope = rise / step if ties == "half" else np.zeros(len(step))
+    first, last = y + slope * (begin - x), y + slope * (end - x)
+    lowest, highest = np.clip(first, floor, ceiling), np.clip(last, floor, ceiling)
+    # Along a piece the clipped height is `floor`, then rises, then is `ceiling`.
+    length = np.where(last > first, last - first, 1.0)
+    shares = np.array(
+        [np.clip(floor, first, last) - first, highest - lowest, last - np.clip(ceiling, first, last)]
+    )
+    heights = np.array([np.full(len(first), floor), 0.5 * (lowest + highest), np.full(len(first), ceiling)])
+    mean = np.where(last > first, np.sum(shares * heights, axis=0) / length, lowest)
+    return float(np.clip(np.sum(width * (mean - floor)) / ((high - low) * (ceiling - floor)), 0.0, 1.0))

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +49,13 @@ def written_out(y, scores, weights=None, v=None):
         subgradient=spread(active),
         squared_hinge=math.fsum((pair_weights * excess**2).ravel()),
         gradient=spread(2 * pair_weights * excess),
+        log_loss=math.fsum((pair_weights * np.logaddexp(0, s[j] - s[i][:, None])).ravel()),
+        log_gradient=spread(pair_weights * expit(s[j] - s[i][:, None])),
     )
     if v is not None:
         answer.hessian_product = spread(2 * active * (v[j] - v[i][:, None]))
+        p, q = (expit(sign * (s[j] - s[i][:, None])) for sign in (1, -1))
+        answer.log_hessian_product = spread(pair_weights * p * q * (v[j] - v[i][:, None]))
     return answer
 
 

@@ -17,12 +17,16 @@ TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
 def everything(pairs, scores, v):
     hinge, subgradient = pairs.hinge_loss_and_subgradient(scores)
     squared, gradient = pairs.squared_hinge_loss_and_gradient(scores)
+    log_loss, log_gradient = pairs.log_loss_and_gradient(scores)
     return {
         "hinge": hinge,
         "subgradient": subgradient,
         "squared_hinge": squared,
         "gradient": gradient,
         "hessian_product": pairs.squared_hinge_hessian_product(scores, v),
+        "log_loss": log_loss,
+        "log_gradient": log_gradient,
+        "log_hessian_product": pairs.log_loss_hessian_product(scores, v),
     }
 
 

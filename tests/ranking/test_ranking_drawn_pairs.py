@@ -14,6 +14,8 @@ def everything(pairs, scores, v):
         *pairs.hinge_loss_and_subgradient(scores),
         *pairs.squared_hinge_loss_and_gradient(scores),
         pairs.squared_hinge_hessian_product(scores, v),
+        *pairs.log_loss_and_gradient(scores),
+        pairs.log_loss_hessian_product(scores, v),
     ]
 
 

@@ -5,7 +5,7 @@ from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.features.nystroem.nystroem import LANDMARKS
 from kernbench.kernels.functions import Linear
-from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
+from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 from kernbench.solvers import registry
 from kernbench.validation.numbers import (
     check_name,
@@ -17,7 +17,7 @@ from kernbench.validation.numbers import (
 
 FEATURES = ("auto", "nystroem", "random", "exact")
 SQUARED = "squared"  # solved in closed form for every `solver`
-LOSSES = ("auto", HINGE, SQUARED_HINGE, SQUARED)
+LOSSES = ("auto", HINGE, SQUARED_HINGE, LOG_LOSS, SQUARED)
 ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
 PAIRS = ("all", "n_samples")
 YOUDEN = "youden"
@@ -95,7 +95,8 @@ def _check_loss(model):
     check_name("loss", model.loss, LOSSES)
     if model.solver in ONLY_SMOOTH and model.loss == HINGE:
         raise ValueError(
-            f"solver={model.solver!r} needs a smooth loss: choose loss='squared_hinge', or solver='bundle'"
+            f"solver={model.solver!r} needs a smooth loss: choose loss='squared_hinge' or 'log_loss', or "
+            "solver='bundle'"
         )
     if model.loss == SQUARED and model.features == "exact":
         raise ValueError(

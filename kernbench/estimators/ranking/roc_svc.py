@@ -37,10 +37,10 @@ class ROCSVC(RankingClassifier):
         ``"all"`` uses all pairs exactly, by sorting, in O(n log n): the best choice. An integer draws this many once,
         with replacement (so it may exceed their number), and minimises over these; ``"n_samples"``, as many as there
         are rows, is what the paper does. ``solver_options={"balanced": True}`` draws each row of a class equally often.
-    loss : {"auto", "hinge", "squared_hinge", "squared"}, default="auto"
-        ``hinge`` as above; ``squared_hinge`` its square, which is smooth; ``squared`` (1 - t)², which has a closed
-        form, used for every `solver`. ``"auto"`` is ``squared_hinge`` for ``solver="newton"``, which minimises no
-        other, and ``hinge`` for the rest.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss", "squared"}, default="auto"
+        ``hinge`` as above; ``squared_hinge`` its square and ``log_loss`` log(1 + exp(-t)), which are smooth; ``squared``
+        (1 - t)², which has a closed form, used for every `solver`. ``"auto"`` is ``squared_hinge`` for
+        ``solver="newton"``, which needs a smooth loss, and ``hinge`` for the rest.
     threshold : "youden", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows that score at least this much are positive. ``("sensitivity", s)``: the largest threshold at which
         a share s of the positives is predicted positive; ``("specificity", q)``: one at which a share q of the
@@ -120,7 +120,7 @@ class ROCSVC(RankingClassifier):
     feature_map_ : Nystroem, RandomFeatures or None
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
-    loss_ : {"hinge", "squared_hinge", "squared"}
+    loss_ : {"hinge", "squared_hinge", "log_loss", "squared"}
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Iterations of the last ``fit``, or steps of ``partial_fit``.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 
 from kernbench.estimators.fit.training_data import check_batch
 from kernbench.estimators.ranking.parameters import SQUARED, check_roc_svc, loss_of
@@ -16,7 +17,7 @@ from kernbench.estimators.ranking.scores import set_function, set_intercept, set
 from kernbench.estimators.ranking.space import Space, fit_space
 from kernbench.estimators.ranking.space_task import draw_seeds
 from kernbench.kernels.domain import check_range, is_precomputed
-from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
+from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 
 MINIBATCH = 32  # pairs of one step
 PARTNERS = 8  # of each row, with pairs="all"
@@ -179,6 +180,7 @@ def _descend(model, stream, V, positive, weights):
 SLOPES = {
     HINGE: (lambda u: (u > 0).astype(np.float64), 0.25),
     SQUARED_HINGE: (lambda u: 2.0 * np.maximum(u, 0.0), 2.0),
+    LOG_LOSS: (lambda u: expit(u - 1.0), 0.25),
     SQUARED: (lambda u: 2.0 * u, 2.0),
 }
 

@@ -55,7 +55,7 @@ class WindowPairs(RankedLoss):
         )
 
     def _pairs(self, scores, mass):
-        """All pairs of the positives and the top `mass` of the negatives, and what their mean is to be multiplied by."""
+        """The pairs of the positives and the top `mass` of the negatives, and the factor of their mean."""
         weights, negatives = self.weights.copy(), np.flatnonzero(~self.positive)
         weights[negatives] = top_shares(scores[negatives], weights[negatives], mass)
         return AllPairs(self.positive, weights), weights[negatives].sum() / (self.high - self.low)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers import driver
@@ -12,9 +13,11 @@ from kernbench.solvers.registry import SOLVERS
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]
 CERTIFIED = [entry for entry in RANKING_SOLVERS if entry.name in ("bundle", "newton")]
-LOSSES = {"newton": ("squared_hinge",)}
-BOTH = ("hinge", "squared_hinge")
-COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, BOTH)]
+SMOOTH = ("squared_hinge", "log_loss")
+LOSSES = {"newton": SMOOTH}
+COMBINATIONS = [
+    (entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))
+]
 with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
 
 
@@ -35,6 +38,8 @@ def written_out(problem, alpha, loss, pairs=None):
     D, share = differences(problem, pairs)
 
     def objective(f):
+        if loss == "log_loss":
+            return 0.5 * alpha * f @ f + share @ np.logaddexp(0, -D @ f)
         excess = np.maximum(0, 1 - D @ f)
         return 0.5 * alpha * f @ f + share @ (excess if loss == "hinge" else excess**2)
 
@@ -55,7 +60,8 @@ def optimum(problem, alpha, loss, pairs=None):
                                                                        "ftol": 1e-15, "gtol": 1e-10},
         )  # fmt: skip
         return -found.fun, objective(D.T @ found.x / alpha)
-    slope = lambda f: alpha * f - 2 * D.T @ (share * np.maximum(0, 1 - D @ f))  # noqa: E731
+    pull = (lambda t: expit(-t)) if loss == "log_loss" else (lambda t: 2 * np.maximum(0, 1 - t))
+    slope = lambda f: alpha * f - D.T @ (share * pull(D @ f))  # noqa: E731
     found = minimize(objective, np.zeros(D.shape[1]), jac=slope, method="L-BFGS-B",
                      options={"ftol": 1e-16, "gtol": 1e-10, "maxiter": 5000})  # fmt: skip
     return found.fun - slope(found.x) @ slope(found.x) / (2 * alpha), found.fun

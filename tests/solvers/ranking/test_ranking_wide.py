@@ -181,7 +181,7 @@ def test_smoothed_gradients_are_slopes_of_cuts(mu):
     """R(f) >= <g, f> + offset everywhere, and the smoothed risk lies below R by mu / 2 at the most."""
     rng, y = np.random.default_rng(0), np.repeat([1, -1], [15, 25])
     pairs = AllPairs(y, rng.uniform(0.2, 2.0, size=40))
-    smoothed = SmoothedPairs(pairs, y > 0, squared=False)
+    smoothed = SmoothedPairs(pairs, y > 0, loss="hinge")
     smoothed.mu = mu
     for size in (0.1, 1.0, 10.0):
         here, there = size * rng.normal(size=40), rng.normal(size=(50, 40)) * 3 * size
