@@ -120,7 +120,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     >>> rng = np.random.default_rng(0)
     >>> P, Q = rng.normal(0.0, 1.0, size=(4000, 1)), rng.normal(0.5, 1.0, size=(4000, 1))
     >>> model = DoublyStochasticDensityRatio(random_state=0).fit(P, Q)
-    >>> bool(np.abs(model.log_ratio([[0.25]])) < 0.2)  # log(p/q) = 1/8 - x/2
+    >>> bool(abs(model.log_ratio([[0.25]])[0]) < 0.2)  # log(p/q) = 1/8 - x/2
     True
     """
 

@@ -220,10 +220,16 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             draws = "qmc" if has_frequencies else "iid"
         n_points = len(self.points_) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
-        return {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+        settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+        return {**settings, "average": "none"} if self._is_one_step(n_rows) else settings
+
+    def _is_one_step(self, n_rows):
+        """Whether the first step is the solution on the features of its block."""
+        exact = self.step_size in ("auto", 1.0) and self.damping == 0 and self.precondition
+        return n_rows <= self.batch_size and self.max_blocks == 1 and exact
 
     def _fewest_steps(self, n_rows):
-        return 1 if n_rows <= self.batch_size and self.max_blocks == 1 and self.precondition else FEWEST_STEPS
+        return 1 if self._is_one_step(n_rows) else FEWEST_STEPS
 
     def fit(self, X, y, *, points=None):
         """Fit the model.

@@ -137,8 +137,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
     >>> import numpy as np
     >>> from kernbench import DoublyStochasticRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(500, 1))
-    >>> model = DoublyStochasticRegressor(random_state=0).fit(X, np.sin(2 * X[:, 0]))
-    >>> bool(np.abs(model.predict([[0.5]]) - np.sin(1.0)) < 0.05)
+    >>> model = DoublyStochasticRegressor(gamma=1.0, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> bool(abs(model.predict([[0.5]])[0] - np.sin(1.0)) < 0.05)
     True
     """
 

@@ -142,8 +142,9 @@ def test_the_objective_is_the_loss_before_learning_and_the_norm():
         solver.advance(1)
         expected = np.mean(losses) + 0.15 * len(solver.A) * np.sum(solver.A**2)
         assert solver.objective() == pytest.approx(expected, rel=1e-12)
-    solver = solver_of(X, y, loss="squared_error")
-    assert np.isnan(solver.objective())
+    solver = solver_of(X, y, loss="squared_error", shuffle=False)
+    assert solver.objective() == pytest.approx(0.5 * np.mean(y[:16] ** 2))
+    assert np.isnan(solver_on(stream_of(X[:0], y[:0]), loss="squared_error").objective())
 
 
 # --- optima on fixed features: cyclic updates of a few blocks, batches of all rows
