@@ -150,7 +150,7 @@ class DoublyStochasticState:
             **self._averages.state(),
             **self._more_state(),
         }
-        if self._averages.kind != "none":
+        if self._averages.kind != "last":
             state["iterate"] = self.A.copy()
         if tau:
             state["level"] = np.array([self.loss.parameter])

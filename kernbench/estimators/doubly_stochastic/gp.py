@@ -58,8 +58,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
         ``inverse_sqrt`` with and ``bounded`` without `precondition`.
-    average : {"none", "all", "tail", "weighted"}, default="tail"
-        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+    average : {"last", "all", "tail", "weighted"}, default="tail"
+        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=1
         Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
@@ -221,7 +221,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         n_points = len(self.points_) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
         settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
-        return {**settings, "average": "none"} if self._is_one_step(n_rows) else settings
+        return {**settings, "average": "last"} if self._is_one_step(n_rows) else settings
 
     def _is_one_step(self, n_rows):
         """Whether the first step is the solution on the features of its block."""
