@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.validation.numbers import check_name
 
-AVERAGES = ("none", "all", "tail", "weighted")
+AVERAGES = ("last", "all", "tail", "weighted")
 
 
 class Averages:
@@ -12,7 +12,7 @@ class Averages:
 
     Parameters
     ----------
-    kind : {"none", "all", "tail", "weighted"}
+    kind : {"last", "all", "tail", "weighted"}
         The last iterate alone; all of them alike; those from step `first` on or, without it, those after the last
         power of two but one: at least the last half of the steps and at most the last three quarters; all of them,
         that before step t weighing t.
@@ -33,7 +33,7 @@ class Averages:
 
     def add(self, iterate, t):
         """Add the iterate before step t, a vector that may be longer than the one before."""
-        if self.kind == "none" or (self.kind == "tail" and self.first is not None and t < self.first):
+        if self.kind == "last" or (self.kind == "tail" and self.first is not None and t < self.first):
             return
         if self.doubles and t & (t - 1) == 0:
             self.sums, self.weights = [self.sums[1], np.zeros(0)], np.array([self.weights[1], 0.0])
@@ -56,7 +56,7 @@ class Averages:
 
     def state(self):
         """Return what a run needs to go on, as fresh arrays."""
-        if self.kind == "none":
+        if self.kind == "last":
             return {}
         return {
             "average_sum": self.sums[0].copy(),
@@ -66,6 +66,6 @@ class Averages:
 
     def resume(self, state):
         """Go on from a state."""
-        if self.kind != "none" and "average_sum" in state:
+        if self.kind != "last" and "average_sum" in state:
             self.sums = [np.array(state["average_sum"]), np.array(state["average_next"])]
             self.weights = np.array(state["average_weights"])

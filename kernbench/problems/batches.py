@@ -118,10 +118,12 @@ class PairBatches:
     batch_size : int
     seed : int, default=0
     shuffle : bool, default=True
+    n_passes : int, optional
+        Without a limit by default.
     """
 
-    def __init__(self, P, Q, *, batch_size, seed=0, shuffle=True):
-        self.X, self.n_features, self.dtype = stacked([P, Q]), P.shape[1], P.dtype
+    def __init__(self, P, Q, *, batch_size, seed=0, shuffle=True, n_passes=None):
+        self.X, self.n_features, self.dtype, self.n_passes = stacked([P, Q]), P.shape[1], P.dtype, n_passes
         half = max(1, batch_size // 2)
         self._sides = [
             ArrayBatches(side, batch_size=half, seed=seed + k, shuffle=shuffle)
@@ -131,16 +133,18 @@ class PairBatches:
         self.place = 0
 
     def next(self):
-        """Return the next batch."""
+        """Return the next batch, or None after `n_passes` passes."""
+        n_pass, number = divmod(self.place, self.batches_per_pass)
+        if n_pass == self.n_passes:
+            return None
         parts = []
         for side in self._sides:
-            n_pass, number = divmod(self.place, side.batches_per_pass)
-            side.place = n_pass * side.n_rows + min(number * side.batch_size, side.n_rows)
+            before, into = divmod(self.place, side.batches_per_pass)
+            side.place = before * side.n_rows + min(into * side.batch_size, side.n_rows)
             parts.append(side.next())
         sizes = [len(part) for part in parts]
         rows = np.concatenate([parts[0].rows, self._sides[0].n_rows + parts[1].rows])
         y, weights = np.repeat([1.0, -1.0], sizes), np.repeat(sum(sizes) / np.array(sizes), sizes)
-        n_pass, number = divmod(self.place, self.batches_per_pass)
         self.place += 1
         return Batch(self.X[rows], y, weights, rows, n_pass, number == 0)
 

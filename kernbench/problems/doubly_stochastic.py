@@ -62,25 +62,29 @@ class DoublyStochasticState:
         self.finished = False
         self._loss_sum = self._n_seen = 0.0  # of the pass under way
         self._first_loss = np.nan
-        self._pending, self._place = None, 0  # a batch whose step was interrupted, and its place
+        self._pending, self._place = None, 0  # a batch whose step is not done, and its place
         if initial is not None:
             self._resume(initial)
 
     def advance(self, n_iter):
         """Do up to `n_iter` steps, of a batch each; return how many were done."""
         for done in range(n_iter):
-            place = self.batches.place
-            batch = self.batches.next() if self._pending is None else self._pending
+            batch = self._next_batch()
             if batch is None:
                 self.finished = True
                 return done
-            self._place = place if self._pending is None else self._place
-            self._pending = batch
             if batch.begins_pass:
                 self._loss_sum = self._n_seen = 0.0
             self._step(batch, self._step_at(self.n_iter + 1))
             self._pending = None
         return n_iter
+
+    def _next_batch(self):
+        """The next batch; it is pending until its step is done."""
+        if self._pending is None:
+            self._place = self.batches.place
+            self._pending = self.batches.next()
+        return self._pending
 
     def _note_losses(self, losses, n):
         """Add the sum of the weighted losses of a batch; raise ValueError if they show that the steps are too long."""
@@ -117,10 +121,15 @@ class DoublyStochasticState:
     def objective(self):
         """Return the mean loss of the batches of this pass, each before it was learned from, plus alpha/2 ||f||^2.
 
-        ||f||^2 is T ||A||^2 with T blocks, the norm of f in the space of their features; NaN before the first batch.
+        ||f||^2 is T ||A||^2 with T blocks, the norm of f in the space of their features. Before the first step: the
+        loss of f = 0 on the first batch, NaN if there is none.
         """
         if self._n_seen == 0:
-            return float("nan")
+            batch = self._next_batch() if self.n_iter == 0 else None
+            if batch is None:
+                return float("nan")
+            losses = self.loss.value(np.zeros((len(batch), self.n_outputs)), batch.y)
+            return float((losses if batch.weights is None else batch.weights * losses).mean())
         value = self._loss_sum / self._n_seen + 0.5 * self.alpha * len(self.A) * np.vdot(self.A, self.A)
         return float(value - self.alpha * self.loss.parameter * isinstance(self.loss, Novelty))
 
@@ -141,7 +150,7 @@ class DoublyStochasticState:
             **self._averages.state(),
             **self._more_state(),
         }
-        if self._averages.kind != "none":
+        if self._averages.kind != "last":
             state["iterate"] = self.A.copy()
         if tau:
             state["level"] = np.array([self.loss.parameter])

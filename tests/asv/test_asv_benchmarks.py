@@ -35,6 +35,7 @@ def load_suite():
 MODULES = load_suite()
 problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
 ranking_runs, linear_runs = MODULES["ranking_runs"], MODULES["linear_runs"]
+streaming_runs = MODULES["streaming_runs"]
 
 
 def benchmark_classes():
@@ -116,6 +117,7 @@ SOLVER_RUNS = {
         (solver_runs, solver_runs.SolverRuns),
         (linear_runs, linear_runs.LinearRuns),
         (ranking_runs, ranking_runs.RankingRuns),
+        (streaming_runs, streaming_runs.StreamingRuns),
     )
 }
 

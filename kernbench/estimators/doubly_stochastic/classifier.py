@@ -68,8 +68,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
         ``published`` with and ``bounded`` without `precondition`.
-    average : {"none", "all", "tail", "weighted"}, default="none"
-        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+    average : {"last", "all", "tail", "weighted"}, default="last"
+        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
         Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
@@ -174,7 +174,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         damping=1e-4,
         step_size="auto",
         schedule="auto",
-        average="none",
+        average="last",
         max_blocks=None,
         shuffle=True,
         max_iter=-1,

@@ -47,8 +47,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
         ``published`` with and ``bounded`` without `precondition`.
-    average : {"none", "all", "tail", "weighted"}, default="none"
-        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+    average : {"last", "all", "tail", "weighted"}, default="last"
+        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
         Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
@@ -120,7 +120,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     >>> rng = np.random.default_rng(0)
     >>> P, Q = rng.normal(0.0, 1.0, size=(4000, 1)), rng.normal(0.5, 1.0, size=(4000, 1))
     >>> model = DoublyStochasticDensityRatio(random_state=0).fit(P, Q)
-    >>> bool(np.abs(model.log_ratio([[0.25]])) < 0.2)  # log(p/q) = 1/8 - x/2
+    >>> bool(abs(model.log_ratio([[0.25]])[0]) < 0.2)  # log(p/q) = 1/8 - x/2
     True
     """
 
@@ -138,7 +138,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         damping=1e-2,
         step_size="auto",
         schedule="auto",
-        average="none",
+        average="last",
         max_blocks=None,
         shuffle=True,
         max_iter=-1,

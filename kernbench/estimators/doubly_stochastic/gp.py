@@ -58,8 +58,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
         ``inverse_sqrt`` with and ``bounded`` without `precondition`.
-    average : {"none", "all", "tail", "weighted"}, default="tail"
-        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+    average : {"last", "all", "tail", "weighted"}, default="tail"
+        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=1
         Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
@@ -220,10 +220,16 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             draws = "qmc" if has_frequencies else "iid"
         n_points = len(self.points_) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
-        return {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+        settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+        return {**settings, "average": "last"} if self._is_one_step(n_rows) else settings
+
+    def _is_one_step(self, n_rows):
+        """Whether the first step is the solution on the features of its block."""
+        exact = self.step_size in ("auto", 1.0) and self.damping == 0 and self.precondition
+        return n_rows <= self.batch_size and self.max_blocks == 1 and exact
 
     def _fewest_steps(self, n_rows):
-        return 1 if n_rows <= self.batch_size and self.max_blocks == 1 and self.precondition else FEWEST_STEPS
+        return 1 if self._is_one_step(n_rows) else FEWEST_STEPS
 
     def fit(self, X, y, *, points=None):
         """Fit the model.

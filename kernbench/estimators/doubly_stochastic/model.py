@@ -280,9 +280,7 @@ def as_dtype(X, dtype):
 
 def without_place(solution):
     """Return a solution that may go on with other rows: without its place in the old ones, and outputs on them."""
-    state = {
-        name: value for name, value in solution.state.items() if name not in ("place", "outputs", "losses")
-    }
+    state = {name: value for name, value in solution.state.items() if name not in ("place", "outputs")}
     return replace(solution, state=state)
 
 

@@ -46,8 +46,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     step_size : float or "auto", default="auto"
         Step t has length s / (1 + s nu t), with s = 1 by ``"auto"``.
-    average : {"none", "all", "tail", "weighted"}, default="tail"
-        Which iterates are averaged: none, all, those of at least the last half of the steps, all with weights
+    average : {"last", "all", "tail", "weighted"}, default="tail"
+        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
         Update the first block again after so many, and so on: bounds the memory and the time of a prediction.

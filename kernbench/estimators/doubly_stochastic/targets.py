@@ -19,6 +19,5 @@ def targets_of_chunk(y):
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must be numbers, the targets of a regression: {error}") from error
     if not np.isfinite(y).all():
-        row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"y holds NaN or infinity, first in row {row}: leave out rows without a target")
+        raise ValueError("y holds NaN or infinity: leave out rows without a target")
     return y

@@ -49,7 +49,7 @@ class DoublySGD(DoublyStochasticState):
         blocks be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of
         all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
-    average : {"none", "all", "tail", "weighted"}, default="none"
+    average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.averages.Averages`.
     average_from : int, optional
         The first step of ``"tail"``.
@@ -68,7 +68,7 @@ class DoublySGD(DoublyStochasticState):
 
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
-                 average="none", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
+                 average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
                  cache_size=100, random_state=None, initial=None):  # fmt: skip
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,

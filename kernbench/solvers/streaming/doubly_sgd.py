@@ -43,7 +43,7 @@ class DoublySGD(DoublyStochasticState):
         blocks be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of
         all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
-    average : {"none", "all", "tail", "weighted"}, default="none"
+    average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.averages.Averages`.
     average_from : int, optional
         The first step of ``"tail"``.
@@ -62,7 +62,7 @@ class DoublySGD(DoublyStochasticState):
 
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
-                 average="none", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
+                 average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
                  cache_size=100, random_state=None, initial=None):  # fmt: skip
         self._outputs = None  # f of all rows of the arrays
         self._configure(
@@ -120,10 +120,11 @@ class DoublySGD(DoublyStochasticState):
     def _outputs_of(self, batch):
         """f of the rows of a batch."""
         if self._outputs is None and self._keeps_outputs and batch.n_pass > 0:
-            self._outputs = self._f(self.batches.X)
-        return self._f(batch.X) if self._outputs is None else self._outputs[batch.rows]
+            self._outputs = self.outputs(self.batches.X)
+        return self.outputs(batch.X) if self._outputs is None else self._outputs[batch.rows]
 
-    def _f(self, X):
+    def outputs(self, X):
+        """Return f of rows for the last iterate, shape (n, n_outputs); the features are counted."""
         self.n_feature_values += X.shape[0] * self.block_size * len(self.A)
         return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
 

@@ -85,7 +85,7 @@ def test_the_average_of_the_iterates_has_closed_coefficients(twin):
     X, y = rows_and_labels(n=T)
     options = {"alpha": alpha, "schedule": "inverse", "step_size": 1 / alpha, "loss": "absolute_error",
                "batch_size": 1, "block_size": 2}  # fmt: skip
-    last, average = (solver_of(X, y, twin, average=average, **options) for average in ("none", "all"))
+    last, average = (solver_of(X, y, twin, average=average, **options) for average in ("last", "all"))
     last.advance(T), average.advance(T)
     gradients = (
         last.solution().coef * -T * alpha
@@ -107,7 +107,7 @@ def test_the_average_of_the_iterates_has_closed_coefficients(twin):
 def test_averages_are_those_of_the_iterates_before_each_step(average, options, weights):
     X, y = rows_and_labels(n=80)
     plain, averaged = (solver_of(X, y, average=kind, batch_size=7, **rest)
-                       for kind, rest in (("none", {}), (average, options)))  # fmt: skip
+                       for kind, rest in (("last", {}), (average, options)))  # fmt: skip
     iterates = np.zeros((11, 11, 8, 1))
     for t in range(11):
         iterates[t, :t] = plain.A
@@ -125,7 +125,7 @@ def test_the_first_step_is_unbiased(twin):
     for seed in range(n_seeds):
         solver = solver_of(
             X, np.array([2.0]), twin, kernel=kernel, random_state=seed, batch_size=1, block_size=8,
-            loss="squared_error", alpha=0.1, step_size=1.0, schedule="published", average="none",
+            loss="squared_error", alpha=0.1, step_size=1.0, schedule="published", average="last",
         )  # fmt: skip
         solver.advance(1)
         Z = solver._features(z, 0) if twin == "reference" else solver._blocks.features(z, seed, 0)

@@ -1,0 +1,34 @@
+"""Seconds, memory and worth of a pass of the solvers on batches, compiled beside reference.
+
+Lower is better for all of them.
+"""
+
+from .streaming_runs import StreamingRuns, error
+
+
+class StreamingIterations(StreamingRuns):
+    """A pass over 1,024 rows of 10 features, from the data to the last iterate."""
+
+    number = 1
+    repeat = (2, 20, 2.0)
+
+    def time_iterations(self, solver, twin):
+        self.run(twin)
+
+    def peakmem_iterations(self, solver, twin):
+        self.run(twin)
+
+
+class StreamingQuality(StreamingRuns):
+    """The solution after a pass, judged from outside the solver."""
+
+    def track_test_error(self, solver, twin):
+        """Share of 2,000 test rows misclassified; lower is better."""
+        return error(self.run(twin), self.X_test, self.y_test)
+
+    def track_feature_values(self, solver, twin):
+        """Features of rows computed so far; lower is better."""
+        return self.run(twin).n_feature_values
+
+    track_test_error.unit = "test error"
+    track_feature_values.unit = "feature values"

@@ -1,0 +1,383 @@
+"""Doubly stochastic models: what they learn, streams, warm starts, files, bad input."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_moons
+from sklearn.svm import OneClassSVM
+
+from kernbench import (
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticNoveltyDetector,
+    DoublyStochasticRegressor,
+    load,
+)
+from kernbench.kernels import Gaussian, Precomputed
+
+X, Y = make_moons(400, noise=0.15, random_state=0)
+LABELS = np.array(["no", "yes"])[Y]
+TARGETS = np.sin(2 * X[:, 0]) + X[:, 1]
+SMALL = {"batch_size": 64, "block_size": 16, "random_state": 0, "max_iter": 30}
+# A model, what its fit takes, and what it says about rows.
+MODELS = {
+    "classifier": (DoublyStochasticClassifier(**SMALL), (X, LABELS), "decision_function"),
+    "classes": (
+        DoublyStochasticClassifier(loss="log_loss", **SMALL),
+        (X, np.arange(400) % 3),
+        "predict_proba",
+    ),
+    "paper": (
+        DoublyStochasticClassifier(precondition=False, average="tail", class_weight={"no": 2}, **SMALL),
+        (X, LABELS),
+        "decision_function",
+    ),
+    "regressor": (DoublyStochasticRegressor(loss="huber", **SMALL), (X, TARGETS), "predict"),
+    "gp": (DoublyStochasticGPRegressor(random_state=0), (X, TARGETS), "predict"),
+    "novelty": (DoublyStochasticNoveltyDetector(**SMALL), (X,), "decision_function"),
+    "ratio": (DoublyStochasticDensityRatio(**SMALL), (X[Y == 0], X[Y == 1]), "log_ratio"),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def fresh(name, **parameters):
+    model, data, method = MODELS[name]
+    return type(model)(**{**model.get_params(), **parameters}), data, method
+
+
+# --- what they learn
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+@pytest.mark.parametrize("precondition", [True, False])
+def test_two_moons_are_told_apart(loss, precondition):
+    model = DoublyStochasticClassifier(gamma=2.0, loss=loss, precondition=precondition, random_state=0)
+    assert model.fit(X, LABELS).score(X, LABELS) > 0.95
+    assert model.loss_ == loss and model.block_coef_.shape[2] == 1 and model.status_ == "max_iter"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_digits_are_told_apart(loss):
+    D, t = load_digits(return_X_y=True)
+    model = DoublyStochasticClassifier(loss=loss, random_state=0).fit(
+        D[:1200], t[:1200], X_val=D[1200:], y_val=t[1200:]
+    )
+    assert model.score(D[1200:], t[1200:]) > 0.94
+    assert model.trace_["validation_error"][-1] == pytest.approx(1 - model.score(D[1200:], t[1200:]))
+    assert model.block_coef_.shape[2] == 10 and len(model.trace_["objective"]) > 2
+
+
+def test_probabilities_add_up_and_agree_with_labels():
+    for y in (LABELS, np.arange(400) % 3):
+        model = DoublyStochasticClassifier(loss="log_loss", **SMALL).fit(X, y)
+        P = model.predict_proba(X)
+        np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+    assert not hasattr(DoublyStochasticClassifier(), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    "loss, tolerance",
+    [("squared_error", 0.05), ("huber", 0.05), ("epsilon_insensitive", 0.1), ("absolute_error", 0.1)],
+)
+def test_regression_finds_the_function(loss, tolerance):
+    model = DoublyStochasticRegressor(gamma=2.0, loss=loss, epsilon=0.05, average="tail", random_state=0)
+    model.fit(X, TARGETS)
+    assert np.sqrt(np.mean((model.predict(X) - TARGETS) ** 2)) < tolerance
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_a_share_of_the_targets_is_below_their_quantile(quantile):
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-2, 2, size=(4000, 1))
+    y = U[:, 0] + rng.exponential(size=4000)
+    model = DoublyStochasticRegressor(
+        loss="quantile", quantile=quantile, damping=1e-2, average="tail", max_iter=200, random_state=0
+    ).fit(U, y)
+    assert np.mean(y < model.predict(U)) == pytest.approx(quantile, abs=0.04)
+
+
+def test_novelty_agrees_with_the_one_class_machine():
+    V = np.random.default_rng(0).normal(size=(1500, 2))
+    for nu in (0.05, 0.3):
+        model = DoublyStochasticNoveltyDetector(nu=nu, random_state=0).fit(V)
+        exact = OneClassSVM(nu=nu, gamma=0.5 / model.kernel_.sigma**2).fit(V)
+        assert np.mean(model.predict(V) == exact.predict(V)) > 0.95
+        assert np.mean(model.predict(V) < 0) == pytest.approx(nu, abs=0.02)
+        assert model.offset_ == pytest.approx(exact.offset_[0] / (nu * 1500), abs=0.06)
+
+
+def test_the_ratio_of_two_normal_densities_is_a_line():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(8000, 1)), rng.normal(0.5, 1, size=(6000, 1))
+    model = DoublyStochasticDensityRatio(random_state=0).fit(P, Q)
+    x = np.linspace(-1.5, 2, 20)[:, None]
+    assert np.abs(model.log_ratio(x)[:, None] - (0.125 - x / 2)).max() < 0.25
+    assert np.mean(np.exp(model.log_ratio(Q))) == pytest.approx(1, abs=0.05)
+    assert model.divergence(P, Q) == pytest.approx(0.125, abs=0.03)
+
+
+def test_the_gaussian_process_is_the_closed_form():
+    rng = np.random.default_rng(0)
+    n, kernel, noise = 2048, Gaussian(5.1), 0.1
+    U, points = rng.uniform(-5, 5, size=(n, 2)), rng.uniform(-5, 5, size=(200, 2))
+    radius = np.hypot(*U.T)
+    y = np.cos(0.5 * np.pi * radius) * np.exp(-0.1 * np.pi * radius) + 0.1 * rng.normal(size=n)
+    C, k = kernel(U, U) + noise * np.eye(n), kernel(points, U)
+    mean = k @ np.linalg.solve(C, y)
+    variance = 1 - np.einsum("ij,ji->i", k, np.linalg.solve(C, k.T))
+    model = DoublyStochasticGPRegressor(
+        kernel, noise_variance=noise, std="points", block_size=2500, dtype="float64", random_state=0
+    ).fit(U, y, points=points)
+    found, std = model.predict(points, return_std=True)
+    assert np.linalg.norm(found - mean) < 0.05 * np.linalg.norm(mean)
+    assert np.linalg.norm(std**2 - variance) < 0.1 * np.linalg.norm(variance)
+    assert np.all((std >= 0) & (std <= 1))
+
+
+def test_a_gaussian_process_of_more_rows_than_a_batch():
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-3, 3, size=(3000, 1))
+    y = np.sin(2 * U[:, 0]) + 0.1 * rng.normal(size=3000)
+    points = np.array([[0.0], [2.0], [7.0]])
+    model = DoublyStochasticGPRegressor(
+        Gaussian(0.7), noise_variance=0.01, std="points", batch_size=1000, block_size=200, random_state=0
+    ).fit(U, y, points=points)
+    mean, std = model.predict(points, return_std=True)
+    np.testing.assert_allclose(mean[:2], np.sin([0, 4]), atol=0.05)
+    assert std[:2].max() < 0.1 and std[2] > 0.95
+
+
+# --- the same whichever way
+
+
+@every_model
+def test_saved_is_live(name, tmp_path):
+    model, data, method = fresh(name)
+    model.fit(*data).save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    for rows in (X, X.astype(np.float32), sparse.csr_matrix(X)):
+        np.testing.assert_array_equal(getattr(again, method)(rows), getattr(model, method)(rows))
+    for attribute in ("objective_", "n_iter_", "seed_", "kernel_", "trace_", "n_feature_values_"):
+        assert getattr(again, attribute) == getattr(model, attribute)
+    again.partial_fit(*data)  # goes on from the coefficients
+    assert again.n_iter_ > model.n_iter_ and again.seed_ == model.seed_
+
+
+def test_saved_in_one_process_is_the_same_in_another_with_two_threads(tmp_path):
+    rng = np.random.default_rng(0)
+    V = rng.normal(size=(3000, 10)).astype(np.float32)
+    model = DoublyStochasticClassifier(random_state=0, max_iter=10).fit(V, V[:, 0] > 0)
+    model.save(tmp_path / "model.npz")
+    np.save(tmp_path / "rows.npy", V)
+    code = """import numpy as np, kernbench
+np.save("f.npy", kernbench.load("model.npz").decision_function(np.load("rows.npy")))"""
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "f.npy"), model.decision_function(V))
+    assert (tmp_path / "model.npz").stat().st_size < 300_000
+
+
+@pytest.mark.parametrize("name", ["classifier", "classes", "paper", "regressor", "novelty"])
+@pytest.mark.parametrize("parts", [(7, 23), (6, 12, 12)])
+def test_fits_with_warm_start_are_one_long_fit(name, parts):
+    """Bit for bit, through several passes."""
+    whole, data, method = fresh(name)
+    whole.fit(*data)
+    pieces, _, _ = fresh(name, warm_start=True)
+    for count in parts:
+        pieces.set_params(max_iter=count).fit(*data)
+    np.testing.assert_array_equal(pieces.block_coef_, whole.block_coef_)
+    assert pieces.n_iter_ == whole.n_iter_ == [30] and pieces.objective_ == whole.objective_
+
+
+def test_a_warm_start_on_other_rows_keeps_the_coefficients():
+    model = DoublyStochasticClassifier(warm_start=True, **SMALL).fit(X, LABELS)
+    before = model.block_coef_[0].copy(), model.kernel_
+    model.set_params(max_iter=1).fit(X[:300] + 0.01, LABELS[:300])
+    np.testing.assert_array_equal(model.block_coef_[0], before[0])
+    assert model.kernel_ == before[1] and model.n_iter_ == [31]
+    model.set_params(gamma=3.0).fit(X, LABELS)  # other features: afresh
+    assert model.n_iter_ == [1]
+
+
+@pytest.mark.parametrize("name", ["classifier", "classes", "regressor", "novelty"])
+def test_a_stream_in_order_does_not_depend_on_its_chunks(name):
+    found = []
+    for cuts in ([400], [64, 336], [1, 50, 9, 340]):
+        model, data, method = fresh(name, shuffle=False, max_iter=-1)
+        edges = np.cumsum([0, *cuts])
+        chunks = iter([
+            data[0][a:b] if len(data) == 1 else (data[0][a:b], data[1][a:b])
+            for a, b in zip(edges[:-1], edges[1:], strict=True)
+        ])  # fmt: skip
+        found.append(getattr(model.fit_chunks(chunks), method)(X))
+        assert model.n_iter_ == [7] and model.status_ == "finished"
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_a_chunk_of_weight_0_changes_nothing():
+    models = []
+    for extra in ([], [(X[:50], LABELS[:50], np.zeros(50))]):
+        chunks = [(X[:200], LABELS[:200], np.ones(200)), *extra, (X[200:], LABELS[200:], np.ones(200))]
+        # The width is that of the first rows, whatever they weigh: so it is given.
+        models.append(DoublyStochasticClassifier(gamma=1.0, shuffle=False, **SMALL).fit_chunks(iter(chunks)))
+    np.testing.assert_array_equal(models[0].block_coef_, models[1].block_coef_)
+
+
+def test_sparse_chunks_are_dense_ones():
+    V = np.where(np.abs(X) > 0.6, X, 0)
+    dense, thin = (
+        DoublyStochasticClassifier(dtype="float64", **SMALL).fit_chunks(
+            [(form(V[:200]), Y[:200]), (form(V[200:]), Y[200:])]
+        )
+        for form in (np.asarray, sparse.csr_matrix)
+    )  # fmt: skip
+    np.testing.assert_allclose(thin.decision_function(V), dense.decision_function(V), atol=1e-10)
+
+
+def test_data_frames_come_in_alike():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    plain, framed = (DoublyStochasticClassifier(**SMALL).fit(rows, LABELS) for rows in (X, frame))
+    np.testing.assert_array_equal(framed.decision_function(frame), plain.decision_function(X))
+    assert list(framed.feature_names_in_) == ["a", "b"]
+    chunks = [[(rows[:250], LABELS[:250]), (rows[250:], LABELS[250:])] for rows in (X, frame)]
+    plain, framed = (DoublyStochasticClassifier(**SMALL).fit_chunks(both) for both in chunks)
+    np.testing.assert_array_equal(framed.block_coef_, plain.block_coef_)
+
+
+@every_model
+def test_a_model_learns_from_batch_after_batch(name):
+    model, data, method = fresh(name, max_iter=-1)
+    before = None
+    for start in range(0, 160, 40):
+        part = [column[start : start + 40] for column in data]
+        options = {"classes": np.unique(data[1])} if name in ("classifier", "classes", "paper") else {}
+        model.partial_fit(*part, **options)
+        assert before is None or model.n_iter_ > before
+        before = model.n_iter_
+    assert np.all(np.isfinite(getattr(model, method)(X)))
+
+
+def test_streams_of_the_ratio_and_of_novelty():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(6000, 1)), rng.normal(0.5, 1, size=(6000, 1))
+    model = DoublyStochasticDensityRatio(random_state=0).fit_chunks([P[:2000], P[2000:]], iter([Q]))
+    assert model.n_iter_ == [12] and np.corrcoef(model.log_ratio(Q), -Q[:, 0])[0, 1] > 0.9
+    detector = DoublyStochasticNoveltyDetector(batch_size=64, random_state=0).fit_chunks(
+        [P[:3000], (P[3000:], None)]
+    )
+    assert detector.n_iter_ == [94]
+
+
+def test_callbacks_see_a_fitted_model_and_may_stop():
+    def stop(model):
+        return (
+            True
+            if model.n_iter_[0] >= 3
+            else {"coefficients": model.block_coef_.size, "score": model.score(X, LABELS)}
+        )
+
+    model = DoublyStochasticClassifier(callback=stop, **{**SMALL, "max_iter": 10**6}).fit(X, LABELS)
+    assert model.status_ == "callback" and "score" in model.trace_
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (DoublyStochasticClassifier(kernel="sigmoid"), "no random features of kernel='sigmoid'"),
+        (DoublyStochasticClassifier(kernel=lambda A, B: A @ B.T), "no random features"),
+        (DoublyStochasticClassifier(kernel=Precomputed()), "no random features of Precomputed"),
+        (DoublyStochasticClassifier(block_size=2000), "block_size=2000 is larger than batch_size=1024"),
+        (DoublyStochasticClassifier(loss="huber"), "unknown loss|minimises loss="),
+        (DoublyStochasticClassifier(block_size=15, solver_options={"form": "pair"}), "multiple of 2"),
+        (DoublyStochasticClassifier(solver_options={"alpha": 1}), "the estimator sets it"),
+        (DoublyStochasticClassifier(solver_options={"t1": 1}), "unknown option of solver 'doubly-sgd' 't1'"),
+        (DoublyStochasticClassifier(alpha=-1), "alpha must be"),
+        (DoublyStochasticClassifier(schedule="fast"), "unknown schedule"),
+        (DoublyStochasticClassifier(step_size=1e9, precondition=False, loss="squared_hinge"), "step_size=.*diverges"),
+        (DoublyStochasticNoveltyDetector(nu=0.0), "nu must be"),
+        (DoublyStochasticNoveltyDetector(nu=1.0), "nu must be"),
+        (DoublyStochasticRegressor(quantile=2, loss="quantile"), "quantile must be"),
+        (DoublyStochasticGPRegressor(noise_variance=0), "noise_variance must be"),
+        (DoublyStochasticGPRegressor(std="pints"), "unknown std 'pints'; did you mean 'points'"),
+        (DoublyStochasticGPRegressor(std="points"), "needs the points"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else type(value).__name__,
+)  # fmt: skip
+def test_bad_parameters_say_what_would_be_right(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, TARGETS if "Regressor" in type(model).__name__ else LABELS)
+
+
+def test_standard_deviations_need_a_way():
+    model = DoublyStochasticGPRegressor(random_state=0).fit(X, TARGETS)
+    with pytest.raises(ValueError, match="return_std=True needs std='points'"):
+        model.predict(X, return_std=True)
+    model = DoublyStochasticGPRegressor(std="points", random_state=0).fit(X, TARGETS, points=X[:3])
+    with pytest.raises(ValueError, match="points given to fit only"):
+        model.predict(X[:2], return_std=True)
+
+
+def broken():
+    yield X[:150], LABELS[:150]
+    yield X[150:300], LABELS[150:300]
+    raise OSError("the disk is gone")
+
+
+@pytest.mark.parametrize(
+    "last, message",
+    [
+        ((X[:5, :1], LABELS[:5]), "chunk 3 of the stream has 1 features, those before had 2"),
+        ((X[:5], np.array(["no", "maybe", "no", "no", "no"])), "chunk 3 of the stream: y holds .*maybe"),
+        ((np.full((5, 2), np.nan), LABELS[:5]), "chunk 3 of the stream: .*NaN"),
+    ],
+)
+def test_a_bad_chunk_is_named_and_leaves_a_usable_model(last, message):
+    rng = np.random.default_rng(0)
+    V, labels = rng.normal(size=(6000, 2)), LABELS[rng.integers(400, size=6000)]
+    model = DoublyStochasticClassifier(random_state=0)
+    with pytest.raises(ValueError, match=message):
+        model.fit_chunks(iter([(V[:4500], labels[:4500]), (V[4500:], labels[4500:]), last]))
+    assert model.n_iter_ >= 4
+    model.partial_fit(X, LABELS)
+    assert model.predict(X).shape == (400,)
+
+
+def test_a_stream_that_fails_among_the_first_rows_leaves_a_model_of_these():
+    model = DoublyStochasticClassifier(random_state=0)
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(broken())
+    model.partial_fit(X, LABELS)
+
+
+@pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
+def test_an_empty_stream_is_refused(chunks):
+    with pytest.raises(ValueError, match="the stream is empty"):
+        DoublyStochasticClassifier().fit_chunks(chunks)
+
+
+def test_a_stream_of_one_class_is_refused():
+    with pytest.raises(ValueError, match="at least two classes"):
+        DoublyStochasticClassifier().fit_chunks([(X, np.zeros(400))])
+    with pytest.raises(ValueError, match="not among the classes"):
+        DoublyStochasticClassifier().partial_fit(X, LABELS, classes=["no", "maybe"])
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all labels"):
+        DoublyStochasticClassifier(class_weight="balanced").partial_fit(X, LABELS)
+
+
+def test_targets_must_be_numbers():
+    with pytest.raises(ValueError, match="y must be numbers|could not convert"):
+        DoublyStochasticRegressor().fit(X, LABELS)
+    with pytest.raises(ValueError, match="y holds NaN or infinity"):
+        DoublyStochasticRegressor().fit_chunks([(X[:3], np.array([0.0, np.inf, 1.0]))])
