@@ -66,11 +66,6 @@ class SolverEntry:
         return KINDS[self.problem]
 
     @property
-    def has_two_twins(self):
-        """Whether there is a compiled class beside the reference."""
-        return self.compiled not in (None, self.reference)
-
-    @property
     def losses(self):
         """What users may type for ``loss=``: what its classes say."""
         return self.load().losses
