@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from kernbench.cli.plugins import PLUGIN
+
 REGRESSION = 1  # exit code
 
 
@@ -19,6 +21,7 @@ REGRESSION = 1  # exit code
     metavar="SHARE",
     help="Relative change of times and memory that is accepted. [default: what each metric declares]",
 )
+@PLUGIN
 @click.option("--json", "output", flag_value="json", help="Print every metric of every cell as JSON.")
 @click.option("--markdown", "output", flag_value="markdown", help="Print the tables in Markdown.")
 @click.pass_context

@@ -10,7 +10,10 @@ from kernbench._version import __version__
 from kernbench.cli import errors, main
 from kernbench.cli.group import COMMANDS
 
-SUBCOMMANDS = [("data", name) for name in ("list", "fetch", "path", "verify")]
+SUBCOMMANDS = [
+    *(("data", name) for name in ("list", "fetch", "path", "verify")),
+    *(("new", name) for name in ("solver", "experiment")),
+]
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

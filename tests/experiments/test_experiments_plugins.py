@@ -14,6 +14,7 @@ from kernbench.experiments import plugins
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import run
 from kernbench.solvers import registry as solvers
+from kernbench.solvers.kinds import KINDS
 
 CELL = "sbp-libsvm/checkerboard/mine"
 
@@ -52,6 +53,12 @@ def test_a_solver_is_offered_everywhere_once_it_is_loaded(write_plugin):
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, "b", "a")
     assert KernelSVC(solver="mine", C=10.0).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("compiled", ['f"{__name__}:Mine"', "None"])
+def test_one_class_may_be_both_twins(write_plugin, compiled):
+    (entry,) = plugins.load(write_plugin("mine", ("compiled=None,", f"compiled={compiled},"))).solvers
+    assert entry.load("compiled") is entry.load("reference") and entry.losses == ("hinge",)
 
 
 @pytest.mark.parametrize(
@@ -248,3 +255,10 @@ def test_a_file_that_changes_during_the_run_is_an_error_that_says_so(write_plugi
     path.write_text(path.read_text() + "\n# changed\n")
     (record,) = small(tmp_path / "results")
     assert record["error"].startswith("ValueError: plug-in mine.py was changed during the run")
+
+
+def test_newcomers_are_declared_for_the_estimator_of_their_kind():
+    declared = [(kind, model) for e in experiments.EXPERIMENTS for kind, model in e.newcomers.items()]
+    assert {kind for kind, _ in declared} >= {"kernel-svm", "linear-svm", "roc-svm"}
+    for kind, model in declared:
+        assert model.estimator.endswith(f":{KINDS[kind].estimator}"), model

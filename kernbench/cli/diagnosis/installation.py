@@ -8,8 +8,10 @@ import tempfile
 from importlib import import_module, metadata
 from pathlib import Path
 
+from kernbench._version import __version__
 from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding, install, output
 
+PACKAGE = Path(__file__).parents[2]
 PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 # x86-64 levels of the compiled loops, and the flags of /proc/cpuinfo that they need.
 LEVELS = {
@@ -48,12 +50,10 @@ def packages():
 
 def compiled_modules():
     """The compiled parts: a source checkout may lack them, or have those of another Python."""
-    import kernbench
-
-    root, broken = Path(kernbench.__file__).parent, []
-    sources = {path.with_suffix("") for path in root.rglob("*.pyx")}
-    built = {path.parent / path.name.partition(".")[0] for path in root.rglob("*.so")}
-    modules = [".".join(path.relative_to(root.parent).parts) for path in sorted(sources | built)]
+    broken = []
+    sources = {path.with_suffix("") for path in PACKAGE.rglob("*.pyx")}
+    built = {path.parent / path.name.partition(".")[0] for path in PACKAGE.rglob("*.so")}
+    modules = [".".join(path.relative_to(PACKAGE.parent).parts) for path in sorted(sources | built)]
     for name in modules:
         try:
             import_module(name)
@@ -63,9 +63,7 @@ def compiled_modules():
     if broken or not modules:
         found = f"{len(broken)} of {len(modules)} cannot be imported: {'; '.join(broken[:2])}"
         return [Finding("compiled modules", BROKEN, found, remedy)]
-    return [
-        Finding("compiled modules", OK, f"{len(modules)}, of kernbench {kernbench.__version__} in {root}")
-    ]
+    return [Finding("compiled modules", OK, f"{len(modules)}, of kernbench {__version__} in {PACKAGE}")]
 
 
 def compiler():

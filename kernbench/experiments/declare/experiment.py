@@ -90,6 +90,7 @@ class Experiment:
         methods = [name for user in (*settings, *displays) for name in user.methods or ()]
         methods += [name for display in displays for name in getattr(display, "final_only", ())]
         methods += [method.depends_on for method in self.methods]
+        methods += [method.name for method in self.newcomers.values()]
         methods += [getattr(user, role, None) for user in users for role in ("method", "baseline")]
         metrics = [column for column in columns if isinstance(column, str)]
         metrics += [getattr(user, role, None) for user in users for role in ("metric", "time", "objective")]
