@@ -1,0 +1,13 @@
+"""Doubly stochastic gradients: the paper's figures and tables, with what others would use beside.
+
+Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly Stochastic Gradients", NIPS 2014.
+
+::
+
+    svm.py          ``dsg-svm``: Figure 6, three data sets, one pass and equal time
+
+    parts.py        methods and metrics they share
+    data.py         loaders: prepared and generated data
+    rivals.py       linear SVMs on a fixed number of features, as one estimator
+    evaluation.py   errors of classifiers
+"""

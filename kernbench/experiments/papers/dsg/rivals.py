@@ -1,0 +1,77 @@
+"""The paper's r- and n-methods: a linear SVM on a fixed number of random or Nyström features, as one estimator."""
+
+import numpy as np
+
+
+class FixedFeaturesSVC:
+    """A linear SVM without intercept on explicit features of a Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma, alpha : float
+        The objective is ``alpha/2 ‖w‖²`` plus the mean hinge loss.
+    features : {"random", "nystroem"}
+    n_features : int
+    solver : str
+        Of `LinearSVC`.
+    max_iter : int
+    max_seconds : float or None
+    random_state : int or None
+    callback : callable or None
+        As in `LinearSVC`, with a model that predicts labels of original rows.
+    """
+
+    def __init__(
+        self,
+        gamma,
+        alpha,
+        features="random",
+        n_features=256,
+        solver="sdca",
+        max_iter=-1,
+        max_seconds=None,
+        random_state=None,
+        callback=None,
+    ):
+        self.gamma, self.alpha, self.features, self.n_features = gamma, alpha, features, n_features
+        self.solver, self.max_iter, self.max_seconds = solver, max_iter, max_seconds
+        self.random_state, self.callback = random_state, callback
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y."""
+        from kernbench import LinearSVC
+        from kernbench.features import Nystroem, RandomFeatures
+        from kernbench.kernels import Gaussian
+
+        kernel, n = Gaussian(sigma=(0.5 / self.gamma) ** 0.5), X.shape[0]
+        make = {"random": RandomFeatures, "nystroem": Nystroem}[self.features]
+        features = make(kernel, min(self.n_features, n), random_state=self.random_state)
+        callback = None
+        if self.callback is not None:
+
+            def callback(linear):
+                return self.callback(OnFeatures(features, linear))
+
+        linear = LinearSVC(
+            "hinge", C=1.0 / (self.alpha * n), solver=self.solver, fit_intercept=False, tol=1e-9,
+            max_iter=self.max_iter, max_seconds=self.max_seconds, random_state=self.random_state, callback=callback,
+        )  # fmt: skip
+        linear.fit(features.fit_transform(X), y)
+        self.model_ = OnFeatures(features, linear)
+        self.trace_, self.n_iter_ = linear.trace_, np.array([np.max(linear.n_iter_)])
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.model_.predict(X)
+
+
+class OnFeatures:
+    """A linear model that predicts from original rows."""
+
+    def __init__(self, features, linear):
+        self.features, self.linear = features, linear
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.linear.predict(self.features.transform(X))
