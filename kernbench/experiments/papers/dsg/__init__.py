@@ -4,10 +4,12 @@ Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly S
 
 ::
 
+    ridge.py        ``dsg-ridge``: Figure 4, a function of two variables
     svm.py          ``dsg-svm``: Figure 6, three data sets, one pass and equal time
 
     parts.py        methods and metrics they share
     data.py         loaders: prepared and generated data
     rivals.py       linear SVMs on a fixed number of features, as one estimator
+    ridge_runs.py   cells of ``dsg-ridge``
     evaluation.py   errors of classifiers
 """
