@@ -23,6 +23,8 @@ EXPERIMENTS = [
         "papers.pauc.sorr",
         "papers.dsg.ridge",
         "papers.dsg.svm",
+        "papers.dsg.multiclass",
+        "papers.dsg.cost",
     )
 ]
 

@@ -1,5 +1,7 @@
 """The paper's r- and n-methods: a linear SVM on a fixed number of random or Nyström features, as one estimator."""
 
+from time import perf_counter
+
 import numpy as np
 
 ROWS_AT_ONCE = 2**14
@@ -119,3 +121,49 @@ class FixedFeaturesRidge:
     def predict(self, X):
         """Values at rows."""
         return self.map_.transform(X) @ self.coef_
+
+
+class SampledSGD:
+    """scikit-learn's ``RBFSampler`` and ``SGDClassifier`` with log loss, epoch after epoch until the time is over.
+
+    Parameters
+    ----------
+    gamma : float
+    n_components : int
+    alpha : float
+    max_epochs : int
+    max_seconds : float or None
+    random_state : int or None
+    """
+
+    def __init__(
+        self, gamma, n_components=2048, alpha=1e-6, max_epochs=1000, max_seconds=None, random_state=None
+    ):
+        self.gamma, self.n_components, self.alpha = gamma, n_components, alpha
+        self.max_epochs, self.max_seconds, self.random_state = max_epochs, max_seconds, random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y; at least one epoch."""
+        from sklearn.kernel_approximation import RBFSampler
+        from sklearn.linear_model import SGDClassifier
+
+        start, rng = perf_counter(), np.random.default_rng(self.random_state)
+        self.map_ = RBFSampler(
+            gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
+        )
+        self.map_.fit(X[:1])
+        self.linear_ = SGDClassifier(loss="log_loss", alpha=self.alpha, random_state=self.random_state)
+        classes = np.unique(y)
+        for n_epochs in range(1, self.max_epochs + 1):
+            order = rng.permutation(len(y))
+            for at in range(0, len(y), ROWS_AT_ONCE):
+                rows = order[at : at + ROWS_AT_ONCE]
+                self.linear_.partial_fit(self.map_.transform(X[rows]), y[rows], classes=classes)
+            if self.max_seconds is not None and perf_counter() - start >= self.max_seconds:
+                break
+        self.n_iter_ = np.array([n_epochs])
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.linear_.predict(self.map_.transform(X))
