@@ -22,8 +22,10 @@ EXPERIMENTS = [
         "papers.pauc.mu",
         "papers.pauc.sorr",
         "papers.dsg.ridge",
+        "papers.dsg.gp",
         "papers.dsg.svm",
         "papers.dsg.multiclass",
+        "papers.dsg.molecules",
         "papers.dsg.cost",
     )
 ]

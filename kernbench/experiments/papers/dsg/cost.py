@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
     paper=f"{PAPER}, Tables 2 and 3",
     methods=METHODS,
     scales={
-        "quick": _scale(4096, [16, 64, 256], 1, 60.0),
+        "quick": _scale(2**13, [16, 64, 256], 1, 60.0),
         "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0),
     },
     metrics=(
@@ -115,8 +115,8 @@ EXPERIMENT = Experiment(
             ),
             notes=(
                 "A power of n or d fitted to times on a logarithmic scale; small sizes lie below their order, since "
-                "fixed costs count. Table 2 has 1/ε for n: the accuracy ε of t iterations is about 1/t, a pass has as many "
-                "iterations as rows, and r- and n-methods need about as many features (here n / 8).",
+                "fixed costs count. Table 2 has 1/ε for n: the accuracy ε of t iterations is about 1/t, a pass has as "
+                "many iterations as rows, and r- and n-methods need about as many features (here n / 8).",
             ),
         ),
         MetricTable(

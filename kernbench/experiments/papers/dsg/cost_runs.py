@@ -14,16 +14,16 @@ def measure(cell):
     """Fit one pass to more and more rows, and to more and more columns.
 
     The cell's `params` are those of the estimator, and ``sizes``, the numbers of rows, ``widths``, the numbers of
-    columns, and ``rows_per_feature`` of a method on explicit features, which takes n / rows_per_feature of them: as many
-    random features as iterations, up to a factor.
+    columns, and ``rows_per_feature`` of a method on explicit features, which takes n / rows_per_feature of them, up to
+    a factor as many as iterations.
 
     Returns
     -------
     dict
         ``metrics``: the exponents ``train_n``, ``train_d``, ``predict_n``, ``model_n`` and ``model_d`` with which the
         time of a pass, the time of a prediction and the bytes of the model grow with rows n and columns d, and
-        ``work_n``, that of feature values or kernel evaluations, which needs no clock. ``trace``: two tables, ``n_rows``,
-        ``fit``, ``predict``, ``model`` and ``n_columns``, ``fit_by_columns``.
+        ``work_n``, that of feature values or kernel evaluations, which needs no clock. ``trace``: two tables,
+        ``n_rows``, ``fit``, ``predict``, ``model`` and ``n_columns``, ``fit_by_columns``.
     """
     data = load(cell.loader)(**cell.arguments)
     params = dict(cell.params)

@@ -6,6 +6,12 @@ import numpy as np
 
 from kernbench.datasets import Dataset, load
 from kernbench.datasets.base import array_checksum
+from kernbench.datasets.real.molecules import (
+    BOHRS_PER_ANGSTROM,
+    coulomb_matrices,
+    sorted_by_norm,
+    upper_triangles,
+)
 from kernbench.datasets.splits import split_indices
 
 
@@ -48,7 +54,7 @@ def digits(split_seed=0):
         "digits",
         *parts,
         kind="bundled",
-        description=f"scikit-learn's handwritten digits, 1,297 training and 500 test images, split with seed {split_seed}.",
+        description=f"scikit-learn's digits, 1,297 training and 500 test images, split with seed {split_seed}.",
         source="sklearn.datasets.load_digits",
         checksum=array_checksum(*parts),
         task="multi-class",
@@ -105,4 +111,35 @@ def gaussian_rows(n_train, n_features, n_test=500, seed=0):
         description=f"Standard normal rows, {n_train:,} to train and {n_test:,} to test with, drawn with seed {seed}.",
         source=f"{__name__}.gaussian_rows",
         checksum=array_checksum(*parts),
+    )
+
+
+def generated_molecules(n_train=600, n_test=200, n_atoms=8, seed=0):
+    """Random clusters of H, C, N and O; the energy is a sum over pairs, deepest at a distance of 1.4 angstrom.
+
+    Rows are upper triangles of sorted Coulomb matrices, as in ``qm7``.
+    """
+    rng = np.random.default_rng([n_atoms, seed])
+    n = n_train + n_test
+    charges = rng.choice([1, 6, 7, 8], (n, n_atoms), p=[0.5, 0.3, 0.1, 0.1])
+    positions = np.zeros((n, n_atoms, 3))
+    for k in range(1, n_atoms):  # beside an atom that is there already
+        directions = rng.standard_normal((n, 3))
+        directions *= rng.uniform(1.1, 1.6, n)[:, None] / np.linalg.norm(directions, axis=1, keepdims=True)
+        positions[:, k] = positions[np.arange(n), rng.integers(k, size=n)] + directions
+    distances = np.maximum(np.linalg.norm(positions[:, :, None] - positions[:, None], axis=-1), 0.7)
+    depths = np.sqrt(charges[:, :, None] * charges[:, None])
+    i, j = np.triu_indices(n_atoms, 1)
+    y = -20.0 * (depths * np.exp(-((distances - 1.4) ** 2)))[:, i, j].sum(axis=1)
+    X = upper_triangles(sorted_by_norm(coulomb_matrices(charges, positions * BOHRS_PER_ANGSTROM)))
+    X = np.minimum(X, 200.0)  # atoms that were put on top of each other
+    parts = X[:n_train], y[:n_train], X[n_train:], y[n_train:]
+    return Dataset(
+        "generated-molecules",
+        *parts,
+        kind="generated",
+        description=f"Random clusters of {n_atoms} atoms, {n_train:,} to train and {n_test:,} to test with, seed {seed}.",
+        source=f"{__name__}.generated_molecules",
+        checksum=array_checksum(*parts),
+        task="regression",
     )

@@ -154,14 +154,15 @@ class SampledSGD:
         self.map_.fit(X[:1])
         self.linear_ = SGDClassifier(loss="log_loss", alpha=self.alpha, random_state=self.random_state)
         classes = np.unique(y)
-        for n_epochs in range(1, self.max_epochs + 1):
+        self.n_iter_ = np.array([0])
+        for _ in range(self.max_epochs):
             order = rng.permutation(len(y))
             for at in range(0, len(y), ROWS_AT_ONCE):
                 rows = order[at : at + ROWS_AT_ONCE]
                 self.linear_.partial_fit(self.map_.transform(X[rows]), y[rows], classes=classes)
+            self.n_iter_ += 1
             if self.max_seconds is not None and perf_counter() - start >= self.max_seconds:
                 break
-        self.n_iter_ = np.array([n_epochs])
         return self
 
     def predict(self, X):
