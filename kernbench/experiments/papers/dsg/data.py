@@ -138,7 +138,7 @@ def generated_molecules(n_train=600, n_test=200, n_atoms=8, seed=0):
         "generated-molecules",
         *parts,
         kind="generated",
-        description=f"Random clusters of {n_atoms} atoms, {n_train:,} to train and {n_test:,} to test with, seed {seed}.",
+        description=f"Random clusters of {n_atoms} atoms, {n_train:,} to train and {n_test:,} to test, seed {seed}.",
         source=f"{__name__}.generated_molecules",
         checksum=array_checksum(*parts),
         task="regression",

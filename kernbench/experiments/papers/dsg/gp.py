@@ -103,6 +103,6 @@ EXPERIMENT = Experiment(
     note="The data of dsg-ridge, with the paper's noise variance of 0.1, ten times that of the data, and its width, "
     "the median distance, which is too wide for these waves; so a narrower one stands beside. The regulariser is s²/n: "
     "the paper's 2 s² belongs to another scaling of the loss. Variances are those at given points (the paper's second "
-    "method), relative errors of k(x, x) minus what the data explain. NORMA, which the paper shows beside, and its first "
-    "method, the operator, are not measured. One thread.",
+    "method), relative errors of k(x, x) minus what the data explain. NORMA, which the paper shows beside, and its "
+    "first method, the operator, are not measured. One thread.",
 )

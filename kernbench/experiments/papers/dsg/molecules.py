@@ -105,10 +105,10 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="A molecule is trained with as 40 random Coulomb matrices, atoms sorted by the norm of their rows plus noise of "
-    "1, and predicted as the mean over 20. Binary predicates are tanh((x - θ)/10) for θ = 0, 10, 20, …: the paper names "
-    "them and does not give the step. The paper has 2.97 kcal/mol against 3.51 of a neural net (1 is chemical accuracy), "
-    "with 2^20 features; here there are 512 in each of the steps that 40 matrices of each molecule make, preconditioned, "
-    "of the median width. MolecularSpace (2.3 million molecules) is not public; the paper's figure has no number in "
-    "the text. One thread.",
+    note="Every molecule is trained with as 40 random Coulomb matrices, whose atoms are sorted by the norm of their "
+    "rows plus noise of 1, and predicted as the mean over 20. Binary predicates are tanh((x - θ)/10) for θ = 0, 10, "
+    "20, …: the paper names them and does not give the step. It has 2.97 kcal/mol against 3.51 of a neural net (1 is "
+    "chemical accuracy), with 2^20 features; here every step has 512, as many steps as 40 matrices of each molecule "
+    "make, preconditioned, of the median width. MolecularSpace, 2.3 million molecules, for which the text has no "
+    "number, is not measured. One thread.",
 )

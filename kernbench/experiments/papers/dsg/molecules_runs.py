@@ -21,9 +21,9 @@ DRAWS_FOR_RANGE = 10  # random matrices of each molecule that determine the rang
 def measure(cell):
     """Fit energies to Coulomb matrices.
 
-    The cell's `params` are those of the estimator (others that a setting gives are left out) and ``permutations``, random
-    matrices of each molecule to train with, ``votes``, those a prediction is averaged over, and ``predicates``, whether
-    entries become binary predicates. Without ``permutations`` the model is fitted to the sorted matrices, at once.
+    The cell's `params` are those of the estimator (others that a setting gives are left out) and ``permutations``,
+    random matrices of each molecule to train with, ``votes``, those a prediction is averaged over, and ``predicates``,
+    whether entries become binary predicates. Without ``permutations`` the model is fitted to the sorted matrices, at once.
 
     Returns
     -------
