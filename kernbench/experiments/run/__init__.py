@@ -4,6 +4,8 @@
 
     runner.py        names → records: run()
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
+    patterns.py      … those that --only and --skip choose
+    own_files.py     data files of the user's own as data sets
     schedule.py      order, budgets, number of cells at a time
     process.py       the process of a cell: its limits and its end …
     launching.py     … how it is started, from a fork server
