@@ -227,7 +227,8 @@ def _with_scattered(function, layout, bounds, parts, arguments):
 def check_workers(client):
     """Raise ValueError unless there are workers, and all have this version of kernbench.
 
-    Its modules are imported in the threads of tasks: in a worker's event loop that may take longer than connections last.
+    Its modules are imported in the threads of tasks: in a worker's event loop that may take longer than connections
+    last.
     """
     workers = sorted(_workers(client))
     if not workers:
