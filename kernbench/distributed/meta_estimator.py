@@ -22,7 +22,7 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_number
 
 # Bytes a row at this process during a fit: labels, scores, slopes, sorted order. Measured: see docs/distributed.md.
-BYTES_PER_ROW = 160
+BYTES_PER_ROW = 120
 COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
 SHARE = 0.5  # of the memory that is left, for rows and features that are kept
 
@@ -37,8 +37,8 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
-        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet): what does not fit is computed or read
-        anew in each pass. ``"auto"`` is half of what is free.
+        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet).
+        What does not fit is computed or read anew in each pass. ``"auto"`` is half of what is free.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
     or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). y is an array, a ``.npy`` file, a
     folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
-    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, however these are cut.
+    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way.
     Labels and weights are gathered here once.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
@@ -135,7 +135,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
         return models
 
     def _run(self, task, models):
-        """Fit the models; with a client, count passes and bytes, and add them to traces that have columns of callbacks."""
+        """Fit the models; with a client, count passes and bytes, in traces too where there are callbacks."""
         model, blocks = models[0], task.blocks
         own = model.callback
         if self.client is not None and callbacks_of(model):
