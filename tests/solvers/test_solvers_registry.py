@@ -163,7 +163,7 @@ def test_a_plug_in_is_offered_once_it_is_added(plug_in):
         ({"name": "smo"}, "there is a solver 'smo' of kernel-svm already"),
         ({"problem": "kernel-svn"}, "unknown kind of problem 'kernel-svn'; did you mean 'kernel-svm'"),
         ({"reference": ""}, "has no reference twin"),
-        ({"compiled": "json:JSONDecoder", "reference": None}, "has no reference twin"),
+        ({"compiled": "json:JSONDecoder", "reference": None}, "has no compiled twin"),
         ({"compiled": "kernbench.no_such_module:SMO"}, "has no compiled twin"),
         ({"reference": "kernbench.reference.kernel.smo.smo:SMOO"}, "has no reference twin"),
     ],

@@ -10,7 +10,7 @@
     process.py       the process of a cell: its limits and its end …
     launching.py     … how it is started, from a fork server
     preload.py       … what the fork server imports
-    worker.py        … and what it does
+    worker.py        … and what it does;  wording.py  an exception in one line
     progress.py      events, summary, expected time
     environment.py   where a record was measured
     store.py         records, append-only
