@@ -1,4 +1,4 @@
-/* Lists of losses: their values, slopes and curvatures, and shares of the highest of them. Codes are those of losses/. */
+/* Lists of losses: values, slopes and curvatures, and shares of the highest of them. Codes are those of losses/. */
 #ifndef KB_LOSSES_H
 #define KB_LOSSES_H
 
@@ -56,8 +56,8 @@ KB_UNUSED static double kb_curvature(int loss, double key, double slope)
 }
 
 /* The share of each key among those beyond a threshold and, by index, of `rest` of the weight of those equal to it. */
-KB_CLONES KB_UNUSED static void kb_shares(const double *key, const double *w, ptrdiff_t n, double threshold, double rest,
-                                          double *share)
+KB_CLONES KB_UNUSED static void kb_shares(const double *key, const double *w, ptrdiff_t n, double threshold,
+                                          double rest, double *share)
 {
     if (w)
         for (ptrdiff_t i = 0; i < n; i++)
