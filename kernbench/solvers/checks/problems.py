@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels import Gaussian
-from kernbench.losses.pairwise import SQUARED_HINGE, require_loss
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.ranking import AllPairs
@@ -102,8 +101,7 @@ def objective_of(problem, solution, loss):
     if problem.kind.name == "linear-svm":
         return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
     pairs = AllPairs(problem.y > 0, problem.weights)
-    is_squared = require_loss(loss) == SQUARED_HINGE
-    risk = pairs.squared_hinge_loss(scores) if is_squared else pairs.hinge_loss(scores)
+    risk, _ = pairs.value_and_subgradient(scores, loss)
     return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
 
 
