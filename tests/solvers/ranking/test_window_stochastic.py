@@ -199,9 +199,9 @@ def test_the_whole_range_is_the_loss_over_all_pairs(ranking):
 
     best = minimize(objective, np.zeros(4), jac=True).fun
     for name in ("agd-sbcd", "dca", "minibatch"):
-        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20)
+        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20, step=0.3)
         solver.advance(20_000)
-        assert solver.objective() == pytest.approx(best, rel=2e-3)
+        assert best <= solver.objective() < best * 1.002
 
 
 def test_pesg_reaches_the_minimum_of_its_quadratic(ranking):
@@ -355,14 +355,16 @@ def test_bad_settings_are_refused_with_a_sentence(entry, twin, ranking, windowed
         ]
     if entry.name not in ("minibatch", "pesg"):
         changes += [({"inner_steps": 0}, "inner_steps"), ({"thresholds": "exactly"}, "thresholds")]
+        changes += [({"threshold_step": 0.0}, "threshold_step")]
     if "dca" in entry.name:
         changes += [({"schedule": "none"}, "schedule")]
     for change, sentence in changes:
         with pytest.raises(ValueError, match=sentence):
             windowed(entry, twin, problem, **change)
+    problem = ranking(60, 12)
     problem.y = problem.y[:-1]
-    with pytest.raises(ValueError, match="label|shape"):
+    with pytest.raises(ValueError, match="one label per sample"):
         windowed(entry, twin, problem)
-    problem = ranking(30, 12, form="kernel")
+    problem = ranking(60, 12, form="kernel")
     with pytest.raises(ValueError, match="explicit features"):
         windowed(entry, twin, problem)
