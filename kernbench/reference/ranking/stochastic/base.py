@@ -80,10 +80,10 @@ class _Stochastic:
     def check(self, tol):
         """Set `converged`: the objective changed by at most `tol` times itself over the last stage; return it.
 
-        Before the first stage has ended the change counts as 1.
+        Before two stages have ended the change counts as 1.
         """
         change = 1.0
-        if self._stage:
+        if self._stage >= 2:
             value = self._value_at(self._ended)
             change = abs(self._value_at(self._before) - value) / max(abs(value), 1e-300)
         self.converged = bool(change <= tol)

@@ -60,13 +60,13 @@ class MiniBatch(_Stochastic):
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
                  random_state=None, initial=None, step=None, n_positive=100, n_negative=100, radius=None,
                  average=True):  # fmt: skip
-        self._step_size = step_of(step, design, OF_MEANS if average else OF_LAST)
         self._radius = np.inf if radius is None else require_number("radius", radius, positive=True)
         check_flag("average", average)
         self._average = average
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         self.batches = PairBatches(design, ranked, n_positive, n_negative)
+        self._step_size = step_of(step, design, OF_MEANS if average else OF_LAST)
         self.window = ranked.make(Losses)
         pools = self.batches.pools
         settings = (

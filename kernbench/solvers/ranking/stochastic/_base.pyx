@@ -108,10 +108,10 @@ cdef class Stochastic:
     def check(self, tol):
         """Set `converged`: the objective changed by at most `tol` times itself over the last stage; return it.
 
-        Before the first stage has ended the change counts as 1.
+        Before two stages have ended the change counts as 1.
         """
         change = 1.0
-        if self.stage:
+        if self.stage >= 2:
             value = self._value_at(np.asarray(self.ended))
             change = abs(self._value_at(np.asarray(self.before)) - value) / max(abs(value), 1e-300)
         self.converged = change <= tol
