@@ -101,7 +101,8 @@ def objective_of(problem, solution, loss):
     if problem.kind.name == "linear-svm":
         return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
     pairs = AllPairs(problem.y > 0, problem.weights)
-    risk, _ = pairs.value_and_subgradient(scores, loss)
+    mean_loss = getattr(pairs, loss if loss.endswith("_loss") else f"{loss}_loss")
+    risk = mean_loss(scores)
     return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
 
 

@@ -168,6 +168,6 @@ EXPERIMENT = Experiment(
     threads=1,
     note="All methods start from the same logistic regression. AGD-SBCD and both DCAs take batches of 100 positives "
     "and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for eight outer iterations; μ′, γ′ and c are "
-    "one point of the paper's grid. SVMpAUC-tight minimises its own convex bound, so its objective is not comparable, its "
-    "pAUC is. One thread.",
+    "one point of the paper's grid. SVMpAUC-tight minimises its own convex bound, so its objective is not comparable, "
+    "its pAUC is. One thread.",
 )
