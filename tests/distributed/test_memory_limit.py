@@ -9,6 +9,7 @@ import pytest
 
 resource = pytest.importorskip("resource", reason="limits are set by POSIX systems")
 
+# VmHWM, not ru_maxrss: the latter begins at what the parent held when it forked.
 FIT = """
 import json, resource, sys
 import numpy as np
@@ -18,7 +19,7 @@ from kernbench.distributed import Distributed
 limit = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 model = Distributed({call}).fit(sys.argv[2] + "/x.npy", sys.argv[2] + "/y.npy").estimator_
-peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peak = 1024 * next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([peak, model.duality_gap_ / model.objective_, bool(model.converged_)]))
 """
 
@@ -33,7 +34,7 @@ print(json.dumps([peak, model.duality_gap_ / model.objective_, bool(model.conver
         (
             "ROCSVC",
             "ROCSVC('rbf', features='random', n_features=512, random_state=0)",
-            1_000_000,
+            1_050_000,
             20,
             512 << 20,
         ),
