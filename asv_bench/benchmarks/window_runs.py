@@ -15,7 +15,7 @@ TOL = 1e-6
 
 
 class Runs:
-    """Every registered solver of a kind and both its twins; a subclass sets `kind`, `params` and `settings`."""
+    """Every registered solver of a kind and both its twins; a subclass has `kind`, `params` and `settings(n)`."""
 
     param_names = ("solver", "twin")
     timeout = 120
@@ -28,7 +28,7 @@ class Runs:
 
     def run(self, solver, twin):
         """The solver after so many iterations, or after those it had to take."""
-        settings = {"tol": TOL, **self.settings}
+        settings = {"tol": TOL, **self.settings(len(self.problem.y))}
         with single_threaded_blas():  # as the driver does
             made = problems.make_solver(self.kind, self.solver_class, self.problem, twin, **settings)
             while made.n_iter < self.n_iter and made.advance(self.n_iter - made.n_iter):
@@ -44,19 +44,28 @@ class Runs:
 class WindowRuns(Runs):
     """Solvers of the partial AUC."""
 
-    kind, settings = "partial-auc", {"fpr_range": RANGE}
+    kind = "partial-auc"
     params = (tuple(problems.solver_names("partial-auc")), problems.TWINS)
+
+    def settings(self, n):
+        return {"fpr_range": RANGE}
 
 
 class RangeRuns(Runs):
-    """Solvers of a ranked range: the largest 200 of 4,096 losses are left out."""
+    """Solvers of a ranked range: the largest twentieth of the losses is left out."""
 
-    kind, settings = "ranked-range", {"ranked_range": (200.0, 4096.0)}
+    kind = "ranked-range"
     params = (tuple(problems.solver_names("ranked-range")), problems.TWINS)
+
+    def settings(self, n):
+        return {"ranked_range": (n // 20, n)}
 
 
 class MarginRuns(Runs):
     """Solvers of the min-max margin loss."""
 
-    kind, settings = "auc-margin", {}
+    kind = "auc-margin"
     params = (tuple(problems.solver_names("auc-margin")), problems.TWINS)
+
+    def settings(self, n):
+        return {}

@@ -111,7 +111,7 @@ class PartialAUCTask(RankingTask):
         if results[0].converged and results[0].objective >= (1 - NOTHING) * AT_ZERO[model.loss_]:
             low, high = self.rates
             warn(
-                f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window are "
-                "ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose a "
+                f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
+                "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose a "
                 "kernel or features that separate the classes better"
             )
