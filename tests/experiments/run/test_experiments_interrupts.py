@@ -65,7 +65,8 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
         return subprocess.Popen([sys.executable, "-P", "-c", script], stderr=subprocess.PIPE, text=True)
 
     first = start("Hangs")
-    wait_until(lambda: fits(hanging) == 1)
+    wait_until(lambda: fits(hanging) == 1 or first.poll() is not None)
+    assert first.poll() is None, first.stderr.read()
     first.send_signal(how)
     _, words = first.communicate(timeout=120)
     wait_until(lambda: not is_alive(int(hanging.read_text().split()[0])))
