@@ -8,6 +8,8 @@
   ``KERNBENCH_DATA`` and in the cache folder (``KERNBENCH_CACHE``, or the user's cache folder), then downloaded; the
   SHA-256 of the decompressed content is verified in each case (`files`).
 
+``stream(name)`` opens an endless set, such as ``mnist-deformed``; `load` takes as many of its examples as one asks for.
+
 ``read_file`` reads files of the user's own (`readers`): svmlight / LIBSVM text, tables and NumPy archives, plain or
 compressed. A fault in a file is reported with its name, line and column in a ``DataFileError``, a ``ValueError``.
 ``load_own`` also splits such a file into a training and a test part.
@@ -20,7 +22,7 @@ compressed. A fault in a file is reported with its name, line and column in a ``
 from kernbench.datasets.base import Dataset
 from kernbench.datasets.errors import ChecksumMismatch, DataFileError, DatasetUnavailable
 from kernbench.datasets.files.folders import cache_folder
-from kernbench.datasets.loading import available, describe, fetch, load, verify
+from kernbench.datasets.loading import available, describe, fetch, load, stream, verify
 from kernbench.datasets.own import load_own
 from kernbench.datasets.readers.delimited import read_csv
 from kernbench.datasets.readers.detect import read_file
@@ -42,6 +44,7 @@ __all__ = [
     "read_file",
     "read_npz",
     "read_svmlight",
+    "stream",
     "verify",
     "write_npz",
     "write_svmlight",

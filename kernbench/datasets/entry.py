@@ -19,7 +19,8 @@ class DatasetEntry:
     n_features : int
     build : callable
         ``build(paths, **options) -> (X_train, y_train, X_test, y_test)`` of a published or bundled set,
-        ``build(n, rng, **options) -> (X, y)`` of a generated set.
+        ``build(n, rng, **options) -> (X, y)`` of a generated set, ``build(paths, seed, **options) -> (stream, X_test,
+        y_test)`` of an endless one.
     kind : {"full", "subset", "generated", "bundled"}, default="full"
         As in :class:`~kernbench.datasets.Dataset`, for the default sizes.
     layout : {"dense float32", "dense float64", "CSR float64"}, default="dense float64"
@@ -35,6 +36,8 @@ class DatasetEntry:
         As in :class:`~kernbench.datasets.Dataset`.
     common_test : bool
         Whether the test part of a generated set is the same for all seeds.
+    endless : bool
+        Whether there are as many training examples as one asks for; see `kernbench.datasets.stream`.
     """
 
     name: str
@@ -52,6 +55,7 @@ class DatasetEntry:
     n_published: int | None = None
     population_auc: float | None = None
     common_test: bool = False
+    endless: bool = False
 
     @property
     def n_examples(self):

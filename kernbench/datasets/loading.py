@@ -46,11 +46,7 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
         An OSError: a file is neither found nor downloaded; the message names its page and the folder to place it in.
     """
     entry = get(name)
-    for option in options:
-        if option not in entry.options:
-            if entry.options:
-                raise ValueError(unknown_name(f"option of {name}", option, entry.options))
-            raise ValueError(f"unknown option {option!r}: {name} has no options but n_train, n_test and seed")
+    _check_options(entry, options)
     for what, asked, least in (("n_train", n_train, 2), ("n_test", n_test, 1)):
         if asked is not None:
             check_number(what, asked, at_least=least, whole=True)
@@ -58,13 +54,47 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
     # Two streams, so that a learning curve over n_train keeps one test set.
     streams = np.random.default_rng([0, seed]), np.random.default_rng([1, 0 if entry.common_test else seed])
     options = {**entry.options, **options}
-    build = _draw if entry.kind == "generated" else _read
+    build = _from_stream if entry.endless else _draw if entry.kind == "generated" else _read
     dataset = build(entry, n_train, n_test, seed, streams, options)
     if dataset.task != "regression" and np.all(dataset.y_train == dataset.y_train[0]):
         raise ValueError(
             f"the {dataset.n_train} training examples of {name} are of one class; ask for a larger n_train"
         )
     return dataset
+
+
+def stream(name, seed=0, **options):
+    """Open an endless data set.
+
+    Parameters
+    ----------
+    name : str
+        ``"mnist-deformed"``.
+    seed : int, default=0
+        Of the stream.
+    **options
+        Options of the set, see :func:`describe`.
+
+    Returns
+    -------
+    stream : object
+        ``chunks(rows)`` yields (X, y) without end, for the ``fit_chunks`` of estimators; ``chunks(rows, n_rows)`` stops
+        after `n_rows`, ``rows(start, stop)`` returns some of them.
+    X_test, y_test : ndarray
+        The test part.
+
+    Raises
+    ------
+    ValueError, DatasetUnavailable
+        As `load`, and ValueError for a set that has an end.
+    """
+    entry = get(name)
+    if not entry.endless:
+        endless = ", ".join(entry.name for entry in DATASETS if entry.endless)
+        raise ValueError(f"{name} has an end: use load. Endless sets: {endless}")
+    _check_options(entry, options)
+    check_number("seed", seed, at_least=0, whole=True)
+    return entry.build(locate(entry.name, entry.files, entry.source), seed, **options)
 
 
 def available(*, offline=False):
@@ -124,6 +154,16 @@ def verify(name=None):
     return [status for entry in entries for status in check_files(entry.name, entry.files)]
 
 
+def _check_options(entry, options):
+    for option in options:
+        if option not in entry.options:
+            if entry.options:
+                raise ValueError(unknown_name(f"option of {entry.name}", option, entry.options))
+            raise ValueError(
+                f"unknown option {option!r}: {entry.name} has no options but n_train, n_test and seed"
+            )
+
+
 def _draw(entry, n_train, n_test, seed, streams, options):
     n_train, n_test = n_train or entry.n_train, n_test or entry.n_test
     parts = *entry.build(n_train, streams[0], **options), *entry.build(n_test, streams[1], **options)
@@ -131,6 +171,18 @@ def _draw(entry, n_train, n_test, seed, streams, options):
     if entry.common_test:
         description += ", the test part with seed 0 always"
     return _dataset(entry, parts, entry.kind, description, options)
+
+
+def _from_stream(entry, n_train, n_test, seed, streams, options):
+    rows, X_test, y_test = stream(entry.name, seed, **options)
+    n_train, whole = n_train or entry.n_train, len(y_test)
+    _require_enough(entry, n_test=(n_test, whole))
+    X_test, y_test = _subset(X_test, y_test, n_test or whole, stratified_indices, streams[1])
+    parts = (*rows.rows(0, n_train), X_test, y_test)
+    description = (
+        f"{entry.summary} {_sizes(n_train, len(y_test))}, those to train with drawn with seed {seed}"
+    )
+    return _dataset(entry, parts, entry.kind, description, options, combined_checksum(entry.files))
 
 
 def _read(entry, n_train, n_test, seed, streams, options):

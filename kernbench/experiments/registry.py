@@ -21,6 +21,12 @@ EXPERIMENTS = [
         "papers.pauc.test",
         "papers.pauc.mu",
         "papers.pauc.sorr",
+        "papers.dsg.ridge",
+        "papers.dsg.gp",
+        "papers.dsg.svm",
+        "papers.dsg.multiclass",
+        "papers.dsg.molecules",
+        "papers.dsg.cost",
     )
 ]
 

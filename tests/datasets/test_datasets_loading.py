@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from kernbench.datasets import available, describe, load, loading
+from kernbench.datasets import available, describe, load, loading, stream
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.splits import random_indices, split_indices, stratified_indices
 
@@ -48,7 +48,8 @@ def test_wrong_arguments_are_refused(sizes, said):
 
 def test_the_smallest_sizes_work_and_hold_both_classes():
     for name in available(offline=True):
-        if describe(name).kind == "generated" and "about" in describe(name).positive:
+        entry = describe(name)
+        if entry.task != "binary" or (entry.kind == "generated" and "about" in entry.positive):
             continue  # labels are drawn, not balanced
         assert set(load(name, n_train=2, n_test=1).y_train) == {-1, 1}
 
@@ -221,3 +222,8 @@ def test_a_dataset_is_frozen_pickles_and_prints_short():
         dataset.kind = "full"
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(dataset)).X_train, dataset.X_train)
     assert "array" not in repr(dataset)
+
+
+def test_a_set_with_an_end_is_no_stream():
+    with pytest.raises(ValueError, match="moons has an end: use load. Endless sets: mnist-deformed"):
+        stream("moons")

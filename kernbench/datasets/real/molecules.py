@@ -22,8 +22,7 @@ def qm7(paths):
     names = ("Z", "R_angstrom", "hof_pbe0_kcal_mol")
     charges, positions, energies = read_arrays(paths["qm7_geometries_7101.npz"], names)
     matrices = sorted_by_norm(coulomb_matrices(charges, positions * BOHRS_PER_ANGSTROM))
-    X = matrices[:, *np.triu_indices(matrices.shape[1])]
-    return X, energies
+    return upper_triangles(matrices), energies
 
 
 def coulomb_matrices(charges, positions):
@@ -55,9 +54,55 @@ def sorted_by_norm(matrices):
     """Sort rows and columns of each matrix by decreasing norm of the rows."""
     # Rounded, so that the order of equivalent atoms does not depend on rounding errors.
     norms = np.linalg.norm(matrices, axis=-1).round(9)
-    order = np.argsort(-norms, axis=1, kind="stable")
+    return _permuted(matrices, np.argsort(-norms, axis=1, kind="stable"))
+
+
+def _permuted(matrices, order):
     rows = np.take_along_axis(matrices, order[:, :, None], axis=1)
     return np.take_along_axis(rows, order[:, None], axis=2)
+
+
+def randomly_sorted(matrices, rng, noise=1.0):
+    """Sort rows and columns by decreasing norm of the rows plus normal noise: a random Coulomb matrix of each molecule.
+
+    Several draws of a molecule teach a model that the order of its atoms means nothing (Montavon et al., "Learning
+    invariant representations of molecules for atomization energy prediction", NIPS 2012).
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (n_molecules, n_atoms, n_atoms)
+    rng : numpy.random.Generator
+    noise : float, default=1.0
+        Standard deviation of the noise.
+    """
+    norms = np.linalg.norm(matrices, axis=-1)
+    return _permuted(matrices, np.argsort(-(norms + noise * rng.standard_normal(norms.shape)), axis=1))
+
+
+def upper_triangles(matrices):
+    """Return the upper triangles of symmetric matrices, a row for each; `full_matrices` is the inverse."""
+    return matrices[:, *np.triu_indices(matrices.shape[1])]
+
+
+def binary_predicates(X, largest, step=10.0):
+    """Return smoothed answers to "is entry j above θ?", tanh((x_j - θ) / step), for θ = 0, step, 2 step, … (ibid.).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+    largest : ndarray of shape (n_features,)
+        Largest value of each entry: thresholds go up to it.
+    step : float, default=10.0
+        With it QM7 has some 2,000 predicates.
+
+    Returns
+    -------
+    ndarray of shape (n, n_predicates), float32
+    """
+    columns, thresholds = zip(
+        *((j, t) for j, most in enumerate(largest) for t in np.arange(0.0, most + step, step))
+    )
+    return np.tanh((X[:, columns] - np.array(thresholds)) / step).astype(np.float32)
 
 
 def full_matrices(X):

@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from kernbench.datasets import available, describe, load
 from kernbench.datasets.generated.census import GROUPS
+from kernbench.datasets.generated.ridge_2d import ripple
 
 GENERATED = [name for name in available() if describe(name).kind == "generated"]
 
@@ -38,8 +39,11 @@ def test_shapes_and_layout_are_as_described(name):
     assert ("CSR" if sparse.issparse(dataset.X_train) else "dense") in entry.layout
     assert str(dataset.X_train.dtype) in entry.layout
     assert dataset.kind == "generated"
-    assert dataset.y_train.dtype == np.int64
-    assert set(np.unique(dataset.y_train)) == set(np.unique(dataset.y_test)) == {-1, 1}
+    if entry.task == "regression":
+        assert dataset.y_train.dtype == np.float64 and np.isfinite(dataset.y_train).all()
+    else:
+        assert dataset.y_train.dtype == np.int64
+        assert set(np.unique(dataset.y_train)) == set(np.unique(dataset.y_test)) == {-1, 1}
     assert np.isfinite(_dense(dataset.X_train)).all()
 
 
@@ -143,3 +147,15 @@ def test_adult_like_rule_does_not_depend_on_the_seed():
 def test_options_out_of_range_are_refused(name, options, said):
     with pytest.raises(ValueError, match=said):
         load(name, **options)
+
+
+def test_ridge_2d_is_the_papers_function_plus_noise():
+    points = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
+    expected = [1.0, -np.exp(-0.2 * np.pi), 0.0]  # cos 0, cos π, cos 5π/2
+    np.testing.assert_allclose(ripple(points), expected, atol=1e-12)
+    data = load("ridge-2d", n_train=20_000, n_test=10)
+    assert np.abs(data.X_train).max() <= 5 and data.task == "regression"
+    assert np.std(data.y_train - ripple(data.X_train)) == pytest.approx(0.1, rel=0.02)
+    assert -1.3 < data.y_train.min() and data.y_train.max() < 1.4
+    clean = load("ridge-2d", n_train=10, n_test=10, noise=0.0)
+    np.testing.assert_allclose(clean.y_train, ripple(clean.X_train), atol=1e-8)

@@ -15,6 +15,7 @@ POSITIVES = {  # name: number of +1 among all examples, or in the training and i
     "heart-failure": 96,
     "ijcnn1": (4_853, 8_712),
     "magic": 6_688,
+    "mnist-8-vs-6": (5_851, 974),
     "mnist-8-vs-rest": (5_851, 974),
     "occupancy": 1_901,
     "reuters-money-fx": (538, 179),
@@ -43,7 +44,7 @@ def real(real_files, whole_sets):
 
 
 def test_every_published_set_is_looked_at_here():
-    here = {"covtype", "skin", "cifar10-subset", "qm7", *POSITIVES}
+    here = {"covtype", "skin", "cifar10-subset", "qm7", "mnist", "mnist-deformed", *POSITIVES}
     assert here == {name for name in available() if describe(name).files}
 
 
@@ -162,3 +163,25 @@ def test_qm7_begins_with_methane_and_keeps_its_range_of_energies(real):
 def test_files_at_hand_verify(name, real_files):
     real_files(name)
     assert [status.status for status in verify(name)] == ["ok"] * len(fetch(name))
+
+
+@pytest.mark.real_data
+def test_mnist_has_ten_classes_with_their_published_counts(real):
+    data = real("mnist")
+    assert np.bincount(data.y_train).tolist() == [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
+    assert np.bincount(data.y_test).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
+    assert data.task == "multi-class"
+
+
+@pytest.mark.real_data
+def test_deformed_digits_are_as_many_as_asked_for_and_still_digits(real_files):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    real_files("mnist-deformed")
+    data = load("mnist-deformed", n_train=3000, n_test=500, seed=1, n_components=30)
+    assert (data.n_train, data.n_test, data.n_features) == (3000, 500, 30)
+    # Neighbours among the deformed images know the test images, nearly as well as those among 3,000 others (7 %).
+    error = 1 - KNeighborsClassifier(3).fit(data.X_train, data.y_train).score(data.X_test, data.y_test)
+    assert error < 0.12
+    pair = load("mnist-deformed", n_train=100, n_test=100, digits=(8, 6))
+    assert set(pair.y_train) == set(pair.y_test) == {-1, 1}

@@ -1,0 +1,23 @@
+"""Doubly stochastic gradients: the paper's figures and tables, with what others would use beside.
+
+Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly Stochastic Gradients", NIPS 2014.
+
+::
+
+    ridge.py        ``dsg-ridge``: Figure 4, a function of two variables
+    gp.py           ``dsg-gp``: Figure 5, a Gaussian process
+    svm.py          ``dsg-svm``: Figure 6, three data sets, one pass and equal time
+    multiclass.py   ``dsg-multiclass``: Figure 7, digits and photographs
+    molecules.py    ``dsg-molecules``: Figure 7, energies of molecules
+    cost.py         ``dsg-cost``: Tables 2 and 3, orders of time and memory
+
+    parts.py        methods and metrics they share
+    data.py         loaders: prepared and generated data
+    rivals.py       linear SVMs on a fixed number of features, as one estimator
+    ridge_runs.py   cells of ``dsg-ridge``
+    gp_runs.py      a cell of ``dsg-gp``
+    stream_runs.py  a cell of ``dsg-multiclass``, on an endless stream
+    molecules_runs.py  a cell of ``dsg-molecules``
+    cost_runs.py    a cell of ``dsg-cost``
+    evaluation.py   errors of classifiers
+"""

@@ -1,0 +1,28 @@
+"""How classifiers are judged: by their errors alone, since methods on features of their own share no objective."""
+
+import numpy as np
+
+from kernbench.experiments.measure.judging import error_rate, iterations
+
+
+def classifier(fit):
+    """Metrics of a classifier.
+
+    Returns
+    -------
+    dict
+        ``test_error``; ``balanced_error``, the mean of the classes' errors; ``n_iter``; ``passes``, rows
+        seen over rows; ``n_feature_values``, those
+        computed by a doubly stochastic fit.
+    """
+    y, predictions = fit.data.y_test, fit.predictions
+    errors = [error_rate(y[y == label], predictions[y == label]) for label in np.unique(y)]
+    n_iter, n = iterations(fit.model), len(fit.data.y_train)
+    rows_of_a_step = min(getattr(fit.model, "batch_size", 1), n)
+    return {
+        "test_error": error_rate(y, predictions),
+        "balanced_error": float(np.mean(errors)),
+        "n_iter": n_iter,
+        "passes": None if n_iter is None else n_iter * rows_of_a_step / n,
+        "n_feature_values": getattr(fit.model, "n_feature_values_", None),
+    }

@@ -1,0 +1,77 @@
+"""A cell of ``dsg-gp``: mean and variance of a Gaussian process against the closed form, step by step."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from kernbench._lazy import load
+from kernbench.experiments.measure.clock import timed
+from kernbench.experiments.measure.memory import peak_memory
+from kernbench.experiments.measure.objectives import gaussian
+from kernbench.experiments.measure.record import columns, result
+from kernbench.kernels.blocks import block
+
+LINE_POINTS = 81
+COLUMNS = ("n_iter", "seconds", "mean_error", "variance_error")
+
+
+def measure(cell):
+    """Fit a Gaussian process with more and more steps, and compare it with the closed form on the test rows.
+
+    The cell's `params` are those of the estimator, ``gamma`` and ``noise_variance`` among them, and ``steps``, numbers
+    of steps; each is a fit of its own.
+
+    Returns
+    -------
+    dict
+        ``metrics``, at the end: ``mean_error`` and ``variance_error``, distances to the closed form relative to its
+        norm; ``n_iter``. ``trace``: two tables, `COLUMNS`, and the posterior along a line: ``place``, ``value``,
+        ``curve``.
+    """
+    data = load(cell.loader)(**cell.arguments)
+    params = dict(cell.params)
+    steps = params.pop("steps")
+    extent = np.abs(data.X_train).max()
+    line = np.column_stack([np.linspace(-extent, extent, LINE_POINTS), np.zeros(LINE_POINTS)])
+    points = np.vstack([data.X_test, line])
+    n_test = len(data.X_test)
+    mean, variance = closed_form(
+        data.X_train, data.y_train, points, params["gamma"], params["noise_variance"]
+    )
+    make, rows = load(cell.estimator), []
+    for t in steps:
+        model = make(**params, std="points", max_iter=t, random_state=cell.seed)
+        model, seconds = timed(lambda: model.fit(data.X_train, data.y_train, points=points))  # noqa: B023, called at once
+        found, deviation = model.predict(points, return_std=True)
+        errors = [
+            float(np.linalg.norm((ours - exact)[:n_test]) / np.linalg.norm(exact[:n_test]))
+            for ours, exact in ((found, mean), (deviation**2, variance))
+        ]
+        rows.append([t, seconds, *errors])
+    memory = peak_memory()
+    trace = columns(COLUMNS, rows)
+    curves = {
+        "mean": found,
+        "mean, closed form": mean,
+        "mean + 2 standard deviations": found + 2 * deviation,
+        "the same, closed form": mean + 2 * np.sqrt(variance),
+    }
+    trace["place"] = np.tile(line[:, 0], len(curves))
+    trace["value"] = np.concatenate([values[n_test:] for values in curves.values()])
+    trace["curve"] = np.repeat(list(curves), LINE_POINTS)
+    metrics = {
+        "mean_error": rows[-1][2],
+        "variance_error": rows[-1][3],
+        "n_iter": steps[-1],
+        "n_feature_values": model.n_feature_values_,
+    }
+    return result(data, metrics, seconds={"fit": rows[-1][1]}, trace=trace, memory=memory)
+
+
+def closed_form(X, y, points, gamma, noise_variance):
+    """The posterior mean and variance of f at points, by Cholesky's factor of K + s² I."""
+    kernel = gaussian(gamma)
+    K = block(kernel, X, X, dtype=np.float64)
+    K[np.diag_indices_from(K)] += noise_variance
+    factor, cross = cho_factor(K, lower=True), block(kernel, X, points, dtype=np.float64)
+    explained = np.einsum("ij,ij->j", cross, cho_solve(factor, cross))
+    return cross.T @ cho_solve(factor, y), np.maximum(kernel.diag(points) - explained, 0.0)

@@ -1,0 +1,170 @@
+"""The paper's r- and n-methods: a linear SVM on a fixed number of random or Nyström features, as one estimator."""
+
+from time import perf_counter
+
+import numpy as np
+
+ROWS_AT_ONCE = 2**14
+
+
+class FixedFeaturesSVC:
+    """A linear SVM without intercept on explicit features of a Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma, alpha : float
+        The objective is ``alpha/2 ‖w‖²`` plus the mean hinge loss.
+    features : {"random", "nystroem"}
+    n_features : int
+    solver : str
+        Of `LinearSVC`.
+    max_iter : int
+    max_seconds : float or None
+    random_state : int or None
+    callback : callable or None
+        As in `LinearSVC`, with a model that predicts labels of original rows.
+    """
+
+    def __init__(
+        self,
+        gamma,
+        alpha,
+        features="random",
+        n_features=256,
+        solver="sdca",
+        max_iter=-1,
+        max_seconds=None,
+        random_state=None,
+        callback=None,
+    ):
+        self.gamma, self.alpha, self.features, self.n_features = gamma, alpha, features, n_features
+        self.solver, self.max_iter, self.max_seconds = solver, max_iter, max_seconds
+        self.random_state, self.callback = random_state, callback
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y."""
+        from kernbench import LinearSVC
+        from kernbench.features import Nystroem, RandomFeatures
+        from kernbench.kernels import Gaussian
+
+        kernel, n = Gaussian(sigma=(0.5 / self.gamma) ** 0.5), X.shape[0]
+        make = {"random": RandomFeatures, "nystroem": Nystroem}[self.features]
+        features = make(kernel, min(self.n_features, n), random_state=self.random_state)
+        callback = None
+        if self.callback is not None:
+
+            def callback(linear):
+                return self.callback(OnFeatures(features, linear))
+
+        linear = LinearSVC(
+            "hinge", C=1.0 / (self.alpha * n), solver=self.solver, fit_intercept=False, tol=1e-9,
+            max_iter=self.max_iter, max_seconds=self.max_seconds, random_state=self.random_state, callback=callback,
+        )  # fmt: skip
+        linear.fit(features.fit_transform(X), y)
+        self.model_ = OnFeatures(features, linear)
+        self.trace_, self.n_iter_ = linear.trace_, np.array([np.max(linear.n_iter_)])
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.model_.predict(X)
+
+
+class OnFeatures:
+    """A linear model that predicts from original rows."""
+
+    def __init__(self, features, linear):
+        self.features, self.linear = features, linear
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.linear.predict(self.features.transform(X))
+
+
+class FixedFeaturesRidge:
+    """Ridge regression on explicit features of a Gaussian kernel, solved exactly.
+
+    Minimises ``alpha/2 ‖w‖²`` plus half the mean squared error: what every r- or n-method with these features converges
+    to.
+
+    Parameters
+    ----------
+    gamma, alpha : float
+    features : {"random", "nystroem"}
+    n_features : int
+    random_state : int or None
+    """
+
+    def __init__(self, gamma, alpha, features="random", n_features=256, random_state=None):
+        self.gamma, self.alpha, self.features, self.n_features = gamma, alpha, features, n_features
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with targets y."""
+        from scipy.linalg import solve
+
+        from kernbench.features import Nystroem, RandomFeatures
+        from kernbench.kernels import Gaussian
+
+        make = {"random": RandomFeatures, "nystroem": Nystroem}[self.features]
+        kernel = Gaussian(sigma=(0.5 / self.gamma) ** 0.5)
+        self.map_ = make(kernel, min(self.n_features, len(y)), random_state=self.random_state).fit(X)
+        products, right = 0.0, 0.0
+        for start in range(0, len(y), ROWS_AT_ONCE):
+            Z = self.map_.transform(X[start : start + ROWS_AT_ONCE]).astype(np.float64)
+            products = products + Z.T @ Z
+            right = right + Z.T @ y[start : start + ROWS_AT_ONCE]
+        products[np.diag_indices_from(products)] += self.alpha * len(y)
+        self.coef_ = solve(products, right, assume_a="pos")
+        return self
+
+    def predict(self, X):
+        """Values at rows."""
+        return self.map_.transform(X) @ self.coef_
+
+
+class SampledSGD:
+    """scikit-learn's ``RBFSampler`` and ``SGDClassifier`` with log loss, epoch after epoch until the time is over.
+
+    Parameters
+    ----------
+    gamma : float
+    n_components : int
+    alpha : float
+    max_epochs : int
+    max_seconds : float or None
+    random_state : int or None
+    """
+
+    def __init__(
+        self, gamma, n_components=2048, alpha=1e-6, max_epochs=1000, max_seconds=None, random_state=None
+    ):
+        self.gamma, self.n_components, self.alpha = gamma, n_components, alpha
+        self.max_epochs, self.max_seconds, self.random_state = max_epochs, max_seconds, random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y; at least one epoch."""
+        from sklearn.kernel_approximation import RBFSampler
+        from sklearn.linear_model import SGDClassifier
+
+        start, rng = perf_counter(), np.random.default_rng(self.random_state)
+        self.map_ = RBFSampler(
+            gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
+        )
+        self.map_.fit(X[:1])
+        self.linear_ = SGDClassifier(loss="log_loss", alpha=self.alpha, random_state=self.random_state)
+        classes = np.unique(y)
+        self.n_iter_ = np.array([0])
+        for _ in range(self.max_epochs):
+            order = rng.permutation(len(y))
+            for at in range(0, len(y), ROWS_AT_ONCE):
+                rows = order[at : at + ROWS_AT_ONCE]
+                self.linear_.partial_fit(self.map_.transform(X[rows]), y[rows], classes=classes)
+            self.n_iter_ += 1
+            if self.max_seconds is not None and perf_counter() - start >= self.max_seconds:
+                break
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.linear_.predict(self.map_.transform(X))

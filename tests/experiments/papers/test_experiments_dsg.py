@@ -1,0 +1,217 @@
+"""The experiments on doubly stochastic gradients: declared as in the paper, correctly judged, runnable."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import Ridge
+
+from kernbench._lazy import load
+from kernbench.datasets import real
+from kernbench.experiments import get
+from kernbench.experiments.papers.dsg import data, evaluation, gp_runs, rivals, stream_runs
+from kernbench.experiments.run.cells import plan
+
+NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-cost")
+RIDGE, GP, SVM, MULTICLASS, MOLECULES, COST = EXPERIMENTS = [get(name) for name in NAMES]
+
+
+# --- what is declared ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("experiment", "dataset", "method", "metric", "value"),
+    [
+        (SVM, "adult", "k-sdca", "test_error", 0.15),
+        (SVM, "adult", "doubly-64", "test_error", 0.153),
+        (SVM, "mnist8m-8-vs-6", "doubly-1024", "test_error", 0.0026),
+        (SVM, "forest-median", "norma", "test_error", 0.10),
+        (MULTICLASS, "mnist8m", "doubly-stream", "test_error", 0.005),
+        (MULTICLASS, "cifar10", "doubly", "test_error", 0.11),
+        (MOLECULES, "qm7", "doubly", "mae", 2.97),
+        (COST, "gaussian-rows", "norma", "model_d", 1.0),
+        (COST, "gaussian-rows", "doubly", "model_d", 0.0),
+    ],
+)
+def test_numbers_are_those_of_the_paper(experiment, dataset, method, metric, value):
+    assert experiment.paper_number(dataset, method, metric) == value
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_quick_scale_needs_no_files(experiment, monkeypatch, tmp_path):
+    monkeypatch.setenv("KERNBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("KERNBENCH_CACHE", str(tmp_path))
+    for setting in experiment.scale("quick").settings:
+        small = {"n_train": 2000} if setting.name == "gaussian-rows" else {}
+        load(setting.loader)(**setting.arguments_of(0) | small)
+
+
+def test_every_rival_has_the_time_of_the_doubly_stochastic_pass():
+    for method in SVM.methods:
+        if method.name.endswith("-timed"):
+            twin = SVM.method(method.name.removesuffix("-timed"))
+            assert (method.depends_on, method.budget_fraction) == ("doubly", 1.0)
+            assert method.estimator == twin.estimator
+            assert "passes" in twin.params and "passes" not in method.params
+
+
+def test_methods_that_visit_all_rows_for_each_are_not_run_on_millions():
+    cells = plan([SVM], "paper", repeats=1)[0]
+    on_deformed = {cell.method for cell in cells if cell.dataset == "mnist-8-vs-6-deformed"}
+    assert on_deformed and not {name for name in on_deformed if name.startswith(("k-", "norma"))}
+
+
+def test_the_regulariser_is_the_papers():
+    adult, mnist = (SVM.scale("paper").setting(name) for name in ("adult", "mnist-8-vs-6"))
+    assert adult.params["alpha"] == 1 / (100 * 32_561) and mnist.params["alpha"] == 1 / 11_769
+    assert (0.5 / mnist.params["gamma"]) ** 0.5 == pytest.approx(9.03)
+
+
+# --- data ---------------------------------------------------------------------------------------------------
+
+
+def test_generated_molecules_have_an_energy_that_does_not_depend_on_the_order_of_atoms():
+    found = data.generated_molecules(50, 10)
+    matrices = real.molecules.full_matrices(found.X_train)
+    drawn = real.molecules.randomly_sorted(matrices, np.random.default_rng(0), noise=50.0)
+    assert not np.array_equal(drawn, matrices)
+    for one, other in zip(matrices, drawn):
+        np.testing.assert_allclose(np.linalg.eigvalsh(one), np.linalg.eigvalsh(other), rtol=1e-9, atol=1e-9)
+
+
+def test_random_convolutions_have_a_grid_of_filters():
+    rng = np.random.default_rng(0)
+    images = rng.random((2, 3072), dtype=np.float32)
+    filters = rng.standard_normal((75, 4)).astype(np.float32)
+    found = data._convolved(images, filters)
+    assert found.shape == (2, 36) and (found >= 0).all()
+    patch = images[0].reshape(32, 32, 3)[:5, :5].transpose(2, 0, 1)  # the order of sliding windows
+    patch = (patch.reshape(-1) - patch.mean()) / (patch.std() + 0.05)
+    windows = np.lib.stride_tricks.sliding_window_view(images[0].reshape(32, 32, 3), (5, 5), axis=(0, 1))
+    first = windows[0, 0].reshape(-1)
+    np.testing.assert_allclose((first - first.mean()) / (first.std() + 0.05), patch, atol=1e-5)
+
+
+# --- how models are judged -----------------------------------------------------------------------------------
+
+
+def test_the_balanced_error_is_the_mean_of_the_classes():
+    y = np.array([1, -1, -1, -1, -1])
+    fit = SimpleNamespace(
+        model=SimpleNamespace(n_iter_=np.array([20]), batch_size=2),
+        data=SimpleNamespace(y_test=y, y_train=np.ones(10)),
+        predictions=np.array([-1, -1, -1, -1, 1]),
+    )
+    found = evaluation.classifier(fit)
+    assert found["test_error"] == pytest.approx(0.4)
+    assert found["balanced_error"] == pytest.approx((1.0 + 0.25) / 2)
+    assert found["passes"] == 4.0
+
+
+def test_the_closed_form_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X, y, points = rng.uniform(-3, 3, (60, 2)), rng.standard_normal(60), rng.uniform(-3, 3, (7, 2))
+    mean, variance = gp_runs.closed_form(X, y, points, gamma=0.5, noise_variance=0.3)
+    oracle = GaussianProcessRegressor(RBF(1.0), alpha=0.3, optimizer=None).fit(X, y)
+    expected, deviation = oracle.predict(points, return_std=True)
+    np.testing.assert_allclose(mean, expected, atol=1e-8)
+    np.testing.assert_allclose(variance, deviation**2, atol=1e-8)
+
+
+@pytest.mark.parametrize("features", ["random", "nystroem"])
+def test_ridge_on_features_is_that_of_scikit_learn(features, monkeypatch):
+    monkeypatch.setattr(rivals, "ROWS_AT_ONCE", 70)  # several blocks
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.standard_normal(200)
+    model = rivals.FixedFeaturesRidge(0.3, 1e-2, features, 20, random_state=0).fit(X, y)
+    Z = model.map_.transform(X)
+    oracle = Ridge(alpha=1e-2 * 200, fit_intercept=False).fit(Z, y)
+    np.testing.assert_allclose(model.predict(X), oracle.predict(Z), rtol=1e-5, atol=1e-6)
+
+
+# --- what runs ----------------------------------------------------------------------------------------------
+
+
+SMALL = {"n_train": 300, "n_test": 100}
+
+
+@pytest.mark.parametrize("method", ["doubly", "doubly-64", "norma", "k-sdca", "r-pegasos", "n-sdca"])
+def test_classifiers_learn_in_one_pass_and_are_followed(outcome, method):
+    found = outcome(SVM, "adult-like", method, arguments=SMALL)
+    assert found["metrics"]["test_error"] < 0.5
+    assert found["metrics"]["passes"] >= 1
+    assert found["trace"]["test_error"][-1] == found["metrics"]["test_error"]
+    assert (found["metrics"]["n_feature_values"] is not None) == method.startswith("doubly")
+
+
+@pytest.mark.parametrize("method", ["doubly", "doubly-average", "r-ridge"])
+def test_regressions_come_closer_to_the_function(outcome, method):
+    found = outcome(RIDGE, "ridge-2d", method, arguments={"n_train": 4096, "n_test": 100}, steps=12)
+    assert found["metrics"]["mse"] < 0.06  # that of f = 0 is 0.0657
+    assert found["metrics"]["mse"] == pytest.approx(found["trace"]["mse"][-1], rel=1e-6)
+    assert found["trace"]["curve"].count("truth") == len(found["trace"]["value"]) / 2
+    if method == "doubly":
+        assert found["metrics"]["n_iter"] == 12 and found["metrics"]["slope"] < 0
+
+
+def test_the_rate_of_the_theory_is_seen(outcome):
+    found = outcome(RIDGE, "rate", "rate", arguments={"n_train": 500}, steps=[8, 16, 32, 64])
+    assert found["metrics"]["slope"] < -0.6
+    assert found["trace"]["n_iter"] == [8, 16, 32, 64]
+
+
+def test_a_gaussian_process_is_held_against_its_closed_form(outcome):
+    found = outcome(GP, "ridge-2d", "default", arguments={"n_train": 1000, "n_test": 20})
+    assert found["metrics"]["mean_error"] < 0.2 and found["metrics"]["variance_error"] < 0.5
+    rough = outcome(GP, "ridge-2d", "blocks", arguments={"n_train": 1000, "n_test": 20}, steps=[1, 8])
+    assert rough["trace"]["mean_error"][1] < rough["trace"]["mean_error"][0]
+
+
+@pytest.mark.parametrize("method", ["doubly", "sampler-sgd", "svc"])
+def test_many_classes_are_told_apart(outcome, method):
+    params = (
+        {"max_iter": 20} if method == "doubly" else {"max_seconds": 0.2} if method == "sampler-sgd" else {}
+    )
+    assert outcome(MULTICLASS, "digits", method, **params)["metrics"]["test_error"] < 0.1
+
+
+def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch, cell_of):
+    digits = data.digits()
+
+    class Digits:
+        def chunks(self, rows, n_rows):
+            self.asked = (rows, n_rows)
+            for start in range(0, n_rows, 500):
+                yield digits.X_train[start : start + 500], digits.y_train[start : start + 500]
+
+    endless = Digits()
+    monkeypatch.setattr(stream_runs, "stream", lambda name, seed: (endless, digits.X_test, digits.y_test))
+    cell = cell_of(MULTICLASS, "digits", "doubly", rows=1000, max_iter=-1, batch_size=100)
+    found = stream_runs.measure(SimpleNamespace(**{**vars(cell), "arguments": {}}))
+    assert endless.asked[1] == 1000
+    assert found["metrics"]["n_iter"] == 10 and found["metrics"]["test_error"] < 0.3
+
+
+@pytest.mark.parametrize("method", ["doubly", "doubly-entries", "doubly-sorted", "kernel-ridge"])
+def test_energies_are_better_than_a_constant(outcome, method):
+    params = {} if method in ("doubly-sorted", "kernel-ridge") else {"permutations": 10, "votes": 3}
+    found = outcome(MOLECULES, "generated-molecules", method, arguments={"n_train": 300}, **params)
+    assert found["metrics"]["mae"] < 0.9 * found["metrics"]["constant_mae"]
+    n_entries = 8 * 9 // 2
+    assert (found["metrics"]["n_columns"] > n_entries) == (method == "doubly")
+
+
+@pytest.mark.parametrize(("method", "model_d"), [("doubly", 0.0), ("norma", 1.0), ("r-pegasos", 0.0)])
+def test_orders_are_measured(outcome, method, model_d):
+    found = outcome(
+        COST, "gaussian-rows", method, arguments={"n_train": 800, "n_features": 256}, sizes=[200, 400, 800],
+        widths=[16, 64, 256],
+    )["metrics"]  # fmt: skip
+    assert found["model_d"] == pytest.approx(model_d, abs=0.15)
+    assert found["model_n"] == pytest.approx(1.0, abs=0.35)
+    if method == "doubly":
+        blocks = np.ceil(np.array([200, 400, 800]) / 128)
+        expected = np.polyfit(np.log([200, 400, 800]), np.log(blocks * (blocks + 1)), 1)[0]
+        assert found["work_n"] == pytest.approx(expected, abs=0.3)
