@@ -33,7 +33,7 @@ def test_stream_approaches_the_minimiser(loss):
         / np.linalg.norm(best)
         for n in (3, 300)
     ]
-    assert errors[1] < 0.04
+    assert errors[1] < 0.05
     assert errors[1] < 0.5 * errors[0]
 
 
