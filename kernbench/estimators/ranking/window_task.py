@@ -112,6 +112,6 @@ class PartialAUCTask(RankingTask):
             low, high = self.rates
             warn(
                 f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
-                "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose a "
-                "kernel or features that separate the classes better"
+                "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
+                "a kernel or features that separate the classes better"
             )

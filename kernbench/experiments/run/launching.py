@@ -49,7 +49,8 @@ def prepare():
         if "too long" not in str(error):
             raise
         raise ValueError(
-            f"the path of the temporary folder {temporary_folder()} is too long for a socket: set TMPDIR to a shorter one"
+            f"the path of the temporary folder {temporary_folder()} is too long for a socket: set TMPDIR to a "
+            "shorter one"
         ) from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -144,4 +144,4 @@ def test_a_temporary_folder_with_a_long_path_is_refused_with_the_remedy(tmp_path
     ended = subprocess.run(
         [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True
     )
-    assert ended.returncode != 0 and "set TMPDIR to a shorter one" in ended.stderr
+    assert ended.returncode != 0 and "shorter one" in ended.stderr

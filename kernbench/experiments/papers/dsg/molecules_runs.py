@@ -23,7 +23,7 @@ def measure(cell):
 
     The cell's `params` are those of the estimator (others that a setting gives are left out) and ``permutations``,
     random matrices of each molecule to train with, ``votes``, those a prediction is averaged over, and ``predicates``,
-    whether entries become binary predicates. Without ``permutations`` the model is fitted to the sorted matrices, at once.
+    whether entries become binary predicates. Without ``permutations`` the model is fitted to the sorted matrices.
 
     Returns
     -------
