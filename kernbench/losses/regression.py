@@ -1,16 +1,16 @@
 """Losses of a residual r = f(x) - y: value, slope, conjugate, and the step of dual coordinate ascent.
 
-===================  =======================================  ==============================  ===============  ===========
-loss                 l(r)                                     l'(r)                           psi(a)           domain of a
-===================  =======================================  ==============================  ===============  ===========
-squared_error        r^2 / 2                                  r                               -a^2 / 2         all numbers
-huber                r^2 / 2, beyond d = delta d (|r| - d/2)  r clipped to [-d, d]            -a^2 / 2         [-d, d]
-epsilon_insensitive  max(0, |r| - epsilon)                    sign r where |r| > epsilon      -epsilon |a|     [-1, 1]
-absolute_error       |r|                                      sign r                          0                [-1, 1]
-quantile             max(-q r, (1 - q) r)                     1 - q where r >= 0, else -q     0                [q - 1, q]
-===================  =======================================  ==============================  ===============  ===========
+===================  ====================================  ===========================  ============  ===========
+loss                 l(r)                                  l'(r)                        psi(a)        domain of a
+===================  ====================================  ===========================  ============  ===========
+squared_error        r^2 / 2                               r                            -a^2 / 2      all numbers
+huber                r^2 / 2, d (|r| - d/2) beyond delta   r clipped to [-d, d]         -a^2 / 2      [-d, d]
+epsilon_insensitive  max(0, |r| - epsilon)                 sign r where |r| > epsilon   -epsilon |a|  [-1, 1]
+absolute_error       |r|                                   sign r                       0             [-1, 1]
+quantile             max(-q r, (1 - q) r)                  1 - q where r >= 0, else -q  0             [q - 1, q]
+===================  ====================================  ===========================  ============  ===========
 
-The dual of alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i) is
+Here d is delta and q the quantile. The dual of alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i) is
 
     D(a) = (1/n) sum_i w_i (psi(a_i) + a_i y_i) - 1/(2 alpha n^2) sum_ij w_i a_i K_ij a_j w_j,      psi(a) = -l*(-a),
 
@@ -164,7 +164,8 @@ RESIDUAL_LOSSES = {
 }
 # Those that rank by |r|, with their default parameters: a range of ranks sorts residuals by size.
 REGRESSION_LOSSES = {
-    name: RESIDUAL_LOSSES[name]() for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
+    name: RESIDUAL_LOSSES[name]()
+    for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
 }
 
 

@@ -85,8 +85,8 @@ class Expansion:
 def best_multiple(problem, responses, squared_norm):
     """Return the s >= 0 and b that minimise alpha/2 s^2 r2 + (1/n) sum_i w_i l(y_i (s f_i + b)).
 
-    Hinge: exact, see `slack_budget.best_scale`. Losses of residuals: the zero of the slope in s. Else Newton's method on a convex function of two variables,
-    from s = 0 or 1, whichever has the lower objective.
+    Hinge: exact, see `slack_budget.best_scale`. Losses of residuals: the zero of the slope in s. Else Newton's method
+    on a convex function of two variables, from s = 0 or 1, whichever has the lower objective.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from kernbench.losses.duality import best_multiple
 from kernbench.losses.margin import Hinge
 
 BANDS = (0.01, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's slope is smoothed
+RESIDUAL_BANDS = (0.05, 0.2, 0.5, 1.0)  # the same around a kink of a residual, in mean sizes of residuals
 
 
 def certificate(problem, coef, *known):
@@ -53,8 +54,8 @@ def dual_variables_at(z, loss):
         return [-loss.slope(z)]
     if loss is Hinge:
         return [np.clip(0.5 + (1.0 - z) / (2.0 * band), 0.0, 1.0) for band in BANDS]
-    # The mean slope over [z - h, z + h]; residuals have a unit, that of their mean size.
-    widths = np.array(BANDS) * max(float(np.abs(z).mean()), np.finfo(np.float64).tiny)
+    # Minus the mean slope over [z - h, z + h].
+    widths = np.array(RESIDUAL_BANDS) * max(float(np.abs(z).mean()), np.finfo(np.float64).tiny)
     return [(loss.value(z - h) - loss.value(z + h)) / (2.0 * h) for h in widths]
 
 

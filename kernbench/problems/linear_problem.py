@@ -1,4 +1,7 @@
-"""The problem of the solvers on explicit features: alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i), z_i = y_i <w, x_i> or <w, x_i> - t_i."""
+"""The problem of the solvers on explicit features: alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i).
+
+z_i is the margin y_i <w, x_i>, or in a regression the residual <w, x_i> - t_i.
+"""
 
 from types import SimpleNamespace
 

@@ -1,7 +1,7 @@
 """The problem of the kernel solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(z_i).
 
-z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i. One form covers both: z_i = s_i (f(x_i)
-+ b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
+z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i. One form covers both: z_i = s_i
+(f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
 """
 
 import numpy as np
@@ -49,7 +49,9 @@ class MarginProblem:
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
         if is_regression and self.fit_intercept:
-            raise ValueError(f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False")
+            raise ValueError(
+                f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False"
+            )
         if is_regression and not self.total_weight > 0:
             raise ValueError("at least one example needs a positive weight")
         for label in () if is_regression else (-1, 1):
@@ -74,8 +76,8 @@ class MarginProblem:
     def curvature(self):
         """Return the largest second derivative of the loss, or one for step lengths if it has a kink.
 
-        That is 1 for the hinge, and one over the mean distance of the targets from 0 for a loss of residuals: steps then
-        have the unit of the targets.
+        That is 1 for the hinge, and one over the mean distance of the targets from 0 for a loss of residuals: steps
+        then have the unit of the targets.
         """
         if np.isfinite(self.loss.smoothness):
             return self.loss.smoothness

@@ -326,7 +326,8 @@ SOLVERS = [
         paper="Shalev-Shwartz and Zhang, JMLR 2013; Ho and Lin, JMLR 2012",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
         stopping="certified duality gap / objective",
-        default_epochs=200,
+        default_epochs=1000,
+        default_iterations=1_000_000,
     ),
     SolverEntry(
         name="pegasos",

@@ -119,7 +119,9 @@ def test_twins_have_the_same_name_and_constructor(entry):
 @every_solver
 def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
     declared = entry.load("compiled").losses
-    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(entry.kind.losses)
+    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(
+        entry.kind.losses
+    )
     assert entry.losses and set(entry.losses) <= set(entry.kind.losses)
     for loss in entry.kind.losses:
         if loss in entry.losses:
@@ -213,7 +215,9 @@ def test_twins_agree_on_what_the_driver_asks(entry, make):
 
 def optional_parts(entry):
     """What the compiled solver has beyond `Solver`, of what base.py lists."""
-    solver = entry.load()(*data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults)
+    solver = entry.load()(
+        *data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults
+    )
     return {name for name in ALL_PARTS if hasattr(solver, name)}
 
 

@@ -120,7 +120,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     >>> import numpy as np
     >>> from kernbench import KernelRegressor
     >>> X = np.random.default_rng(0).uniform(-3, 3, size=(300, 1))
-    >>> model = KernelRegressor(gamma=1.0, alpha=1e-6, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> model = KernelRegressor(gamma=1.0, alpha=1e-5, random_state=0).fit(X, np.sin(2 * X[:, 0]))
     >>> bool(abs(model.predict([[0.5]])[0] - np.sin(1.0)) < 0.02)
     True
     """

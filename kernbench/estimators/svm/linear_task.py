@@ -110,9 +110,9 @@ class WeightsProblem:
 
     def next_start(self, solution, strength, following):
         # The weights and, if present, the dual variables. It is a new run: step sizes and averages belong to the old
-        # strength.
-        kept = {name: solution.state[name] for name in ("a", "settings") if name in solution.state}
-        return Solution(solution.coef, state=kept if "a" in kept else {})
+        # strength, and settings that no run has say so even if the next one is the same.
+        state = {"a": solution.state["a"], "settings": np.zeros(0)} if "a" in solution.state else {}
+        return Solution(solution.coef, state=state)
 
     def counted_from(self, X):
         return 0

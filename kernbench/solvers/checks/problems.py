@@ -89,7 +89,13 @@ def make_problem(kind, n=60, seed=0, *, d=3, form=None, weighted=False, C=1.0):
 
 def build(entry, problem, twin="compiled", *, data=None, **options):
     """Return a solver of `problem` before its first step; `data` are the options of its rows."""
-    settings = {"alpha": problem.alpha, "weights": problem.weights, "random_state": 0, **problem.kind.defaults, **options}
+    settings = {
+        "alpha": problem.alpha,
+        "weights": problem.weights,
+        "random_state": 0,
+        **problem.kind.defaults,
+        **options,
+    }
     settings.setdefault("loss", entry.losses[0])
     return entry.load(twin)(problem.data(twin, **(data or {})), problem.y, **settings)
 

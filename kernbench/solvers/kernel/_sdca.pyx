@@ -87,7 +87,8 @@ cdef class SDCA:
     cdef double scale, upper, parameter
     cdef Py_ssize_t position
     cdef Py_ssize_t[::1] visits             # of this epoch
-    cdef double[::1] y, weights, diagonal, dual
+    cdef const double[::1] y, weights, diagonal
+    cdef double[::1] dual
     cdef double[::1] responses              # f(x_i), minus the targets of a regression
     cdef Py_ssize_t[::1] seats, members     # of a batch: candidates by visit (or by example), and back
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)

@@ -42,7 +42,7 @@ cdef class OnlineSolver:
     cdef object expansion                       # the expansion at iteration `expansion_at`
     cdef double last_gap, bound                 # the gap at iteration `gap_at`; the best lower bound on the optimum so far
     cdef long long expansion_at, gap_at
-    cdef double[::1] y, targets, diagonal
+    cdef const double[::1] y, targets, diagonal
 
     cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1
     cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1
