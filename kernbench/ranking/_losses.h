@@ -33,11 +33,12 @@ KB_CLONES KB_UNUSED static void kb_list_losses(int loss, const double *y, const 
             slope[i] = -y[i] * (loss == KB_HINGE ? (room > 0.0 ? 1.0 : 0.0) : 2.0 * room);
         }
     } else {
+        const double p = kb_regression_default(loss);
         for (ptrdiff_t i = 0; i < n; i++) {
             const double r = s[i] - y[i];
             key[i] = r < 0.0 ? -r : r;
-            value[i] = kb_regression_value(loss, r);
-            slope[i] = kb_regression_slope(loss, r);
+            value[i] = kb_regression_value(loss, p, r);
+            slope[i] = kb_regression_slope(loss, p, r);
         }
     }
 }

@@ -20,6 +20,11 @@ COUNTS = {
     ("linear-svm", "sbmd"): ("n_blocks",),
     ("linear-svm", "rbcd"): ("n_blocks",),
     ("linear-svm", "bundle"): ("max_cuts",),
+    ("kernel-regression", "norma"): ("window",),
+    ("linear-regression", "sdca"): ("min_iter",),
+    ("linear-regression", "pegasos"): ("batch_size",),
+    ("linear-regression", "sbmd"): ("n_blocks",),
+    ("linear-regression", "rbcd"): ("n_blocks",),
     ("roc-svm", "bundle"): ("max_cuts",),
     ("roc-svm", "gradient"): ("n_pairs",),
     ("partial-auc", "svmpauc-tight"): ("max_cuts",),
@@ -46,7 +51,7 @@ def build(entry, twin, **options):
     if entry.problem == "ranked-range":
         options = {"ranked_range": (2.0, 20.0), **options}
     data = entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64)
-    return entry.load(twin)(data, y, alpha=0.1, random_state=0, **options)
+    return entry.load(twin)(data, y, alpha=0.1, random_state=0, **entry.kind.defaults, **options)
 
 
 @pytest.mark.parametrize("twin", TWINS)

@@ -27,8 +27,9 @@ cdef extern from "_pair_slopes.h" nogil:
     double score_threshold "kb_score_threshold"(int loss, double a, double lam)
 
 cdef extern from "_regression.h" nogil:
-    double regression_value "kb_regression_value"(int loss, double residual)
-    double regression_slope "kb_regression_slope"(int loss, double residual)
+    double regression_value "kb_regression_value"(int loss, double p, double r)
+    double regression_slope "kb_regression_slope"(int loss, double p, double r)
+    double regression_default "kb_regression_default"(int loss)
 
 cdef double CLEARANCE = 1e-9   # relative difference of values that are not equal but for rounding
 
@@ -214,11 +215,13 @@ cdef class ListBatches(Batches):
             if self._value(y, s) > lam[0]:
                 above += self.u[k]
                 self.coef[k] = self.u[k] / n * (y * margin_slope(self.loss, y * s) if self.of_margin
-                                                else regression_slope(self.loss, s - y))
+                                                else regression_slope(self.loss, regression_default(self.loss), s - y))
         slopes[0] = share - above / n
 
     cdef double _value(self, double y, double s) noexcept nogil:
-        return margin_value(self.loss, y * s) if self.of_margin else regression_value(self.loss, s - y)
+        if self.of_margin:
+            return margin_value(self.loss, y * s)
+        return regression_value(self.loss, regression_default(self.loss), s - y)
 
     cdef bint rank(self, const double *scores) noexcept nogil:
         cdef Py_ssize_t i
