@@ -36,6 +36,8 @@ class Model:
 MODELS = (
     Model("KernelSVC", "kernbench.estimators.svm.kernel_svc:KernelSVC", "classify"),
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
+    Model("KernelRegressor", "kernbench.estimators.regression.kernel_regressor:KernelRegressor", "regress"),
+    Model("LinearRegressor", "kernbench.estimators.regression.linear_regressor:LinearRegressor", "regress"),
     Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
     Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
     Model("PartialAUCClassifier", "kernbench.estimators.ranking.partial_auc:PartialAUCClassifier", "rank"),

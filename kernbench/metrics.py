@@ -9,7 +9,7 @@ import numpy as np
 from kernbench._random import as_generator
 from kernbench.ranking import thresholds
 from kernbench.ranking._roc import roc_area
-from kernbench.ranking.checks import checked_scores, checked_weights, in_units_of_the_classes
+from kernbench.ranking.checks import checked_scores
 from kernbench.ranking.curve import area_between, corners, roc_vertices
 from kernbench.ranking.intervals import (
     AUCDifference,
@@ -18,6 +18,7 @@ from kernbench.ranking.intervals import (
     delong_difference,
     delong_interval,
 )
+from kernbench.ranking.labels import scored_problem
 from kernbench.ranking.window import checked_fpr_range, checked_tpr_range
 from kernbench.validation.numbers import check_name, check_number, is_integer
 
@@ -67,7 +68,7 @@ def roc_auc(y, score, *, sample_weight=None, pos_label=None):
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    return roc_area(*_problem(y, score, sample_weight, pos_label))
+    return roc_area(*scored_problem(y, score, sample_weight, pos_label))
 
 
 def partial_auc(
@@ -121,7 +122,7 @@ def partial_auc(
     """
     fpr_range, tpr_range = checked_fpr_range(fpr_range), checked_tpr_range(tpr_range)
     check_name("ties", ties, TIES)
-    return _area(*_problem(y, score, sample_weight, pos_label), fpr_range, tpr_range, ties)
+    return _area(*scored_problem(y, score, sample_weight, pos_label), fpr_range, tpr_range, ties)
 
 
 def auc_interval(
@@ -236,7 +237,7 @@ def auc_difference(y, score, other, *, confidence=0.95, pos_label=None):
     (0.3125, 0.065)
     """
     score, positive = _two_of_each_class(y, score, pos_label, confidence)
-    other = _problem(y, other, None, pos_label)[0]
+    other = scored_problem(y, other, None, pos_label)[0]
     return delong_difference(score, other, positive, confidence)
 
 
@@ -275,7 +276,7 @@ def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    score, positive, weights = _problem(y, score, sample_weight, pos_label)
+    score, positive, weights = scored_problem(y, score, sample_weight, pos_label)
     score = checked_scores(score, len(positive), name="score")
     if weights is not None:
         counted = weights > 0
@@ -332,7 +333,7 @@ def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight
         raise ValueError("say either sensitivity= or specificity=")
     name, wish = ("sensitivity", sensitivity) if specificity is None else ("specificity", specificity)
     check_number(name, wish, at_least=0, at_most=1)
-    score, positive, weights = _problem(y, score, sample_weight, pos_label)
+    score, positive, weights = scored_problem(y, score, sample_weight, pos_label)
     score = checked_scores(score, len(positive), name="score")
     if specificity is None:
         return thresholds.for_sensitivity(score, positive, wish, weights)
@@ -393,69 +394,7 @@ def _area(score, positive, weights, fpr_range, tpr_range, ties):
 def _two_of_each_class(y, score, pos_label, confidence):
     """Return score and positives, checked for an estimate of a variance."""
     check_number("confidence", confidence, above=0, below=1)
-    score, positive, _ = _problem(y, score, None, pos_label)
+    score, positive, _ = scored_problem(y, score, None, pos_label)
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         raise ValueError("an interval needs at least two samples of each class")
     return score, positive
-
-
-def _problem(y, score, sample_weight, pos_label):
-    """Return score, positives and weights, checked; that the scores are finite remains to be seen."""
-    positive = _positives(_column(y, "y"), pos_label)
-    if np.ndim(score) == 2 and np.shape(score)[1] > 1:
-        shape = np.shape(score)
-        raise ValueError(f"score must be one column, got shape {shape}: take that of the positive class")
-    score = _column(score, "score")
-    if len(score) != len(positive):
-        found = f"{len(positive)} labels and {len(score)} scores"
-        raise ValueError(f"y and score must be equally long, got {found}")
-    if score.dtype.kind == "c":
-        raise ValueError("score must hold real numbers, got complex ones")
-    try:
-        score = np.ascontiguousarray(score, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"score must hold numbers, got {score.dtype}") from None
-    if sample_weight is None:
-        return score, positive, None
-    weights = checked_weights(sample_weight, len(positive))
-    if not all(np.compress(members, weights).any() for members in (positive, ~positive)):
-        raise ValueError("one class has no weight: the ROC curve is not defined")
-    return score, positive, in_units_of_the_classes(weights, positive)
-
-
-def _column(values, name):
-    """Return a list of values, or a single column of them, as an array of shape (n,)."""
-    values = np.asarray(values)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {values.shape}")
-    return values
-
-
-def _positives(y, pos_label):
-    """Return which labels are positive; there must be two."""
-    if len(y) == 0:
-        raise ValueError("y is empty")
-    if y.dtype.kind in "biuf":
-        labels = np.array([y.min(), y.max()])
-        if np.isnan(labels).any():
-            raise ValueError("y contains NaN")
-        positive = y == labels[1]
-        two = y.dtype == bool or bool(np.all(positive | (y == labels[0])))
-    else:
-        try:
-            labels = np.unique(y)
-        except TypeError:
-            raise ValueError("y must hold labels of one kind, not a mixture of numbers and strings") from None
-        if np.any(y != y):
-            raise ValueError("y contains NaN")
-        positive, two = y == labels[-1], len(labels) <= 2
-    if not two or labels[0] == labels[-1]:
-        found = f"only {labels[0]}" if two else "more than two"
-        raise ValueError(f"y must hold two different labels, found {found}: the ROC curve is not defined")
-    if pos_label is None or pos_label == labels[-1]:
-        return positive
-    if pos_label != labels[0]:
-        raise ValueError(f"pos_label={pos_label!r} is not a label: y holds {labels[0]} and {labels[-1]}")
-    return ~positive

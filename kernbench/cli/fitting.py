@@ -27,7 +27,8 @@ class FitCommand(click.Command):
 
 
 def _shown(default):
-    return str(default).lower() if default is None or isinstance(default, bool) else f"{default}"
+    text = str(default).lower() if default is None or isinstance(default, bool) else f"{default}"
+    return text.replace(", ", ",")  # one word for a shell
 
 
 @click.command("fit", cls=FitCommand)

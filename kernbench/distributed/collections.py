@@ -34,10 +34,11 @@ def gathered(client, y):
 
 
 def predicted_lazily(X, predict, few):
-    """Return the predictions for a Dask array or data frame, lazily; `few` are some of them, for type and shape."""
+    """Return the predictions for a Dask array or data frame, lazily; `few` predictions tell type and shape."""
     if hasattr(X, "map_partitions"):
-        return X.map_partitions(predict, meta=few[:0]).to_dask_array() if few.ndim == 1 else X.to_dask_array().map_blocks(
-            predict, dtype=few.dtype, chunks=(X.to_dask_array().chunks[0], (few.shape[1],)), meta=few[:0])  # fmt: skip
+        if few.ndim == 1:
+            return X.map_partitions(predict, meta=few[:0]).to_dask_array()
+        X = X.to_dask_array()
     X = X.rechunk({1: -1})
     if few.ndim == 1:
         return X.map_blocks(predict, dtype=few.dtype, drop_axis=1, meta=few[:0])

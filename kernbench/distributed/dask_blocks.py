@@ -1,11 +1,14 @@
 """Rows on the workers of a Dask cluster: a pass is one task for each worker."""
 
+from importlib import import_module
+
 import numpy as np
 from scipy import sparse
 
 from kernbench._version import __version__
 from kernbench.distributed import held_rows
 from kernbench.distributed.held_rows import Layout
+from kernbench.distributed.mapped_blocks import features_of_rows
 from kernbench.solvers.design._block_design import add_in_order
 
 PART_BYTES = 64 << 20  # of rows in one partition, if a leaf is not larger
@@ -43,6 +46,7 @@ class DaskBlocks:
         sizes = [shape[0] for shape, *_ in described]
         dtype = described[0][1] if described[0][1] in ("float32", "float64") else "float64"
         stored = None if described[0][2] is None else sum(n for _, _, n, _ in described)
+        self._origin = None
         self.names, self.chunk_starts = described[0][3], np.concatenate([[0], np.cumsum(sizes)])
         self._use(
             Layout(int(self.chunk_starts[-1]), described[0][0][1], dtype, stored), chunks, self.chunk_starts
@@ -76,9 +80,10 @@ class DaskBlocks:
         self._placed_on, self._places = None, {}
 
     def mapped(self, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
-        """Return the features of the rows, kept by the workers if these have `keep_bytes`, else computed in each pass."""
+        """Return the features of the rows, which the workers keep if `keep_bytes` do for them."""
         made = object.__new__(DaskBlocks)
         made.client, made.names, made.chunk_starts = self.client, None, self.chunk_starts
+        made._origin = self, function
         made._settle_counts()
         layout = self.layout
         maps = (*layout.maps, (function, n_columns, np.dtype(dtype).name, n_stored))
@@ -125,7 +130,10 @@ class DaskBlocks:
         return total
 
     def rows(self, indices):
-        """Return some rows."""
+        """Return some rows; a map is applied here, so that products have the shapes of any number of workers."""
+        if self._origin is not None:
+            origin, function = self._origin
+            return features_of_rows(function, origin.rows(indices), self.dtype, self.is_sparse)
         begins = np.array([a for a, _ in self.bounds])
         owner = np.searchsorted(begins, indices, side="right") - 1
         order = np.argsort(owner, kind="stable")
@@ -133,9 +141,7 @@ class DaskBlocks:
         def of_parts(own):
             return ([indices[owner == k] - begins[k] for k in own],)
 
-        found = [
-            rows for rows in self._pass(held_rows.rows_held, of_parts) if rows is not None and rows.shape[0]
-        ]
+        found = [rows for rows in self._pass(held_rows.rows_held, of_parts) if rows.shape[0]]
         taken = sparse.vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
         place = np.empty(len(indices), dtype=np.intp)
         place[order] = np.arange(len(indices))
@@ -154,7 +160,7 @@ class DaskBlocks:
     # --- a pass ------------------------------------------------------------------------------------------------------
 
     def _pass(self, function, arguments):
-        """Return, for each part, what `function` finds; ``arguments(own)`` are those for the parts `own` of a worker."""
+        """Return what `function` finds, for each part; ``arguments(own)`` are those for the parts `own` of a worker."""
         self.n_passes += 1
         for trial in range(TRIES):
             shares = self._shares()
@@ -219,24 +225,32 @@ def _with_scattered(function, layout, bounds, parts, arguments):
 
 
 def check_workers(client):
-    """Raise ValueError unless there are workers, and all have this version of kernbench."""
-    versions = client.run(_version_here)
-    if not versions:
+    """Raise ValueError unless there are workers, and all have this version of kernbench.
+
+    Its modules are imported in the threads of tasks: in a worker's event loop that may take longer than connections
+    last.
+    """
+    workers = sorted(_workers(client))
+    if not workers:
         raise ValueError("the scheduler has no workers: start some with `dask worker ADDRESS`")
-    for worker, version in versions.items():
-        if version != __version__:
-            found = "has no kernbench" if version is None else f"has kernbench {version}"
+    found = []
+    for worker in workers:
+        module = client.submit(import_module, "kernbench._version", workers=[worker], pure=False)
+        found.append(client.submit(getattr, module, "__version__", workers=[worker], pure=False))
+    for worker, version in zip(workers, found):
+        if version.exception() is not None:
             raise ValueError(
-                f"worker {worker} {found}, this process has {__version__}: install the same on all workers"
+                f"worker {worker} cannot import kernbench ({version.exception()}): install it on all workers"
             )
+        if version.result() != __version__:
+            raise ValueError(
+                f"worker {worker} has kernbench {version.result()}, this process has {__version__}: install the same"
+            )
+    from distributed import wait
 
-
-def _version_here():
-    try:
-        from kernbench import __version__ as version
-    except ImportError:
-        return None
-    return version
+    wait([
+        client.submit(import_module, held_rows.__name__, workers=[worker], pure=False) for worker in workers
+    ])  # fmt: skip
 
 
 def layout_bytes(layout):

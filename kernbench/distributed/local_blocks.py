@@ -16,8 +16,8 @@ from kernbench.solvers.design._block_design import (
 )
 from kernbench.solvers.design._design import FeatureDesign
 
-# Bytes of rows held by a thread. Measured on 800 MB in the page cache: 2 MB are still in the processor's cache when they
-# are multiplied, 8 MB and more take twice the time.
+# Bytes of rows held by a thread. Measured on 800 MB in the page cache: 2 MB are still in the processor's cache when
+# they are multiplied, 8 MB and more take twice the time.
 BLOCK_BYTES = 2 << 20
 
 

@@ -22,9 +22,9 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_number
 
 # Bytes a row at this process during a fit: labels, scores, slopes, sorted order. Measured: see docs/distributed.md.
-BYTES_PER_ROW = 160
+BYTES_PER_ROW = 120
 COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
-SHARE = 0.5  # of the memory that is left, for rows and features that are kept
+SHARE = 0.25  # of the memory that is left, for rows and features that are kept; arrays of a pass and a sort need some
 
 
 class Distributed(MetaEstimatorMixin, BaseEstimator):
@@ -37,8 +37,8 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
-        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet): what does not fit is computed or read
-        anew in each pass. ``"auto"`` is half of what is free.
+        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet).
+        What does not fit is computed or read anew in each pass. ``"auto"`` is a quarter of what is free.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
     or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). y is an array, a ``.npy`` file, a
     folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
-    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, however these are cut.
+    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way.
     Labels and weights are gathered here once.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
@@ -135,7 +135,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
         return models
 
     def _run(self, task, models):
-        """Fit the models; with a client, count passes and bytes, and add them to traces that have columns of callbacks."""
+        """Fit the models; with a client, count passes and bytes, in traces too where there are callbacks."""
         model, blocks = models[0], task.blocks
         own = model.callback
         if self.client is not None and callbacks_of(model):
@@ -154,8 +154,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     def _task(self, estimator, X, y, sample_weight):
         """Fit the steps before the last and return the last, and its task."""
         maps, model = check_estimator(estimator)
-        keep = self._keep_bytes()
-        blocks, y = self._read(X, y, keep)
+        blocks, y = self._read(X, y)
         if y is None:
             raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
         y, names = column_or_1d(y, warn=True), blocks.names
@@ -170,6 +169,9 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 f"({BYTES_PER_ROW} bytes a row), and {available_bytes() / 1e9:.2g} GB are free: fit fewer rows, or "
                 "where there is more memory"
             )
+        keep = self._keep_bytes(needed)
+        if not blocks.is_remote:
+            blocks.keep_bytes = keep
         with single_threaded_blas():
             for _, step in maps:
                 if isinstance(step, StandardScaler):
@@ -180,7 +182,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 names = None
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
 
-    def _read(self, X, y, keep):
+    def _read(self, X, y):
         """Return the rows as blocks, and the labels (None without any)."""
         if self.client is not None:
             if not is_collection(X):
@@ -194,12 +196,14 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
             )
         label = y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
-        blocks = FileBlocks(X, label=label, keep_bytes=keep)
+        blocks = FileBlocks(X, label=label)
         return blocks, blocks.y if y is None or label is not None else read_labels(y)
 
-    def _keep_bytes(self):
+    def _keep_bytes(self, needed):
+        """Return the memory for rows and features that are kept, beside the bytes `needed` here for other things."""
         if self.memory == "auto":
-            return int(SHARE * (available_bytes() if self.client is None else free_bytes(self.client)))
+            free = available_bytes() - needed if self.client is None else free_bytes(self.client)
+            return int(SHARE * max(0, free))
         check_number("memory", self.memory, at_least=0, whole=True)
         return int(self.memory)
 

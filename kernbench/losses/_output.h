@@ -4,16 +4,11 @@
 
 #include <math.h>
 #include <stddef.h>
-#include "_margin.h"
+#include "_loss.h"
 
 enum kb_output_loss {
-    KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin */
-    KB_OUTPUT_SQUARED_ERROR,
-    KB_OUTPUT_HUBER,
-    KB_OUTPUT_EPSILON_INSENSITIVE,
-    KB_OUTPUT_ABSOLUTE_ERROR,
-    KB_OUTPUT_QUANTILE,
-    KB_OUTPUT_NOVELTY,
+    KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin, 4 to 8 those of a residual */
+    KB_OUTPUT_NOVELTY = 9,
     KB_OUTPUT_DENSITY_RATIO
 };
 
@@ -22,48 +17,26 @@ enum kb_output_loss {
 /* l(u, y) of every loss but softmax; `p` is delta, epsilon, the quantile or tau. */
 static inline double kb_output_value(int loss, double p, double u, double y)
 {
-    const double r = u - y, size = fabs(r);
     switch (loss) {
-    case KB_OUTPUT_SQUARED_ERROR:
-        return 0.5 * r * r;
-    case KB_OUTPUT_HUBER:
-        return size <= p ? 0.5 * r * r : p * (size - 0.5 * p);
-    case KB_OUTPUT_EPSILON_INSENSITIVE:
-        return size > p ? size - p : 0.0;
-    case KB_OUTPUT_ABSOLUTE_ERROR:
-        return size;
-    case KB_OUTPUT_QUANTILE:
-        return r < 0.0 ? -p * r : (1.0 - p) * r;
     case KB_OUTPUT_NOVELTY:
         return u < p ? p - u : 0.0;
     case KB_OUTPUT_DENSITY_RATIO:
         return y > 0.0 ? -u : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
     default:
-        return kb_margin_value(loss, y * u);
+        return loss < KB_SQUARED_ERROR ? kb_margin_value(loss, y * u) : kb_regression_value(loss, p, u - y);
     }
 }
 
 /* dl/du of every loss but softmax. */
 static inline double kb_output_slope(int loss, double p, double u, double y)
 {
-    const double r = u - y;
     switch (loss) {
-    case KB_OUTPUT_SQUARED_ERROR:
-        return r;
-    case KB_OUTPUT_HUBER:
-        return r > p ? p : r < -p ? -p : r;
-    case KB_OUTPUT_EPSILON_INSENSITIVE:
-        return r > p ? 1.0 : r < -p ? -1.0 : 0.0;
-    case KB_OUTPUT_ABSOLUTE_ERROR:
-        return r > 0.0 ? 1.0 : r < 0.0 ? -1.0 : 0.0;
-    case KB_OUTPUT_QUANTILE:
-        return r >= 0.0 ? 1.0 - p : -p;
     case KB_OUTPUT_NOVELTY:
         return u < p ? -1.0 : 0.0;
     case KB_OUTPUT_DENSITY_RATIO:
         return y > 0.0 ? -1.0 : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
     default:
-        return y * kb_margin_slope(loss, y * u);
+        return loss < KB_SQUARED_ERROR ? y * kb_margin_slope(loss, y * u) : kb_regression_slope(loss, p, u - y);
     }
 }
 

@@ -6,23 +6,24 @@ With a_i in the domain of psi (and sum_i w_i a_i y_i = 0 when there is an interc
 
 is at most alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b)) for every f and b (see `losses.margin`). The
 optimal function is f = 1/(alpha n) sum_i w_i a_i y_i k(x_i, .), so that coefficients near the optimum give an a near
-the dual optimum.
+the dual optimum. For losses of residuals see `losses.regression`.
 """
 
 import numpy as np
 from scipy.optimize import brentq
 
 from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+from kernbench.losses.regression import ResidualLoss
 
 
-def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, loss=Hinge):
+def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, loss=Hinge, targets=0.0):
     """Return a lower bound on the optimal objective.
 
     Parameters
     ----------
     rows : KernelRows
     y : ndarray of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; ones for a loss of residuals.
     coef : ndarray of shape (n,)
         Signed coefficients of f.
     alpha : float
@@ -30,7 +31,9 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     fit_intercept : bool
     responses : ndarray of shape (n,), optional
         f(x_i) = (K coef)_i, if known; saves the product with K where `coef` is dual feasible.
-    loss : class of `losses.margin`
+    loss : class of `losses.margin`, or ResidualLoss
+    targets : ndarray of shape (n,), optional
+        Of a loss of residuals.
 
     Returns
     -------
@@ -47,11 +50,18 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     else:
         products = rows.matvec(signed)
     quadratic = signed @ products / (alpha * n**2)
-    return best_multiple(a, weights, quadratic, n, loss)
+    return best_multiple(a, weights, quadratic, n, loss, targets)
 
 
-def best_multiple(a, weights, quadratic, n, loss):
-    """Return the largest D(theta a), theta a in the domain."""
+def best_multiple(a, weights, quadratic, n, loss, targets=0.0):
+    """Return the largest D(theta a), theta a in the domain; at least 0."""
+    if isinstance(loss, ResidualLoss):
+        ends = ((loss.upper, a.max()), (loss.lower, a.min()))
+        longest = min(end / reach for end, reach in ends if np.sign(reach) == np.sign(end))
+        linear = weights @ (a * targets - loss.zone * np.abs(a)) / n
+        quadratic = quadratic + loss.bend * (weights @ a**2) / n
+        theta = min(longest, max(0.0, linear / quadratic)) if quadratic > 0 else longest * (linear > 0)
+        return float(theta * linear - 0.5 * theta**2 * quadratic)
     longest = loss.upper / a.max()
     if loss is LogLoss:
         return _best_multiple_of_entropies(a, weights, quadratic, n, longest)
@@ -89,7 +99,7 @@ def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
     scaled down to the other's.
     """
     raw = np.divide(alpha * len(y) * y * coef, weights, out=np.zeros(len(y)), where=weights > 0)
-    a = np.clip(raw, 0.0, loss.upper)
+    a = np.clip(raw, loss.lower, loss.upper)
     if fit_intercept:
         mass = weights * a
         positive, negative = mass[y > 0].sum(), mass[y < 0].sum()

@@ -33,6 +33,7 @@ class Hinge:
     """max(0, 1 - m); the slope at the kink is 0."""
 
     name, code, smoothness, upper = "hinge", 0, np.inf, 1.0
+    lower, parameter = 0.0, 0.0
 
     @staticmethod
     def value(margins):
@@ -65,6 +66,7 @@ class SquaredHinge:
     """max(0, 1 - m)^2."""
 
     name, code, smoothness, upper = "squared_hinge", 1, 2.0, np.inf
+    lower, parameter = 0.0, 0.0
 
     @staticmethod
     def value(margins):
@@ -95,6 +97,7 @@ class LogLoss:
     """log(1 + exp(-m)), the logistic loss."""
 
     name, code, smoothness, upper = "log_loss", 2, 0.25, 1.0
+    lower, parameter = 0.0, 0.0
 
     @staticmethod
     def value(margins):
@@ -211,7 +214,8 @@ def margin_loss(name, offered=None):
     """Return the loss called `name`.
 
     Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative
-    (inf for the hinge); ``upper``, the end of the domain of its dual variable; ``value(m)``, ``slope(m)``;
+    (inf for the hinge); ``lower`` and ``upper``, the ends of the domain of its dual variable; ``parameter``, 0 (see
+    `losses.regression`); ``value(m)``, ``slope(m)``;
     ``dual_value(a)``, which is psi, ``dual_slope(a)``, psi', and ``dual_curvature(a)``, -psi''; and
     ``dual_coordinate(a, margin, curvature)``, the maximiser over a' of psi(a') - margin (a' - a) -
     curvature/2 (a' - a)^2: the step of dual coordinate ascent, with curvature = w_i K_ii / (alpha n).

@@ -28,6 +28,7 @@ from scipy.special import logsumexp, softmax
 
 from kernbench._names import unknown_name
 from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.validation.numbers import check_number
 
 LARGEST_EXPONENT = 30.0
@@ -114,55 +115,26 @@ class Softmax(OutputLoss):
         return slopes
 
 
-class SquaredError(OutputLoss):
-    name, code = "squared_error", 4
+class _ResidualLoss(OutputLoss):
+    """A loss of the residual u - y: those of :mod:`kernbench.losses.regression`."""
+
+    residual = None
+
+    def __init__(self, parameter=0.0):
+        super().__init__(parameter)
+        self._loss = self.residual(parameter)
 
     def _values(self, U, y):
-        return 0.5 * np.square(U - y)
+        return self._loss.value(U - y)
 
     def _slopes(self, U, y):
-        return U - y
+        return self._loss.slope(U - y)
 
 
-class Huber(OutputLoss):
-    name, code, bounds = "huber", 5, {"above": 0}
-
-    def _values(self, U, y):
-        size, delta = np.abs(U - y), self.parameter
-        return np.where(size <= delta, 0.5 * np.square(np.minimum(size, delta)), delta * (size - 0.5 * delta))
-
-    def _slopes(self, U, y):
-        return np.clip(U - y, -self.parameter, self.parameter)
-
-
-class EpsilonInsensitive(OutputLoss):
-    name, code, bounds = "epsilon_insensitive", 6, {"at_least": 0}
-
-    def _values(self, U, y):
-        return np.maximum(0.0, np.abs(U - y) - self.parameter)
-
-    def _slopes(self, U, y):
-        return np.where(np.abs(U - y) > self.parameter, np.sign(U - y), 0.0)
-
-
-class AbsoluteError(OutputLoss):
-    name, code = "absolute_error", 7
-
-    def _values(self, U, y):
-        return np.abs(U - y)
-
-    def _slopes(self, U, y):
-        return np.sign(U - y)
-
-
-class Quantile(OutputLoss):
-    name, code, bounds = "quantile", 8, {"above": 0, "below": 1}
-
-    def _values(self, U, y):
-        return np.maximum(self.parameter * (y - U), (1.0 - self.parameter) * (U - y))
-
-    def _slopes(self, U, y):
-        return np.where(U >= y, 1.0 - self.parameter, -self.parameter)
+def _of_residual(residual):
+    """Return the class of the outputs' loss that is `residual` of u - y."""
+    names = {"name": residual.name, "code": residual.code, "bounds": residual.bounds, "residual": residual}
+    return type(residual.__name__, (_ResidualLoss,), {**names, "__module__": __name__})
 
 
 class Novelty(OutputLoss):
@@ -196,16 +168,12 @@ OUTPUT_LOSSES = {
         SquaredHingeLoss,
         LogisticLoss,
         Softmax,
-        SquaredError,
-        Huber,
-        EpsilonInsensitive,
-        AbsoluteError,
-        Quantile,
+        *map(_of_residual, RESIDUAL_LOSSES.values()),
         Novelty,
         DensityRatio,
     )
 }
-PARAMETERS = {"huber": "delta", "epsilon_insensitive": "epsilon", "quantile": "quantile"}
+PARAMETERS = {loss.name: loss.parameter_name for loss in RESIDUAL_LOSSES.values() if loss.parameter_name}
 
 
 def output_loss(name, *, delta=1.0, epsilon=0.1, quantile=0.5, offered=None):

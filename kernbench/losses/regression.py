@@ -1,95 +1,220 @@
-"""Losses of a residual r = f(x) - y: value and slope.
+"""Losses of a residual r = f(x) - y: value, slope, conjugate, and the step of dual coordinate ascent.
 
-===================  =======================================  ==============================
-loss                 l(r)                                     l'(r)
-===================  =======================================  ==============================
-squared_error        r^2 / 2                                  r
-absolute_error       |r|                                      sign r
-huber                r^2 / 2, beyond |r| = 1 |r| - 1/2        r clipped to [-1, 1]
-epsilon_insensitive  max(0, |r| - 0.1)                        sign r where |r| > 0.1, else 0
-===================  =======================================  ==============================
+===================  ====================================  ===========================  ============  ===========
+loss                 l(r)                                  l'(r)                        psi(a)        domain of a
+===================  ====================================  ===========================  ============  ===========
+squared_error        r^2 / 2                               r                            -a^2 / 2      all numbers
+huber                r^2 / 2, d (|r| - d/2) beyond delta   r clipped to [-d, d]         -a^2 / 2      [-d, d]
+epsilon_insensitive  max(0, |r| - epsilon)                 sign r where |r| > epsilon   -epsilon |a|  [-1, 1]
+absolute_error       |r|                                   sign r                       0             [-1, 1]
+quantile             max(-q r, (1 - q) r)                  1 - q where r >= 0, else -q  0             [q - 1, q]
+===================  ====================================  ===========================  ============  ===========
 
-The formulas in C are in ``_regression.h``.
+Here d is delta and q the quantile. The dual of alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i) is
+
+    D(a) = (1/n) sum_i w_i (psi(a_i) + a_i y_i) - 1/(2 alpha n^2) sum_ij w_i a_i K_ij a_j w_j,      psi(a) = -l*(-a),
+
+and at the optimum a_i = -l'(r_i) and f = 1/(alpha n) sum_i w_i a_i k(x_i, .). That is the dual of a margin (see
+`losses.margin`) with y_i = 1 there and the margin minus the target in place of the margin. All five psi have the form
+-zone |a| - bend/2 a^2 on an interval, so that one formula gives the steps. The formulas in C are in ``_regression.h``.
 """
 
 import numpy as np
 
 from kernbench._names import unknown_name
+from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
+from kernbench.validation.numbers import check_number
 
-EPSILON = 0.1  # half the width of the insensitive zone
+
+class ResidualLoss:
+    """A loss of a residual.
+
+    Parameters
+    ----------
+    parameter : float, optional
+        delta, epsilon or the quantile; `default` if it is not given.
+
+    Attributes
+    ----------
+    name : str
+    code : int
+        Its number in compiled code.
+    parameter_name : str or None
+        What the parameter is called, None for a loss without one.
+    bounds : dict or None
+        Of the parameter, as `kernbench.validation.numbers.check_number` takes them; None without a parameter.
+    smoothness : float
+        The largest second derivative, infinite where there is a kink.
+    lower, upper, zone, bend : float
+        Domain and coefficients of psi.
+    """
+
+    name, code, parameter_name, bounds, default = "", -1, None, None, 0.0
+    smoothness, bend, zone, lower, upper = np.inf, 0.0, 0.0, -1.0, 1.0
+
+    def __init__(self, parameter=None):
+        self.parameter = self.default if parameter is None else float(parameter)
+
+    def dual_value(self, a):
+        """Return psi(a) = -l*(-a), for a in its domain."""
+        return -self.zone * np.abs(a) - 0.5 * self.bend * np.square(a)
+
+    def dual_coordinate(self, a, residual, curvature):
+        """Return the a' that maximises psi(a') - residual (a' - a) - curvature/2 (a' - a)^2."""
+        total = self.bend + curvature
+        if not total > 0.0:
+            return self.upper if residual < -self.zone else self.lower if residual > self.zone else 0.0
+        u = a - (residual + self.bend * a) / total
+        size = max(abs(u) - self.zone / total, 0.0)
+        return min(max(-size if u < 0.0 else size, self.lower), self.upper)
+
+    def dual_slopes(self, a, residual):
+        """Return the derivatives of a r - psi(a) to the left and to the right of a, infinite at the ends of the
+        domain: a is optimal where the first is at most 0 and the second at least 0."""
+        smooth, a = residual + self.bend * np.asarray(a), np.asarray(a)
+        left = np.where(a <= self.lower, -np.inf, smooth + np.where(a > 0.0, self.zone, -self.zone))
+        right = np.where(a >= self.upper, np.inf, smooth + np.where(a >= 0.0, self.zone, -self.zone))
+        return left, right
 
 
-class SquaredError:
+class SquaredError(ResidualLoss):
     """r^2 / 2."""
 
-    name, code, smoothness = "squared_error", 3, 1.0
+    name, code, smoothness, bend, lower, upper = "squared_error", 4, 1.0, 1.0, -np.inf, np.inf
 
-    @staticmethod
-    def value(residuals):
+    def value(self, residuals):
         return 0.5 * np.square(residuals)
 
-    @staticmethod
-    def slope(residuals):
+    def slope(self, residuals):
         return np.array(residuals, dtype=np.float64)
 
 
-class AbsoluteError:
+class Huber(ResidualLoss):
+    """r^2 / 2, linear beyond |r| = delta."""
+
+    name, code, parameter_name, bounds, default = "huber", 5, "delta", {"above": 0}, 1.0
+    smoothness, bend = 1.0, 1.0
+
+    @property
+    def lower(self):
+        return -self.parameter
+
+    @property
+    def upper(self):
+        return self.parameter
+
+    def value(self, residuals):
+        size, delta = np.abs(residuals), self.parameter
+        return np.where(size <= delta, 0.5 * np.square(np.minimum(size, delta)), delta * (size - 0.5 * delta))
+
+    def slope(self, residuals):
+        return np.clip(residuals, -self.parameter, self.parameter)
+
+
+class EpsilonInsensitive(ResidualLoss):
+    """max(0, |r| - epsilon); the slope at both kinks is 0."""
+
+    name, code, parameter_name, bounds, default = "epsilon_insensitive", 6, "epsilon", {"at_least": 0}, 0.1
+
+    @property
+    def zone(self):
+        return self.parameter
+
+    def value(self, residuals):
+        return np.maximum(0.0, np.abs(residuals) - self.parameter)
+
+    def slope(self, residuals):
+        return np.where(np.abs(residuals) > self.parameter, np.sign(residuals), 0.0)
+
+
+class AbsoluteError(ResidualLoss):
     """|r|; the slope at 0 is 0."""
 
-    name, code, smoothness = "absolute_error", 4, np.inf
+    name, code = "absolute_error", 7
 
-    @staticmethod
-    def value(residuals):
+    def value(self, residuals):
         return np.abs(residuals)
 
-    @staticmethod
-    def slope(residuals):
+    def slope(self, residuals):
         return np.sign(residuals)
 
 
-class Huber:
-    """r^2 / 2, linear beyond |r| = 1."""
+class Quantile(ResidualLoss):
+    """max(-q r, (1 - q) r); the slope at 0 is 1 - q."""
 
-    name, code, smoothness = "huber", 5, 1.0
+    name, code, parameter_name, bounds, default = "quantile", 8, "quantile", {"above": 0, "below": 1}, 0.5
 
-    @staticmethod
-    def value(residuals):
-        size = np.abs(residuals)
-        return np.where(size <= 1.0, 0.5 * np.square(residuals), size - 0.5)
+    @property
+    def lower(self):
+        return self.parameter - 1.0
 
-    @staticmethod
-    def slope(residuals):
-        return np.clip(residuals, -1.0, 1.0)
+    @property
+    def upper(self):
+        return self.parameter
 
+    def value(self, residuals):
+        return np.maximum(self.parameter * -np.asarray(residuals), (1.0 - self.parameter) * residuals)
 
-class EpsilonInsensitive:
-    """max(0, |r| - 0.1); the slope at both kinks is 0."""
-
-    name, code, smoothness = "epsilon_insensitive", 6, np.inf
-
-    @staticmethod
-    def value(residuals):
-        return np.maximum(0.0, np.abs(residuals) - EPSILON)
-
-    @staticmethod
-    def slope(residuals):
-        return np.where(np.abs(residuals) > EPSILON, np.sign(residuals), 0.0)
+    def slope(self, residuals):
+        return np.where(np.asarray(residuals) >= 0.0, 1.0 - self.parameter, -self.parameter)
 
 
-REGRESSION_LOSSES = {loss.name: loss for loss in (SquaredError, AbsoluteError, Huber, EpsilonInsensitive)}
+RESIDUAL_LOSSES = {
+    loss.name: loss for loss in (SquaredError, Huber, EpsilonInsensitive, AbsoluteError, Quantile)
+}
+# Those that rank by |r|, with their default parameters: a range of ranks sorts residuals by size.
+REGRESSION_LOSSES = {
+    name: RESIDUAL_LOSSES[name]()
+    for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
+}
 
 
-def regression_loss(name):
-    """Return the loss called `name`.
+def regression_loss(name, *, delta=1.0, epsilon=0.1, quantile=0.5, offered=None):
+    """Return the loss of a residual called `name`.
 
-    Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative (inf where
-    there is a kink); ``value(r)`` and ``slope(r)``.
+    Parameters
+    ----------
+    name : str
+    delta, epsilon, quantile : float
+        Each is looked at by the loss of that parameter only.
+    offered : tuple of str, optional
+        Names that the caller accepts; all by default.
 
     Raises
     ------
     ValueError
-        For an unknown name, with the nearest known one.
+        For an unknown name, with the nearest known one, and for a parameter out of bounds.
     """
-    if not isinstance(name, str) or name not in REGRESSION_LOSSES:
-        raise ValueError(unknown_name("loss", name, tuple(REGRESSION_LOSSES)))
-    return REGRESSION_LOSSES[name]
+    if not isinstance(name, str) or name not in RESIDUAL_LOSSES or name not in (offered or RESIDUAL_LOSSES):
+        raise ValueError(unknown_name("loss", name, tuple(offered or RESIDUAL_LOSSES)))
+    chosen = RESIDUAL_LOSSES[name]
+    if chosen.bounds is None:
+        return chosen()
+    parameter = {"delta": delta, "epsilon": epsilon, "quantile": quantile}[chosen.parameter_name]
+    return chosen(check_number(chosen.parameter_name, parameter, **chosen.bounds))
+
+
+def example_loss(loss, offered=None):
+    """Return the loss of a margin or of a residual that a solver was given.
+
+    Parameters
+    ----------
+    loss : str or ResidualLoss
+        A name stands for the loss with its default parameter.
+    offered : tuple of str, optional
+        Names that the solver accepts; all by default.
+
+    Raises
+    ------
+    ValueError
+        As `losses.margin.margin_loss`.
+    """
+    name = loss.name if isinstance(loss, ResidualLoss) else loss
+    if not isinstance(name, str) or name not in RESIDUAL_LOSSES:
+        return margin_loss(name, offered=offered)
+    if offered is not None and name not in offered:
+        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {name!r}")
+    return loss if isinstance(loss, ResidualLoss) else RESIDUAL_LOSSES[name]()
+
+
+EXAMPLE_LOSSES = (*MARGIN_LOSSES, *RESIDUAL_LOSSES)

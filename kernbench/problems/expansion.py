@@ -4,9 +4,11 @@ Online methods find a direction; its scale and the intercept can then be optimis
 """
 
 import numpy as np
+from scipy.optimize import brentq
 
 from kernbench.losses.duality import dual_bound
 from kernbench.losses.margin import Hinge, SquaredHinge
+from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.slack_budget import best_scale
 
 LARGEST_PULL = {"hinge": 1.0, "squared_hinge": 0.5, "log_loss": 0.27846454276107374}  # max over m of -l'(m) m
@@ -65,18 +67,26 @@ class Expansion:
         """
         coef, responses = (self.coef, self.responses) if dual == "scaled" else self._direction
         problem = self._problem
-        bound = dual_bound(
-            problem.rows, problem.y, coef, alpha=problem.alpha, weights=problem.weights,
+        bound = self._bound(coef, responses)
+        if isinstance(problem.loss, ResidualLoss) and np.isfinite(problem.loss.smoothness):
+            # The slopes of a smooth loss at the responses have less noise than the coefficients of a stochastic method.
+            a = -problem.loss.slope(self.responses - problem.targets)
+            bound = max(bound, self._bound(problem.weights * a / (problem.alpha * problem.n)))
+        return max(0.0, self.objective() - bound)
+
+    def _bound(self, coef, responses=None):
+        problem = self._problem
+        return dual_bound(
+            problem.rows, problem.y, coef, alpha=problem.alpha, weights=problem.weights, targets=problem.targets,
             fit_intercept=problem.fit_intercept, responses=responses, loss=problem.loss,
         )  # fmt: skip
-        return max(0.0, self.objective() - bound)
 
 
 def best_multiple(problem, responses, squared_norm):
     """Return the s >= 0 and b that minimise alpha/2 s^2 r2 + (1/n) sum_i w_i l(y_i (s f_i + b)).
 
-    Hinge: exact, see `slack_budget.best_scale`. Smooth losses: Newton's method on a convex function of two variables,
-    from s = 0 or 1, whichever has the lower objective.
+    Hinge: exact, see `slack_budget.best_scale`. Losses of residuals: the zero of the slope in s. Else Newton's method
+    on a convex function of two variables, from s = 0 or 1, whichever has the lower objective.
 
     Parameters
     ----------
@@ -96,6 +106,8 @@ def best_multiple(problem, responses, squared_norm):
         return best_scale(
             y * responses, squared_norm, y, weights, alpha=problem.alpha, fit_intercept=problem.fit_intercept
         )
+    if isinstance(loss, ResidualLoss):
+        return _best_multiple_of_residuals(problem, responses, squared_norm), 0.0
     size = np.abs(responses).max()
     if size == 0.0 or squared_norm <= 0.0:
         return 0.0, problem.best_intercept(np.zeros_like(responses))
@@ -123,6 +135,19 @@ def best_multiple(problem, responses, squared_norm):
     return s, problem.best_intercept(s * responses)
 
 
+def _best_multiple_of_residuals(problem, responses, squared_norm):
+    def slope(s):
+        slopes = problem.loss.slope(s * responses - problem.targets)
+        return problem.alpha * s * squared_norm + (problem.weights * responses) @ slopes / problem.n
+
+    if not squared_norm > 0.0 or slope(0.0) >= 0.0:
+        return 0.0
+    low, high = 0.0, 1.0
+    while slope(high) < 0.0 and np.isfinite(high):
+        low, high = high, 2.0 * high
+    return float(brentq(slope, low, high, xtol=1e-300, rtol=1e-15, maxiter=1000))
+
+
 def _minimised(value, gradient, hessian, z):
     """Minimise a smooth convex function of few variables by Newton steps with backtracking."""
     for _ in range(NEWTON_STEPS):
@@ -145,12 +170,20 @@ def _curvature(loss, margins):
     return a * (1.0 - a)
 
 
+def largest_pull(problem):
+    """Return the c of `ball_radius`."""
+    if isinstance(problem.loss, ResidualLoss):
+        return problem.loss_at_zero()
+    return LARGEST_PULL[problem.loss.name]
+
+
 def ball_radius(problem):
     """Return the radius sqrt(c W / (alpha n)) of a ball that contains the optimum.
 
     At the optimum alpha ||f||^2 = (1/n) sum_i w_i (-l'(m_i)) y_i f(x_i); without an intercept y_i f(x_i) is
     the margin m_i, and -l'(m) m is at most c = 1 for the hinge, 1/2 for its square, 0.2785 for the logistic
-    loss. With an intercept the bound still holds: since sum_i w_i l'(m_i) y_i = 0, b may be added to f.
+    loss. With an intercept the bound still holds: since sum_i w_i l'(m_i) y_i = 0, b may be added to f. For a loss of
+    residuals c is the mean loss at f = 0: both halves of the objective's strong convexity bound alpha ||f||^2 by it.
     """
-    pull = LARGEST_PULL[problem.loss.name] * problem.total_weight / problem.n
+    pull = largest_pull(problem) * problem.total_weight / problem.n
     return float(np.sqrt(pull / problem.alpha))

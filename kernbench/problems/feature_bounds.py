@@ -4,7 +4,7 @@ At the optimum a_i = -l'(m_i) and w = (1/(alpha n)) sum_i w_i a_i y_i x_i. For a
 margins of a w near the optimum are near the optimal a. Those of the hinge jump at m = 1, where the optimal
 a_i of the examples on the margin lie between 0 and 1: slopes smoothed over a band of margins replace
 them. Each a in the domain of psi gives a lower bound on the optimum (see `losses.margin`); the best of several is
-taken.
+taken. Losses of residuals with kinks are smoothed in the same way.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from kernbench.losses.duality import best_multiple
 from kernbench.losses.margin import Hinge
 
 BANDS = (0.01, 0.05, 0.2, 0.5)  # half widths of the band in which the hinge's slope is smoothed
+RESIDUAL_BANDS = (0.05, 0.2, 0.5, 1.0)  # the same around a kink of a residual, in mean sizes of residuals
 
 
 def certificate(problem, coef, *known):
@@ -43,25 +44,29 @@ def certificate(problem, coef, *known):
         raise ValueError(
             "scores are not finite, or too large to compute with: scale the features, or raise alpha"
         )
-    tries = [*known, *dual_variables_of_margins(problem.y * scores, problem.loss)]
+    tries = [*known, *dual_variables_at(problem.y * scores - problem.targets, problem.loss)]
     return objective, max(0.0, objective - max(lower_bound(problem, a) for a in tries))
 
 
-def dual_variables_of_margins(margins, loss):
-    """Return a list of dual variables, arrays of shape (n,), computed from margins."""
-    if loss is not Hinge:
-        return [-loss.slope(margins)]
-    return [np.clip(0.5 + (1.0 - margins) / (2.0 * band), 0.0, 1.0) for band in BANDS]
+def dual_variables_at(z, loss):
+    """Return a list of dual variables, arrays of shape (n,), computed from margins or residuals."""
+    if np.isfinite(loss.smoothness):
+        return [-loss.slope(z)]
+    if loss is Hinge:
+        return [np.clip(0.5 + (1.0 - z) / (2.0 * band), 0.0, 1.0) for band in BANDS]
+    # Minus the mean slope over [z - h, z + h].
+    widths = np.array(RESIDUAL_BANDS) * max(float(np.abs(z).mean()), np.finfo(np.float64).tiny)
+    return [(loss.value(z - h) - loss.value(z + h)) / (2.0 * h) for h in widths]
 
 
 def lower_bound(problem, a):
     """Return the largest D(theta a), theta a in the domain, after clipping `a` to it; at least 0."""
     weights, loss, n = problem.weights, problem.loss, problem.n
-    a = np.where(weights > 0, np.clip(a, 0.0, loss.upper), 0.0)
+    a = np.where(weights > 0, np.clip(a, loss.lower, loss.upper), 0.0)
     if not a.any():
         return 0.0
     element = problem.design.combine(weights * problem.y * a)
-    return best_multiple(a, weights, element @ element / (problem.alpha * n**2), n, loss)
+    return best_multiple(a, weights, element @ element / (problem.alpha * n**2), n, loss, problem.targets)
 
 
 def squared_norms(design):

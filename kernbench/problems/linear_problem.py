@@ -1,10 +1,13 @@
-"""The problem of the solvers on explicit features: alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>)."""
+"""The problem of the solvers on explicit features: alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i).
+
+z_i is the margin y_i <w, x_i>, or in a regression the residual <w, x_i> - t_i.
+"""
 
 from types import SimpleNamespace
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import example_loss
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
 
 
@@ -15,12 +18,12 @@ class LinearProblem(MarginProblem):
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1; both must occur with a positive weight.
+        Labels, -1 or +1, both of which must occur with a positive weight; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0; ``C = 1 / (alpha n)``.
     weights : array-like of shape (n,), optional
         Non-negative weights w_i; ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
     offered : tuple of str, optional
         The losses that the solver minimises; all by default.
 
@@ -35,7 +38,7 @@ class LinearProblem(MarginProblem):
             raise ValueError(
                 "this solver works on explicit features: give it a design of features, not of a kernel"
             )
-        margin_loss(loss, offered)
+        example_loss(loss, offered)
         alpha = require_number("alpha", alpha, positive=True)
         rows = SimpleNamespace(n_rows=design.n_samples)
         super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=False, loss=loss)
@@ -47,7 +50,12 @@ class LinearProblem(MarginProblem):
 
     def dual(self, a, coef):
         """Return D(a), where `coef` = (1/(alpha n)) sum_i w_i a_i y_i x_i: a lower bound on the optimum."""
-        return float(self.weights @ self.loss.dual_value(a) / self.n - 0.5 * self.alpha * (coef @ coef))
+        values = self.loss.dual_value(a) + a * self.targets
+        return float(self.weights @ values / self.n - 0.5 * self.alpha * (coef @ coef))
+
+    def settings(self, *others):
+        """Return what the state of a solver depends on, besides the data, for comparison with that of another run."""
+        return np.array([self.alpha, self.loss.code, self.loss.parameter, *others], dtype=np.float64)
 
     def start(self, initial, settings):
         """Return the start of a dual method: its variables, and its state if it can be continued exactly.
@@ -55,8 +63,8 @@ class LinearProblem(MarginProblem):
         Parameters
         ----------
         initial : Solution
-            With its dual variables in ``state["a"]``; else they are computed from the margins of ``coef``, a_i =
-            -l'(m_i).
+            With its dual variables in ``state["a"]``; else they are computed from the scores of ``coef``, a_i =
+            -l'(z_i).
         settings : ndarray
             What ``state["settings"]`` must equal for the rest of the state to be valid.
 
@@ -73,7 +81,7 @@ class LinearProblem(MarginProblem):
         """
         state = require_state(initial, self.design.n_coef, ("a", "settings"))
         if state is None or state["a"].shape != (self.n,):
-            return -self.loss.slope(self.y * self.design.scores(initial.coef)), None
-        a = np.clip(state["a"], 0.0, self.loss.upper)
+            return -self.loss.slope(self.y * self.design.scores(initial.coef) - self.targets), None
+        a = np.clip(state["a"], self.loss.lower, self.loss.upper)
         same = np.array_equal(state["settings"], settings)
         return a, {key: np.array(value) for key, value in initial.state.items()} if same else None

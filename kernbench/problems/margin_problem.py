@@ -1,9 +1,13 @@
-"""The problem of the kernel SVM solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(y_i (f(x_i) + b))."""
+"""The problem of the kernel solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(z_i).
+
+z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i. One form covers both: z_i = s_i
+(f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
+"""
 
 import numpy as np
 
 from kernbench.losses.duality import dual_bound
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import ResidualLoss, example_loss
 from kernbench.problems.intercept import best_intercept
 from kernbench.validation.numbers import check_number
 
@@ -16,14 +20,19 @@ class MarginProblem:
     rows : KernelRows
         Rows of the kernel matrix, n of them.
     y : array-like of shape (n,)
-        Labels, -1 or +1; both must occur with a positive weight.
+        Labels, -1 or +1, both of which must occur with a positive weight; targets for a loss of residuals.
     alpha : float or None
         Regularisation, > 0; ``C = 1 / (alpha n)``. None for a method that is given a slack budget instead.
     weights : array-like of shape (n,), optional
         Non-negative weights w_i; ones by default.
     fit_intercept : bool
-        Whether the unregularised bias b is free or 0.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+        Whether the unregularised bias b is free or 0; False for a loss of residuals.
+    loss : str or ResidualLoss, default="hinge"
+
+    Attributes
+    ----------
+    y, targets : ndarray of shape (n,)
+        s and t above.
 
     Raises
     ------
@@ -32,12 +41,20 @@ class MarginProblem:
     """
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge"):
-        self.loss = margin_loss(loss)
+        self.loss = example_loss(loss)
         self.rows, self.n, self.fit_intercept = rows, rows.n_rows, bool(fit_intercept)
-        self.y = self._checked_labels(y)
+        is_regression = isinstance(self.loss, ResidualLoss)
+        self.y = np.ones(self.n) if is_regression else self._checked_labels(y)
+        self.targets = self._checked_targets(y) if is_regression else np.zeros(self.n)
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
-        for label in (-1, 1):
+        if is_regression and self.fit_intercept:
+            raise ValueError(
+                f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False"
+            )
+        if is_regression and not self.total_weight > 0:
+            raise ValueError("at least one example needs a positive weight")
+        for label in () if is_regression else (-1, 1):
             if not ((self.y == label) & (self.weights > 0)).any():
                 raise ValueError(f"the class {label:+d} needs at least one example with a positive weight")
         self.alpha = None if alpha is None else require_number("alpha", alpha, positive=True)
@@ -47,8 +64,25 @@ class MarginProblem:
         return float(0.5 * self.alpha * squared_norm + self.loss_sum(responses, intercept) / self.n)
 
     def loss_sum(self, responses, intercept):
-        """Return sum_i w_i l(y_i (f(x_i) + b))."""
-        return self.weights @ self.loss.value(self.y * (responses + intercept))
+        """Return sum_i w_i l(z_i)."""
+        return self.weights @ self.loss.value(self.y * (responses + intercept) - self.targets)
+
+    def loss_at_zero(self):
+        """Return the weighted mean of the losses at f = 0."""
+        if isinstance(self.loss, ResidualLoss):
+            return float(self.weights @ self.loss.value(-self.targets) / self.total_weight)
+        return float(self.loss.value(np.zeros(())))
+
+    def curvature(self):
+        """Return the largest second derivative of the loss, or one for step lengths if it has a kink.
+
+        That is 1 for the hinge, and one over the mean distance of the targets from 0 for a loss of residuals: steps
+        then have the unit of the targets.
+        """
+        if np.isfinite(self.loss.smoothness):
+            return self.loss.smoothness
+        size = float(self.weights @ np.abs(self.targets) / self.total_weight)
+        return 1.0 / size if size > 0.0 else 1.0
 
     def best_intercept(self, responses):
         """Return the b that minimises the sum of the losses at these responses; 0.0 without intercept."""
@@ -59,9 +93,15 @@ class MarginProblem:
     def box(self):
         """Return the bounds of the coefficients y_i w_i a_i / (alpha n), arrays (lower, upper) of shape (n,)."""
         used = self.weights > 0
-        size = self.y * np.where(used, self.loss.upper, 0.0) * np.where(used, self.weights, 1.0)
-        size = size / (self.alpha * self.n)
-        return np.minimum(0.0, size), np.maximum(0.0, size)
+        factor = self.y * np.where(used, self.weights, 1.0) / (self.alpha * self.n)
+        ends = [factor * np.where(used, end, 0.0) for end in (self.loss.lower, self.loss.upper)]
+        return np.minimum(*ends), np.maximum(*ends)
+
+    def cone(self):
+        """Return bounds of the signs of coefficients: those of the labels; none in a regression."""
+        infinite = self.y * np.inf
+        other = np.zeros(self.n) if self.loss.lower == 0.0 else -infinite
+        return np.minimum(infinite, other), np.maximum(infinite, other)
 
     def gap(self, coef, responses, intercept):
         """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
@@ -74,6 +114,7 @@ class MarginProblem:
             fit_intercept=self.fit_intercept,
             responses=responses,
             loss=self.loss,
+            targets=self.targets,
         )
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
 
@@ -83,6 +124,14 @@ class MarginProblem:
             raise ValueError(f"y must hold one label per row: expected shape ({self.n},), got {y.shape}")
         if not (np.abs(y) == 1).all():
             raise ValueError("y must hold -1 and +1 only")
+        return y
+
+    def _checked_targets(self, y):
+        y = np.array(y, dtype=np.float64)
+        if y.shape != (self.n,):
+            raise ValueError(f"y must hold one target per row: expected shape ({self.n},), got {y.shape}")
+        if not np.isfinite(y).all():
+            raise ValueError("y must hold finite numbers, the targets of a regression")
         return y
 
     def _checked_weights(self, weights):

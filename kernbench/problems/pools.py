@@ -16,7 +16,9 @@ PAIR_LOSSES = ("log_loss", "hinge", "squared_hinge")
 LIST_LOSSES = (*PAIR_LOSSES, *REGRESSION_LOSSES)
 THRESHOLDS = ("exact", "stochastic")
 START = 0.01  # standard deviation of the coefficients that a run starts from by default
-STEP = 50.0  # default step times the mean |x|^2; a9a and ijcnn1 bear 10 to 150
+# Default steps times the mean |x|^2, for methods that report means of iterates and for those that report the last one;
+# the former bear 10 to 150 on a9a and ijcnn1, and the latter are the nearer the smaller it is.
+OF_MEANS, OF_LAST = 50.0, 5.0
 
 
 class Pool:
@@ -133,15 +135,22 @@ def checked_features(design, ranked):
     return np.ones(ranked.n) if ranked.weights is None else ranked.weights
 
 
-def step_of(step, design):
-    """Return the step as a positive number; None stands for 50 over the mean |x|^2.
+def step_of(step, design, scale):
+    """Return the step as a positive number; None stands for `scale` over the mean |x|^2.
 
     The step times |x|^2 is what a change of the units of the features leaves as it is.
     """
     if step is not None:
         return float(check_number("step", step, above=0))
     mean = float(squared_norms(design).mean())
-    return STEP / mean if mean > 0 else 1.0
+    return scale / mean if mean > 0 else 1.0
+
+
+def threshold_step_of(threshold_step, step, thresholds):
+    """Return the step of the thresholds; None stands for 1 where they are exact at first, else for that of v."""
+    if threshold_step is not None:
+        return float(check_number("threshold_step", threshold_step, above=0))
+    return 1.0 if thresholds == "exact" else step
 
 
 def first_coefficients(seed, n_coef):

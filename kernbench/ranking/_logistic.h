@@ -6,8 +6,9 @@
  *
  *     f(a - b) = f(o + x + y) = sum_kl F_o[k][l] T_k(2x) T_l(2y),    o = c - d,
  *
- * T_k being Chebyshev's polynomials. So a cell is known by its moments, sum_i w_i T_k(2 x_i), and what it does to another
- * one is a matrix of KB_TERMS^2 numbers. Beyond KB_NEAR cells the loss is linear to rounding: 0, or b - a.
+ * T_k being Chebyshev's polynomials. So a cell is known by its moments, sum_i w_i T_k(2 x_i), and what it does to
+ * another one is a matrix of KB_TERMS^2 numbers. Beyond KB_NEAR cells the loss is linear to rounding: 0, or b - a. The
+ * cost is O(n) and a constant for each cell met, which shows where scores spread over tens of thousands of units.
  *
  * The records come sorted, so cells are met in order, and a queue of the cells within KB_NEAR of the current one is all
  * the memory needed.
@@ -19,7 +20,7 @@
 #include "_sweeps.h"
 
 enum {
-    KB_TERMS = 16,   /* coefficients fall like 12.6^-k (f is analytic up to t = +-i pi); the second derivative needs 15 */
+    KB_TERMS = 16,   /* the coefficients fall like 12.6^-k: f is analytic up to t = +-i pi */
     KB_NEAR = 40,    /* cells: exp(-40) = 4e-18 */
     KB_QUEUE = 128,  /* a power of two above 2 KB_NEAR + 1 */
     KB_PART = 256,   /* records looked at together */
@@ -166,8 +167,8 @@ KB_INLINE int kb_load(kb_queue *queue, const kb_record *a, ptrdiff_t n, const do
     }
 }
 
-/* The potential of one class of the near cells in the current one: sum over cells of F_o times their moments. F holds the
- * matrices of o = -KB_NEAR .. KB_NEAR. */
+/* The potential of one class of the near cells in the current one: sum over cells of F_o times their moments. F holds
+ * the matrices of o = -KB_NEAR .. KB_NEAR. */
 KB_INLINE void kb_potential(kb_queue *queue, const double *F, int class, int of_v, double *out)
 {
     const double here = kb_queued(queue, queue->current)->number;
@@ -176,7 +177,8 @@ KB_INLINE void kb_potential(kb_queue *queue, const double *F, int class, int of_
         kb_cell_of_scores *other = kb_queued(queue, k);
         const int offset = (int)(class ? other->number - here : here - other->number);
         if (other->has[class])
-            kb_couple(F + (offset + KB_NEAR) * KB_TERMS * KB_TERMS, of_v ? other->v_moments[class] : other->moments[class], out);
+            kb_couple(F + (offset + KB_NEAR) * KB_TERMS * KB_TERMS,
+                      of_v ? other->v_moments[class] : other->moments[class], out);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Lists of losses: their values, slopes and curvatures, and shares of the highest of them. Codes are those of losses/. */
+/* Lists of losses: values, slopes and curvatures, and shares of the highest of them. Codes are those of losses/. */
 #ifndef KB_LOSSES_H
 #define KB_LOSSES_H
 
@@ -33,11 +33,12 @@ KB_CLONES KB_UNUSED static void kb_list_losses(int loss, const double *y, const 
             slope[i] = -y[i] * (loss == KB_HINGE ? (room > 0.0 ? 1.0 : 0.0) : 2.0 * room);
         }
     } else {
+        const double p = kb_regression_default(loss);
         for (ptrdiff_t i = 0; i < n; i++) {
             const double r = s[i] - y[i];
             key[i] = r < 0.0 ? -r : r;
-            value[i] = kb_regression_value(loss, r);
-            slope[i] = kb_regression_slope(loss, r);
+            value[i] = kb_regression_value(loss, p, r);
+            slope[i] = kb_regression_slope(loss, p, r);
         }
     }
 }
@@ -56,8 +57,8 @@ KB_UNUSED static double kb_curvature(int loss, double key, double slope)
 }
 
 /* The share of each key among those beyond a threshold and, by index, of `rest` of the weight of those equal to it. */
-KB_CLONES KB_UNUSED static void kb_shares(const double *key, const double *w, ptrdiff_t n, double threshold, double rest,
-                                          double *share)
+KB_CLONES KB_UNUSED static void kb_shares(const double *key, const double *w, ptrdiff_t n, double threshold,
+                                          double rest, double *share)
 {
     if (w)
         for (ptrdiff_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-"""Hinge and squared hinge of pairs of a positive and a negative score, values and derivatives.
+"""Hinge, squared hinge and logistic loss of pairs of a positive and a negative score, values and derivatives.
 
 A pair (i, j) is active where its margin falls short of 1, a_i - b_j < 1. With the thresholds t_i = a_i - 1 this reads
 b_j > t_i, which is how it is compared everywhere: in floating point the other forms differ where scores are tied.

@@ -70,8 +70,8 @@ class SolverEntry:
 
     @property
     def losses(self):
-        """Valid values of ``loss=``, as declared by its classes."""
-        return self.load().losses
+        """Valid values of ``loss=``: what its classes declare, of the losses of its kind."""
+        return tuple(loss for loss in self.load().losses if loss in self.kind.losses)
 
     def iteration_limit(self, n_samples):
         """Iterations that ``max_iter=-1`` stands for."""

@@ -3,10 +3,11 @@
 The registry, ``kernbench list``, the tests that all solvers of a kind must pass and the benchmarks read it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kernbench._lazy import load
 from kernbench.losses.output import OUTPUT_LOSSES
+from kernbench.losses.regression import RESIDUAL_LOSSES
 
 TWINS = ("compiled", "reference")
 
@@ -47,7 +48,11 @@ class Kind:
         The attribute of a solver that counts its work: ``"n_kernel_evaluations"``, ``"n_inner_products"`` or
         ``"n_feature_values"``.
     losses : tuple of str
-        Names of the losses; a solver may minimise some of them only.
+        Names of the losses; a solver may minimise some of them only, and others besides for another kind.
+    defaults : dict
+        Keywords of its solvers where the defaults of their classes, which serve another kind too, do not fit.
+    real_targets : bool
+        Whether y holds any numbers, not -1 and +1.
     compiled : str
         ``"module:name"`` of the function that makes the first argument of a compiled solver, from ``(X, kernel)`` and
         the keywords ``dtype`` and ``cache_bytes`` of kernel rows. `kernel` is None for features. A reference solver
@@ -62,6 +67,8 @@ class Kind:
     counts: str
     losses: tuple
     compiled: str
+    defaults: dict = field(default_factory=dict)
+    real_targets: bool = False
 
     def make_data(self, X, kernel=None, *, twin="compiled", **options):
         """Return the first argument of a solver: the rows of the kernel matrix of X, or a design."""
@@ -148,6 +155,30 @@ KINDS = {
             counts="n_feature_values",
             losses=tuple(OUTPUT_LOSSES),
             compiled="kernbench.solvers.streaming:batches_of",
+        ),
+        Kind(
+            name="kernel-regression",
+            estimator="KernelRegressor",
+            words="a loss of the residual, with a kernel",
+            first="rows",
+            options=("fit_intercept", "loss"),
+            counts="n_kernel_evaluations",
+            losses=tuple(RESIDUAL_LOSSES),
+            compiled="kernbench.kernels.rows:KernelRows",
+            defaults={"loss": "squared_error", "fit_intercept": False},
+            real_targets=True,
+        ),
+        Kind(
+            name="linear-regression",
+            estimator="LinearRegressor",
+            words="the same on explicit features",
+            first="design",
+            options=("loss",),
+            counts="n_inner_products",
+            losses=tuple(RESIDUAL_LOSSES),
+            compiled="kernbench.solvers.design:design_of",
+            defaults={"loss": "squared_error"},
+            real_targets=True,
         ),
     )
 }

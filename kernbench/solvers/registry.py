@@ -230,26 +230,6 @@ SOLVERS = [
         default_iterations=1000,
     ),
     SolverEntry(
-        name="dca-exact",
-        problem="ranked-range",
-        compiled="kernbench.solvers.ranking._dca_exact:RankedRangeDCA",
-        paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
-        complexity="two passes over the data and a sort per step; some tens of steps",
-        stopping="decrease and certified gap of the last subproblem / objective",
-        default_epochs=0,
-        default_iterations=1000,
-    ),
-    SolverEntry(
-        name="doubly-sgd",
-        problem="doubly-stochastic",
-        compiled="kernbench.solvers.streaming.doubly_sgd:DoublySGD",
-        paper="Dai, Xie, He, Liang, Raj, Balcan, Song, NIPS 2014",
-        complexity="t m features of each of B rows in step t, m of all n rows from the second pass on; O(1/eps) steps",
-        stopping="nothing: it ends with the stream, or by a limit",
-        default_epochs=0,
-        default_iterations=100,
-    ),
-    SolverEntry(
         name="agd-sbcd",
         problem="partial-auc",
         compiled="kernbench.solvers.ranking.stochastic._agd:AGDSBCD",
@@ -290,6 +270,16 @@ SOLVERS = [
         default_iterations=32_500,
     ),
     SolverEntry(
+        name="dca-exact",
+        problem="ranked-range",
+        compiled="kernbench.solvers.ranking._dca_exact:RankedRangeDCA",
+        paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
+        complexity="two passes over the data and a sort per step; some tens of steps",
+        stopping="decrease and certified gap of the last subproblem / objective",
+        default_epochs=0,
+        default_iterations=1000,
+    ),
+    SolverEntry(
         name="agd",
         problem="ranked-range",
         compiled="kernbench.solvers.ranking.stochastic._agd:RankedRangeAGD",
@@ -318,6 +308,82 @@ SOLVERS = [
         stopping="change of the objective over the last stage / objective",
         default_epochs=0,
         default_iterations=10_000,
+    ),
+    SolverEntry(
+        name="doubly-sgd",
+        problem="doubly-stochastic",
+        compiled="kernbench.solvers.streaming.doubly_sgd:DoublySGD",
+        paper="Dai, Xie, He, Liang, Raj, Balcan, Song, NIPS 2014",
+        complexity="t m features of each of B rows in step t, m of all n rows from the second pass on; O(1/eps) steps",
+        stopping="nothing: it ends with the stream, or by a limit",
+        default_epochs=0,
+        default_iterations=100,
+    ),
+    SolverEntry(
+        name="sdca",
+        problem="kernel-regression",
+        compiled="kernbench.solvers.kernel._sdca:SDCA",
+        paper="Shalev-Shwartz and Zhang, JMLR 2013; Ho and Lin, JMLR 2012",
+        complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
+        stopping="certified duality gap / objective",
+        default_epochs=1000,
+        default_iterations=1_000_000,
+    ),
+    SolverEntry(
+        name="pegasos",
+        problem="kernel-regression",
+        compiled="kernbench.solvers.kernel.online._pegasos:Pegasos",
+        paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
+        complexity="n evaluations per step; O(1/(alpha eps)) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=20,
+    ),
+    SolverEntry(
+        name="norma",
+        problem="kernel-regression",
+        compiled="kernbench.solvers.kernel.online._norma:NORMA",
+        paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
+        complexity="n evaluations per step, or one per kept term and step; O(1/eps^2) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=20,
+    ),
+    SolverEntry(
+        name="sdca",
+        problem="linear-regression",
+        compiled="kernbench.solvers.linear._sdca:SDCA",
+        paper="Ho and Lin, JMLR 2012; Shalev-Shwartz and Zhang, JMLR 2013",
+        complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
+        stopping="certified duality gap / objective",
+        default_epochs=1000,
+        default_iterations=10_000_000,
+    ),
+    SolverEntry(
+        name="pegasos",
+        problem="linear-regression",
+        compiled="kernbench.solvers.linear._pegasos:Pegasos",
+        paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
+        complexity="one row per step; O(1/(alpha eps)) steps",
+        stopping="certified duality gap / objective",
+        default_epochs=100,
+    ),
+    SolverEntry(
+        name="sbmd",
+        problem="linear-regression",
+        compiled="kernbench.solvers.linear._sbmd:SBMD",
+        paper="Dang and Lan, SIAM J. Optim. 2015",
+        complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
+        stopping="certified duality gap / objective",
+        default_epochs=200,
+    ),
+    SolverEntry(
+        name="rbcd",
+        problem="linear-regression",
+        compiled="kernbench.solvers.linear._rbcd:RBCD",
+        paper="Nesterov, SIAM J. Optim. 2012",
+        complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
+        stopping="certified duality gap / objective",
+        default_epochs=0,
+        default_iterations=1_000_000,
     ),
 ]
 
@@ -374,10 +440,10 @@ def add(entry):
             raise ValueError(
                 f"solver {entry.name!r} has no {twin} twin: {twin}={address!r} must be 'module:Class' ({error})"
             ) from error
-    unknown = [loss for loss in entry.losses if loss not in entry.kind.losses]
+    unknown = [loss for loss in entry.load().losses if loss not in entry.kind.losses]
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
-    if not entry.losses or entry.losses != entry.load("reference").losses:
+    if not entry.losses or entry.load().losses != entry.load("reference").losses:
         raise ValueError(
             f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more"
         )

@@ -35,7 +35,7 @@ def load_suite():
 MODULES = load_suite()
 problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
 ranking_runs, linear_runs = MODULES["ranking_runs"], MODULES["linear_runs"]
-streaming_runs = MODULES["streaming_runs"]
+streaming_runs, window_runs = MODULES["streaming_runs"], MODULES["window_runs"]
 
 
 def benchmark_classes():
@@ -119,6 +119,9 @@ SOLVER_RUNS = {
         (ranking_runs, ranking_runs.RankingRuns),
         (streaming_runs, streaming_runs.StreamingRuns),
     )
+} | {
+    runs.kind: [owner for owner in CLASSES if issubclass(owner, runs)]
+    for runs in (window_runs.WindowRuns, window_runs.RangeRuns, window_runs.MarginRuns)
 }
 
 

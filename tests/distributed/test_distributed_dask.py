@@ -191,7 +191,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
 def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
     monkeypatch.setattr("kernbench.distributed.dask_blocks.__version__", "0.0")
     X, y = examples(40, 3)
-    with pytest.raises(ValueError, match="install the same on all workers"):
+    with pytest.raises(ValueError, match="install the same"):
         Distributed(clone(ROCSVC()), client).fit(da.from_array(X, chunks=20), y)
 
 

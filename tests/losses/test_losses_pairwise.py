@@ -1,10 +1,15 @@
 import pytest
 
-from kernbench.losses.pairwise import HINGE, PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.losses.pairwise import HINGE, LOG_LOSS, PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+
+
+def test_codes_are_those_of_the_losses_of_a_margin():
+    assert [MARGIN_LOSSES[name].code for name in PAIRWISE_LOSSES] == list(range(len(PAIRWISE_LOSSES)))
 
 
 def test_a_loss_that_is_offered_is_given_back():
-    assert [require_loss(loss) for loss in PAIRWISE_LOSSES] == [HINGE, SQUARED_HINGE]
+    assert [require_loss(loss) for loss in PAIRWISE_LOSSES] == [HINGE, SQUARED_HINGE, LOG_LOSS]
     assert require_loss("squared_hinge", (SQUARED_HINGE,)) == SQUARED_HINGE
 
 

@@ -150,6 +150,49 @@ def linear():
     return make
 
 
+@pytest.fixture(scope="session")
+def regression():
+    """A function ``make(n, seed, d=3, form="dense", weighted=False)``: targets with noise and a few outliers.
+
+    Forms as in `ranking`; ``"kernel"`` stands for dense rows and a kernel.
+    """
+
+    def make(n, seed, d=3, form="dense", weighted=False):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, d))
+        if form.startswith("csr"):
+            X = sparse.csr_matrix(np.where(np.abs(X) > 0.4, X, 0.0))
+            if form == "csr64":
+                X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        elif form == "float32":
+            X = X.astype(np.float32)
+        y = X @ np.linspace(-1.0, 1.5, d) + 0.3 * rng.normal(size=n)
+        y[::9] += 4.0
+        weights = None
+        if weighted:
+            weights = rng.integers(0, 4, size=n).astype(np.float64)
+            weights[:2] = 1.0, 2.0
+        return SimpleNamespace(X=X, y=y, weights=weights, n=n, form=form, kernel=Gaussian(1.2))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def regress():
+    """A function ``regress(entry, twin, problem, **options)`` that returns a solver of a regression.
+
+    The problems are those of `regression`.
+    """
+
+    def make(entry, twin, problem, *, alpha=0.01, dtype=np.float64, **options):
+        options = {"random_state": 0, "weights": problem.weights, **entry.kind.defaults, **options}
+        kernel = problem.kernel if entry.kind.first == "rows" else None
+        data = entry.kind.make_data(problem.X, kernel, twin=twin, dtype=dtype)
+        return entry.load(twin)(data, problem.y, alpha=alpha, **options)
+
+    return make
+
+
 @pytest.fixture(scope="module")
 def overlapping():
     X, y = make_classification(900, 12, n_informative=5, flip_y=0.15, random_state=0)

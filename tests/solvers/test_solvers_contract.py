@@ -80,7 +80,7 @@ def make(request):
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
 
     def build(entry, *arguments, **options):
-        settings = {"alpha": 0.025, "random_state": 0} | options
+        settings = {"alpha": 0.025, "random_state": 0} | entry.kind.defaults | options
         if settings.get("loss") == "softmax":
             settings["n_outputs"] = 2
         return entry.load(request.param)(*data_of(entry, X, y, request.param), *arguments, **settings)
@@ -118,15 +118,18 @@ def test_twins_have_the_same_name_and_constructor(entry):
 
 @every_solver
 def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
-    assert entry.load("compiled").losses == entry.load("reference").losses == entry.losses
+    declared = entry.load("compiled").losses
+    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(
+        entry.kind.losses
+    )
     assert entry.losses and set(entry.losses) <= set(entry.kind.losses)
     for loss in entry.kind.losses:
         if loss in entry.losses:
-            assert make(entry, loss=loss).losses == entry.losses
+            assert make(entry, loss=loss).losses == declared
         else:
             with pytest.raises(ValueError, match="only, not|needs a smooth loss"):
                 make(entry, loss=loss)
-    assert parameters_of(entry.load())["loss"] in entry.losses
+    assert (parameters_of(entry.load()) | entry.kind.defaults)["loss"] in entry.losses
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,9 @@ def test_twins_agree_on_what_the_driver_asks(entry, make):
 
 def optional_parts(entry):
     """What the compiled solver has beyond `Solver`, of what base.py lists."""
-    solver = entry.load()(*data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1)
+    solver = entry.load()(
+        *data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults
+    )
     return {name for name in ALL_PARTS if hasattr(solver, name)}
 
 

@@ -163,19 +163,21 @@ def test_a_plug_in_is_offered_once_it_is_added(plug_in):
         ({"name": "smo"}, "there is a solver 'smo' of kernel-svm already"),
         ({"problem": "kernel-svn"}, "unknown kind of problem 'kernel-svn'; did you mean 'kernel-svm'"),
         ({"reference": ""}, "has no reference twin"),
-        ({"compiled": "json:JSONDecoder", "reference": None}, "has no reference twin"),
+        ({"compiled": "json:JSONDecoder", "reference": None}, "has no compiled twin"),
         ({"compiled": "kernbench.no_such_module:SMO"}, "has no compiled twin"),
         ({"reference": "kernbench.reference.kernel.smo.smo:SMOO"}, "has no reference twin"),
-        (
-            {"problem": "roc-svm", "compiled": "kernbench.solvers.kernel._sdca:SDCA"},
-            "unknown loss of roc-svm 'log_loss'",
-        ),
     ],
 )
 def test_a_plug_in_that_is_not_complete_is_refused(plug_in, change, message):
     with pytest.raises(ValueError, match=message):
         registry.add(replace(plug_in, **change))
     assert registry.names() == [entry.name for entry in SOLVERS]
+
+
+def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeypatch):
+    monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("hinge", "squared_hinge")))
+    with pytest.raises(ValueError, match="unknown loss of roc-svm 'log_loss'"):
+        registry.add(replace(plug_in, problem="roc-svm", compiled="kernbench.solvers.kernel._sdca:SDCA"))
 
 
 def test_a_name_is_taken_within_its_kind_only(plug_in):

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
-from kernbench.estimators.doubly_stochastic.targets import check_targets
 from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.fit.targets import check_targets
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks

@@ -5,8 +5,8 @@ from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import first_look
-from kernbench.estimators.doubly_stochastic.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.losses.output import output_loss
 from kernbench.problems.batches import ArrayBatches

@@ -18,7 +18,7 @@ class Continuation:
     ----------
     settings : tuple
         Parameters of the model for which solutions and draws are valid.
-    classes : ndarray
+    classes : ndarray, or None in a regression
     solutions : list of Solution or None
         One for each problem; None if it was not begun.
     draws : sequence
@@ -67,7 +67,7 @@ def last_fit(model, settings, n_problems):
     if (
         last is not None
         and last.settings == settings
-        and np.array_equal(last.classes, model.classes_)
+        and np.array_equal(last.classes, getattr(model, "classes_", None))
         and len(last.solutions) == n_problems
     ):
         return last
@@ -80,7 +80,7 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     Parameters
     ----------
     model : estimator
-        Gives ``random_state`` and ``classes_``.
+        Gives ``random_state`` and, if it is a classifier, ``classes_``.
     settings : tuple
     n_problems : int
     draws_kernel : bool, default=False
@@ -88,9 +88,9 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     draws : bool, default=True
         Whether the solver draws random numbers; if not, generators are not made, which takes a while.
     """
-    solutions = [None] * n_problems
+    solutions, classes = [None] * n_problems, getattr(model, "classes_", None)
     if model.random_state is None and not (draws or draws_kernel):
-        return Continuation(settings, model.classes_, solutions, solutions)
+        return Continuation(settings, classes, solutions, solutions)
     rng = generator_of(model.random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0
     if not draws:
@@ -99,7 +99,7 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
         generators = [rng]  # the draws of a solver used directly
     else:
         generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_problems)]
-    return Continuation(settings, model.classes_, solutions, generators, kernel_seed)
+    return Continuation(settings, classes, solutions, generators, kernel_seed)
 
 
 def digest(X):

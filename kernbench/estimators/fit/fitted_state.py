@@ -22,6 +22,11 @@ def check_classes(model):
     classes = model.classes_
     require(np.ndim(classes) == 1 and len(classes) >= 2, "classes_ is not an array of labels")
     require(np.all(classes[:-1] < classes[1:]), "classes_ are not sorted labels")
+    check_names(model)
+
+
+def check_names(model):
+    """Check ``feature_names_in_``."""
     names = getattr(model, "feature_names_in_", None)
     require(
         names is None or len(names) == model.n_features_in_,

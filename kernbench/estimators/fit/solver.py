@@ -3,9 +3,26 @@
 import inspect
 
 from kernbench._names import unknown_name
+from kernbench.solvers import registry
 
 DATA = ("rows", "design", "y", "batches", "kernel")  # arguments of solvers that are not options
 OF_THE_ESTIMATOR = ("tol",)  # always set by the estimator's parameter
+
+
+def require_loss_of(entry, loss):
+    """Raise ValueError, which names the solvers that minimise the loss called `loss`, unless that of `entry` does."""
+    if loss in entry.losses:
+        return
+    others = [
+        repr(other.name)
+        for other in registry.SOLVERS
+        if other.problem == entry.problem and loss in other.losses
+    ]
+    remedy = f"solver={' or '.join(others)}" if others else "no solver of this problem"
+    raise ValueError(
+        f"solver={entry.name!r} minimises loss={' or '.join(map(repr, entry.losses))} only; "
+        f"loss={loss!r} is offered by {remedy}"
+    )
 
 
 def make_solver(model, entry, data, y, settings):
@@ -18,7 +35,7 @@ def make_solver(model, entry, data, y, settings):
     entry : SolverEntry
     data : KernelRows, Design, StreamWindow or a source of batches
     y : ndarray of shape (n_rows,), or Kernel
-        -1 and +1; the kernel where labels come with the batches.
+        -1 and +1, or targets; the kernel where labels come with the batches.
     settings : dict
         The keywords that the estimator sets.
 

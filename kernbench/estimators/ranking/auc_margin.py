@@ -64,7 +64,7 @@ class AUCMarginClassifier(RankingClassifier):
     >>> from kernbench.metrics import roc_auc
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = AUCMarginClassifier(random_state=0, max_iter=2000).fit(X, y)
+    >>> model = AUCMarginClassifier(random_state=0).fit(X, y)
     >>> roc_auc(y, model.decision_function(X)) > 0.98
     True
     """

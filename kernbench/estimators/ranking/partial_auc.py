@@ -118,7 +118,7 @@ class PartialAUCClassifier(RankingClassifier):
     More than two classes: ``sklearn.multiclass.OneVsRestClassifier(PartialAUCClassifier(...))``.
 
     A surrogate of a window does not always beat a well-tuned logistic regression in the window: compare on validation
-    rows.
+    rows. Where the partial AUC stays below about a half, f = 0 may be the optimum, and a warning says so.
 
     References
     ----------
@@ -234,6 +234,9 @@ class PartialAUCClassifier(RankingClassifier):
         -----
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
+        UserWarning
+            If no function does better than f = 0: where most pairs of the window are ranked wrongly whatever f is, a
+            convex loss of a pair is least where all scores are equal.
         """
         fit_task(PartialAUCTask(self, X, y, sample_weight), [self])
         return self

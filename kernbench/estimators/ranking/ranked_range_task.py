@@ -129,7 +129,7 @@ class RankedRangeRegressorTask(RankedRangeTask):
 
     def check_rows(self, X, y, sample_weight):
         model = self.model
-        X, y = check_rows(model, X, y, accept_sparse=not is_precomputed(model.kernel))
+        X, y = check_rows(model, X, y, reset=True, accept_sparse=not is_precomputed(model.kernel))
         check_square(X, model.kernel)
         y = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
         weights = None if sample_weight is None else check_weights(sample_weight, X)

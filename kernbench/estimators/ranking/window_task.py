@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.ranking.task import RankingTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
@@ -14,6 +15,8 @@ from kernbench.solvers.base import Solution
 START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the start
 START_CUTS = 200
 LEAST_ALPHA = 1e-6  # of that problem, which must have a solution
+NOTHING = 1e-3  # relative decrease from f = 0 that counts as none
+AT_ZERO = {"log_loss": np.log(2.0), "hinge": 1.0, "squared_hinge": 1.0}  # the objective of f = 0
 
 
 class PartialAUCTask(RankingTask):
@@ -105,3 +108,10 @@ class PartialAUCTask(RankingTask):
         self.rates = self._rates(model.fpr_range)
         super().assemble(model, results)
         self.validation.finish(model)
+        if results[0].converged and results[0].objective >= (1 - NOTHING) * AT_ZERO[model.loss_]:
+            low, high = self.rates
+            warn(
+                f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
+                "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
+                "a kernel or features that separate the classes better"
+            )

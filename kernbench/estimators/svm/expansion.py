@@ -27,12 +27,46 @@ def set_expansion(model, X, codes, pairs, solutions):
 
 def set_support(model, X, codes, support):
     """Set the attributes of the support vectors, given their indices in the training set, grouped by class."""
-    model.support_ = support.astype(np.int32)
+    set_support_vectors(model, X, support)
     model.n_support_ = np.bincount(codes[support], minlength=len(model.classes_)).astype(np.int32)
+
+
+def set_support_vectors(model, X, support):
+    """Set ``support_`` and ``support_vectors_``, given the indices in the training set."""
+    model.support_ = support.astype(np.int32)
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
 
 
-class ExpansionClassifier(KernelClassifier):
+class Expansion:
+    """Values of kernel expansions, from ``support_vectors_`` and ``dual_coef_``.
+
+    The estimator has the parameter ``kernel`` and, when fitted, ``kernel_`` and ``dtype_``.
+    """
+
+    def _checked(self, X):
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        return X
+
+    def _product(self, X, block):
+        """Return K(X, support vectors) times their coefficients, for a slice of them; K is never stored."""
+        coef = self.dual_coef_[:, block].T
+        if len(coef) == 0:
+            return np.zeros((X.shape[0], coef.shape[1]))
+        if is_precomputed(self.kernel):
+            return X[:, self.support_[block]] @ coef
+        return blocks.matmul(self.kernel_, X, self.support_vectors_[block], coef, dtype=self.dtype_)
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError unless fitted; scikit-learn's check takes as long as a prediction."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "dual_coef_")
+
+
+class ExpansionClassifier(Expansion, KernelClassifier):
     """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_`` of every two-class problem.
 
     The estimator has the parameters ``kernel``, ``loss``, ``decision_function_shape`` and ``break_ties`` and, when
@@ -103,11 +137,6 @@ class ExpansionClassifier(KernelClassifier):
             for products in self._products_by_rows(self._checked(X))
         ])  # fmt: skip
 
-    def _checked(self, X):
-        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
-        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
-        return X
-
     def _products_by_rows(self, X):
         """Yield the products of `multiclass.pair_values`, some rows of X at a time; the next ones overwrite them."""
         by_class, n_classes = class_blocks(self.n_support_), len(self.classes_)
@@ -136,15 +165,6 @@ class ExpansionClassifier(KernelClassifier):
         if is_precomputed(self.kernel):
             return X[:, self.support_]
         return blocks.block(self.kernel_, X, self.support_vectors_, dtype=self.dtype_)
-
-    def _product(self, X, block):
-        """Return K(X, support vectors) times their coefficients, for a slice of them; K is never stored."""
-        coef = self.dual_coef_[:, block].T
-        if len(coef) == 0:
-            return np.zeros((X.shape[0], coef.shape[1]))
-        if is_precomputed(self.kernel):
-            return X[:, self.support_[block]] @ coef
-        return blocks.matmul(self.kernel_, X, self.support_vectors_[block], coef, dtype=self.dtype_)
 
     @property
     def coef_(self):
@@ -220,14 +240,6 @@ class ExpansionClassifier(KernelClassifier):
             n_rows=n_classes if against_rest else n_classes - 1,
             n_problems=n_classes if against_rest else n_pairs,
         )
-
-    def _check_is_fitted(self):
-        """Raise NotFittedError unless fitted; scikit-learn's check takes as long as a prediction."""
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "dual_coef_")
 
 
 def _slices(n, height):

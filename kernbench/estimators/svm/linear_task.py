@@ -1,4 +1,4 @@
-"""The problems of a `LinearSVC`: each class against the rest."""
+"""The problems of a linear model: weights of features; those of a `LinearSVC`, each class against the rest."""
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,51 @@ FEW_VALUES = 1 << 14  # stored values of X, for which a million steps take some 
 FEW_STEPS = 1 << 20
 
 
-class LinearTask(Task):
+class WeightsTask(Task):
+    """The task of a linear model, or of a path of them.
+
+    A task sets ``entry``, ``weights`` and ``problems``, and calls `hold`.
+    """
+
+    counts_products = True
+
+    def hold(self, X, y, settings):
+        """Set what follows from the rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            Without the constant column.
+        y : ndarray of shape (n_samples,)
+        settings : tuple
+            Parameters besides the solver for which the solution of the last fit is a start.
+        """
+        model = self.model
+        model.dtype_ = X.dtype.name if model.dtype == "auto" else model.dtype
+        check_range(X, Linear(), model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
+        settings = (model.solver, *settings, bool(model.fit_intercept))
+        n_problems = len(self.problems)
+        self.last = last_fit(model, settings, n_problems) or cold_start(model, settings, n_problems)
+        self.X = with_constant(
+            X, model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
+        )
+        if model.warm_start:
+            self.key = tuple(digest(part) for part in (self.X, y, self.weights) if part is not None)
+        # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
+        # order, repetition or weighting of the rows: a solver that can continues beyond tol.
+        n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
+        self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
+
+    def assemble(self, model, results):
+        self.set_solutions(model, [result.solution for result in results])
+        model.n_inner_products_ = int(sum(result.n_inner_products for result in results))
+
+    def set_solutions(self, model, solutions):
+        """Set the attributes that define the predictions."""
+        set_weights(model, solutions)
+
+
+class LinearTask(WeightsTask):
     """The task of one `LinearSVC`, or of a path of them.
 
     Parameters
@@ -29,42 +73,25 @@ class LinearTask(Task):
     """
 
     shared = (*Task.shared, "loss_")
-    counts_products = True
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
         self.entry, model.loss_ = check_linear_svc(model)
         self.n_jobs = model.n_jobs
         X, self.codes, _, self.weights = check_training_data(model, X, y, sample_weight)
-        model.dtype_ = X.dtype.name if model.dtype == "auto" else model.dtype
-        check_range(X, Linear(), model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
         n_classes = len(model.classes_)
         positives = [1] if n_classes == 2 else range(n_classes)
         self.problems = [ClassProblem(self, k, positive) for k, positive in enumerate(positives)]
-        settings = (model.solver, model.loss_, bool(model.fit_intercept))
-        n_problems = len(self.problems)
-        self.last = last_fit(model, settings, n_problems) or cold_start(model, settings, n_problems)
-        self.X = with_constant(
-            X, model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
-        )
-        if model.warm_start:
-            parts = (self.X, self.codes, self.weights)
-            self.key = tuple(digest(part) for part in parts if part is not None)
-        # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
-        # order, repetition or weighting of the rows: a solver that can continues beyond tol.
-        n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
-        self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
-
-    def assemble(self, model, results):
-        set_weights(model, [result.solution for result in results])
-        model.n_inner_products_ = int(sum(result.n_inner_products for result in results))
+        self.hold(X, self.codes, (model.loss_,))
 
 
-class ClassProblem:
-    """The problem of a class against the rest."""
+class WeightsProblem:
+    """A problem of a linear model: one vector of weights, that of the constant column last."""
 
-    def __init__(self, task, k, positive):
-        self.task, self.k, self.positive = task, k, positive
+    title = ""
+
+    def __init__(self, task, k=0):
+        self.task, self.k = task, k
 
     @property
     def n_rows(self):
@@ -74,10 +101,6 @@ class ClassProblem:
     def n_coef(self):
         return self.task.X.shape[1]
 
-    @property
-    def title(self):
-        return f"{self.task.model.classes_[self.positive]} against the rest"
-
     def make_data(self):
         return self.task.X
 
@@ -85,36 +108,56 @@ class ClassProblem:
         task = self.task
         return task.last.initial(self.k, task.key, lambda coef: coef.shape == (self.n_coef,))
 
-    def next_start(self, solution, C, following):
-        # The weights and, if present, the dual variables. It is a new run: step sizes and averages belong to the old C.
-        kept = {name: solution.state[name] for name in ("a", "settings") if name in solution.state}
-        return Solution(solution.coef, state=kept if "a" in kept else {})
+    def next_start(self, solution, strength, following):
+        # The weights and, if present, the dual variables. It is a new run: step sizes and averages belong to the old
+        # strength, and settings that no run has say so even if the next one is the same.
+        state = {"a": solution.state["a"], "settings": np.zeros(0)} if "a" in solution.state else {}
+        return Solution(solution.coef, state=state)
 
     def counted_from(self, X):
         return 0
 
-    def make_solver(self, X, C, initial):
+    def solver_of(self, X, y, alpha, loss, initial):
+        """Return the solver for targets or labels `y`."""
         task, model = self.task, self.task.model
         design = make_design(
             X, model._twin
         )  # a separate one for each run, since a design counts the passes over it
         settings = {
-            "alpha": 1.0 / (C * self.n_rows),
+            "alpha": alpha,
             "weights": task.weights,
-            "loss": model.loss_,
+            "loss": loss,
             "random_state": task.last.draws[self.k],
             "initial": initial,
         }
-        y = np.where(task.codes == self.positive, 1.0, -1.0)
         solver = make_solver(model, task.entry, design, y, settings)
         if hasattr(solver, "min_iter") and "min_iter" not in (model.solver_options or {}):
             solver.min_iter = solver.n_iter + task.min_iter
         return solver
 
     def describe(self, model, solution):
+        set_weights(model, [solution])
+
+
+class ClassProblem(WeightsProblem):
+    """The problem of a class against the rest."""
+
+    def __init__(self, task, k, positive):
+        super().__init__(task, k)
+        self.positive = positive
+
+    @property
+    def title(self):
+        return f"{self.task.model.classes_[self.positive]} against the rest"
+
+    def make_solver(self, X, C, initial):
+        y = np.where(self.task.codes == self.positive, 1.0, -1.0)
+        return self.solver_of(X, y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
+
+    def describe(self, model, solution):
         if len(self.task.problems) > 1:
             model.classes_, model.class_weight_ = np.array([False, True]), np.ones(2)
-        set_weights(model, [solution])
+        super().describe(model, solution)
 
 
 def set_weights(model, solutions):

@@ -3,6 +3,7 @@
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run
+from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
 from kernbench.solvers import registry
@@ -55,17 +56,6 @@ def check_linear_svc(model):
 
 
 def _check_loss(loss, entry):
-    """Raise ValueError, which names the solvers that minimise `loss`, unless that of `entry` does."""
+    """Raise ValueError for an unknown loss, and for one that the solver of `entry` does not minimise."""
     margin_loss(loss)
-    if loss in entry.losses:
-        return
-    others = [
-        repr(other.name)
-        for other in registry.SOLVERS
-        if other.problem == entry.problem and loss in other.losses
-    ]
-    remedy = f"solver={' or '.join(others)}" if others else "no solver of this problem"
-    raise ValueError(
-        f"solver={entry.name!r} minimises loss={' or '.join(map(repr, entry.losses))} only; "
-        f"loss={loss!r} is offered by {remedy}"
-    )
+    require_loss_of(entry, loss)

@@ -45,6 +45,13 @@ def prepare():
     try:
         with _hidden_main(), _safe_path():
             forkserver.ensure_running()
+    except OSError as error:
+        if "too long" not in str(error):
+            raise
+        raise ValueError(
+            f"the path of the temporary folder {temporary_folder()} is too long for a socket: set TMPDIR to a "
+            "shorter one"
+        ) from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

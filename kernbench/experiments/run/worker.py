@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import threading
-import traceback
 from contextlib import suppress
 from multiprocessing import connection
 from pathlib import Path
@@ -15,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench._files import written_whole
 from kernbench._lazy import load
+from kernbench.experiments.run.wording import sentence
 
 ABANDONED = 3  # exit code of a cell whose parent has ended
 RESULT, OUTPUT = "result.json", "output.txt"  # files of a cell: its outcome, and what it prints
@@ -63,16 +63,6 @@ def _end_with_the_run(folder):
         os._exit(ABANDONED)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def sentence(error):
-    """Describe an exception in one line: its message and the last step of the traceback, without folders."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")
-    ]
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
-    return " ".join(text.split()) + where
 
 
 def outcome(cell, threads, plugin=None):

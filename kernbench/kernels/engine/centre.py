@@ -32,7 +32,8 @@ def _middle(rows):
     """
     if rows.size == 0:
         return np.zeros(rows.shape[1])
-    whole = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")  # a row is one value
+    rows = np.ascontiguousarray(rows)
+    whole = rows.view(f"V{rows.shape[1] * rows.itemsize}")  # a row is one value
     distinct = dict.fromkeys(whole.ravel().tolist())
     if len(distinct) < len(rows):
         rows = np.frombuffer(b"".join(distinct), rows.dtype).reshape(-1, rows.shape[1])

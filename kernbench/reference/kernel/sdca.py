@@ -5,6 +5,7 @@ k(x_i, .) and psi the loss's dual (`losses.margin`), the dual
 
     maximise  D(a) = (1/n) sum_i w_i psi(a_i) - alpha/2 ||f||^2
 
+(in a regression z_i = f(x_i) - t_i takes the place of the margin, see `losses.regression`)
 is maximised by setting one a_i at a time to its best value, which costs one row of the kernel matrix if a_i changes.
 
 With an intercept D has the constraint sum_i w_i y_i a_i = 0, which steps of single coordinates violate. So pairs move:
@@ -20,7 +21,8 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
-from kernbench.losses.margin import dual_pair, margin_loss, pair_room
+from kernbench.losses.margin import dual_pair, pair_room
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss, example_loss
 from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
@@ -40,13 +42,14 @@ class SDCA:
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
         Move pairs; False moves single coordinates.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
         With the state of an SDCA run of the same problem that run is continued; otherwise ``coef`` is a warm start,
@@ -63,7 +66,7 @@ class SDCA:
         With a sentence that says what to change.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = BATCH
 
     def __init__(
@@ -88,14 +91,14 @@ class SDCA:
         if self._problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         n = self._problem.n
-        self._loss = margin_loss(loss, offered=self.losses)
+        self._loss = example_loss(loss, offered=self.losses)
         self._order, self._shrinking = order, bool(shrinking)
         self._scale = 1.0 / (self._problem.alpha * n)
         self._rng, self._diagonal = as_generator(random_state), rows.diagonal()
         self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
         self.first_check = -(-n // BATCH) * BATCH
         self._dual = np.zeros(n)  # a
-        self._responses = np.zeros(n)  # f(x_i)
+        self._responses = 0.0 - self._problem.targets  # f(x_i), minus the targets of a regression
         self._visits, self._position = np.empty(0, dtype=np.intp), 0  # of this epoch
         if initial is not None:
             self._start_from(initial)
@@ -122,6 +125,9 @@ class SDCA:
             done += length
         return done
 
+    def _f(self):
+        return self._responses + self._problem.targets
+
     def check(self, tol):
         """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
         self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
@@ -135,16 +141,16 @@ class SDCA:
             "visits": self._visits.astype(np.float64),
             "position": np.array([float(self._position)]),
         }
-        return Solution(self._coef(), self._problem.best_intercept(self._responses), self.n_iter, state)
+        return Solution(self._coef(), self._problem.best_intercept(self._f()), self.n_iter, state)
 
     def objective(self):
         """Return the objective of `solution`."""
-        f = self._responses
+        f = self._f()
         return self._problem.objective(f, self._coef() @ f, self._problem.best_intercept(f))
 
     def gap(self):
         """Return the objective of `solution` minus the dual objective; no kernel value is needed."""
-        f = self._responses
+        f = self._f()
         return self._problem.gap(self._coef(), f, self._problem.best_intercept(f))
 
     def _begin_epoch(self):
@@ -162,6 +168,10 @@ class SDCA:
 
     def _shrinkable(self, members):
         """Which of `members` are at a bound and pushed against it, by more than any of the others pulls."""
+        if isinstance(self._loss, ResidualLoss):
+            left, right = self._loss.dual_slopes(self._dual[members], self._responses[members])
+            held = (left == -np.inf) | (right == np.inf) | (left < right)
+            return held & (left < 0.0) & (right > 0.0)
         e, at_upper, at_lower = self._pulls(members)
         top = bottom = 0.0
         if self._problem.fit_intercept:
@@ -181,7 +191,7 @@ class SDCA:
         y, w = self._problem.y[i], self._problem.weights[i]
         a, margin, curvature = self._dual[i], y * self._responses[i], w * self._diagonal[i] * self._scale
         best = self._loss.dual_coordinate(a, margin, curvature)
-        if abs(best - a) > NO_CHANGE * max(1.0, a):
+        if abs(best - a) > NO_CHANGE * max(1.0, abs(a)):
             self._dual[i] = best
             self._add_rows([i], [y * w * (best - a) * self._scale])
 
@@ -260,9 +270,9 @@ class SDCA:
             out=np.zeros(problem.n),
             where=problem.weights > 0,
         )
-        self._dual = np.clip(a, 0.0, self._loss.upper)
+        self._dual = np.clip(a, self._loss.lower, self._loss.upper)
         known = state is not None and np.allclose(self._coef(), initial.coef, rtol=1e-13, atol=0.0)
-        self._responses = state["responses"] if known else problem.rows.matvec(self._coef())
+        self._responses = state["responses"] if known else problem.rows.matvec(self._coef()) - problem.targets
 
 
 def _extremes(e, at_upper, at_lower):

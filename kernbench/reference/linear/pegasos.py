@@ -8,6 +8,7 @@ plain sum of the -l' y x so far. So the cost of a step is that of its row, and n
 import numpy as np
 
 from kernbench.losses.margin import Hinge
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
@@ -20,7 +21,7 @@ SMALLEST_SCALE = 1e-6
 
 
 class Pegasos:
-    """Pegasos for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Pegasos for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     With W = sum_i w_i and lambda = alpha n / W the objective is W/n times lambda/2 ||w||^2 + sum_i (w_i/W)
     l_i; so example i is drawn with probability w_i/W.
@@ -29,14 +30,15 @@ class Pegasos:
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
-        move w away from the optimum.
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
+        The steps of all but the hinge are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
+        move w away from the optimum. For kinks of residuals l'' is one over the mean size of the targets.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
@@ -62,7 +64,7 @@ class Pegasos:
         With a sentence that says what to change.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -74,10 +76,10 @@ class Pegasos:
         self._lambda = problem.alpha * problem.n / problem.total_weight
         self._cumulative = cumulative_weights(problem.weights)
         self._norms = squared_norms(design)
-        smooth = problem.loss is not Hinge
-        self._delay = problem.loss.smoothness * self._norms.max() / self._lambda if smooth else 0.0
-        self._limit = (2.0 * problem.loss.value(np.zeros(())) if smooth else 1.0) / self._lambda
-        self._settings = np.array([problem.alpha, problem.loss.code, batch_size, project], dtype=np.float64)
+        is_hinge = problem.loss is Hinge
+        self._delay = 0.0 if is_hinge else problem.curvature() * self._norms.max() / self._lambda
+        self._limit = (1.0 if is_hinge else 2.0 * problem.loss_at_zero()) / self._lambda
+        self._settings = problem.settings(batch_size, project)
 
         self.n_iter = self.n_inner_products = 0
         self.converged, self.first_check = False, -(-problem.n // batch_size)
@@ -102,7 +104,7 @@ class Pegasos:
     def _step(self, batch):
         y, loss, X = self.problem.y, self.problem.loss, self.problem.design.rows(batch)
         shrunk = self._shrunk()
-        margins = [y[i] * shrunk * (x @ self._g) for i, x in zip(batch, X)]
+        margins = [y[i] * shrunk * (x @ self._g) - self.problem.targets[i] for i, x in zip(batch, X)]
         self.n_inner_products += len(batch)
         for i, x, margin in zip(batch, X, margins):
             size = -float(loss.slope(margin)) / (self._batch_size * self._scale)

@@ -24,19 +24,19 @@ RECOMPUTED = 64  # passes over the blocks between two recomputations of the scor
 
 
 class RBCD:
-    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), l smooth.
+    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i), z_i = y_i <w, x_i> or <w, x_i> - y_i.
 
     Parameters
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        The hinge is not differentiable: the squared hinge is its smooth substitute.
+    loss : str or ResidualLoss, default="squared_hinge"
+        One of `losses`. The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
@@ -57,7 +57,7 @@ class RBCD:
         With a sentence that says what to change.
     """
 
-    losses = ("squared_hinge", "log_loss")
+    losses = ("squared_hinge", "log_loss", "squared_error", "huber")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -73,7 +73,7 @@ class RBCD:
         self._columns = type(design)(design.X.T)
         self._ends = design.n_coef * np.arange(self._n_blocks + 1) // self._n_blocks
         self._constants = block_constants(self._columns, self._ends, problem)
-        self._settings = np.array([problem.alpha, problem.loss.code, self._n_blocks], dtype=np.float64)
+        self._settings = problem.settings(self._n_blocks)
 
         self.n_iter = self._touched = 0
         self.converged, self.first_check = False, self._n_blocks
@@ -96,7 +96,8 @@ class RBCD:
     def _step(self, block):
         problem, part = self.problem, slice(*self._ends[block : block + 2])
         columns = self._columns.rows(np.arange(part.start, part.stop))
-        slopes = problem.weights * problem.y * problem.loss.slope(problem.y * self._scores) / problem.n
+        slopes = problem.loss.slope(problem.y * self._scores - problem.targets)
+        slopes = problem.weights * problem.y * slopes / problem.n
         step = -(columns @ slopes + problem.alpha * self._w[part]) / self._constants[block]
         self._w[part] += step
         self._scores += step @ columns

@@ -9,7 +9,7 @@ b the number of blocks: each is updated b times less often, which steps b times 
 
 import numpy as np
 
-from kernbench.losses.margin import Hinge
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
@@ -19,7 +19,7 @@ from kernbench.validation.numbers import check_number
 
 
 class SBMD:
-    """Stochastic block mirror descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Stochastic block mirror descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W.
 
@@ -27,12 +27,13 @@ class SBMD:
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
@@ -41,7 +42,8 @@ class SBMD:
     n_blocks : int, default=8
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
-        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l''.
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l'', and one over the mean size of
+        the targets in place of that of residuals with kinks.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
 
@@ -56,7 +58,7 @@ class SBMD:
         With a sentence that says what to change.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -68,13 +70,10 @@ class SBMD:
         self._n_blocks = min(n_blocks, design.n_coef)
         self._lambda = problem.alpha * problem.n / problem.total_weight
         if largest_step is None:
-            curvature = 1.0 if problem.loss is Hinge else problem.loss.smoothness
-            largest_step = 1.0 / (curvature * squared_norms(design).max() + self._lambda)
+            largest_step = 1.0 / (problem.curvature() * squared_norms(design).max() + self._lambda)
         self._largest_step = require_number("largest_step", largest_step, positive=True)
         self._cumulative = cumulative_weights(problem.weights)
-        self._settings = np.array(
-            [problem.alpha, problem.loss.code, n_blocks, self._largest_step], dtype=np.float64
-        )
+        self._settings = problem.settings(n_blocks, self._largest_step)
 
         self.n_iter = self._touched = 0
         self.converged, self.first_check = False, problem.n
@@ -105,7 +104,7 @@ class SBMD:
 
     def _step(self, i, block):
         y, x = self.problem.y[i], self.problem.design.rows([i])[0]
-        slope = float(self.problem.loss.slope(y * (x @ self._w)))
+        slope = float(self.problem.loss.slope(y * (x @ self._w) - self.problem.targets[i]))
         first, last = self._ends(block)
         passed = self._weight()
         self._sum[first:last] += (passed - self._counted[block]) * self._w[first:last]

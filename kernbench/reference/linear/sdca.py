@@ -16,6 +16,7 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.losses.margin import LogLoss, SquaredHinge
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
 from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
@@ -28,18 +29,19 @@ MOST_DOUBT = 10.0  # largest correction factor of an estimate of the gap
 
 
 class SDCA:
-    """Dual coordinate ascent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Dual coordinate ascent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     Parameters
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     tol : float, default=1e-3
         Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
         gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the
@@ -63,7 +65,7 @@ class SDCA:
         With a sentence that says what to change.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     first_check = None
     n_kernel_evaluations = 0
@@ -129,18 +131,18 @@ class SDCA:
         while done < n_iter and self._position < self._active:
             i = self._order[self._position]
             x, a = self._row(i), self._a[i]
-            margin = y[i] * (x @ self._coef)
+            margin = y[i] * (x @ self._coef) - self.problem.targets[i]  # or the residual
             done += 1
             self.n_inner_products += 1
             self._residual += weights[i] * (loss.value(margin) - loss.dual_value(a) + a * margin)
             if loss is not LogLoss:
-                slope = margin - 1.0 + (0.5 * a if loss is SquaredHinge else 0.0)
-                if self._shrinking and self._stays_put(a, slope):
+                left, right = self._slopes(a, margin)
+                if self._shrinking and self._stays_put(left, right):
                     self._active -= 1
                     last = self._order[self._active]
                     self._order[self._active], self._order[self._position] = i, last
                     continue
-                projected = min(slope, 0.0) if a <= 0.0 else max(slope, 0.0) if a >= loss.upper else slope
+                projected = right if right < 0.0 else left if left > 0.0 else 0.0
             best = loss.dual_coordinate(a, margin, self._curvature[i])
             if loss is LogLoss:
                 projected = best - a
@@ -153,10 +155,17 @@ class SDCA:
         self.n_iter += done
         return done
 
-    def _stays_put(self, a, slope):
-        """Whether a is at a bound and its gradient points outwards by more than that of any variable in the last
-        epoch."""
-        return (a <= 0.0 and slope > self._upper) or (a >= self.loss.upper and slope < self._lower)
+    def _slopes(self, a, z):
+        """Return the derivatives of a z - psi(a) to the left and to the right of a, infinite at the ends of the
+        domain."""
+        if isinstance(self.loss, ResidualLoss):
+            return self.loss.dual_slopes(a, z)
+        slope = z - 1.0 + (0.5 * a if self.loss is SquaredHinge else 0.0)
+        return -np.inf if a <= 0.0 else slope, np.inf if a >= self.loss.upper else slope
+
+    def _stays_put(self, left, right):
+        """Whether a is held, at a bound or a kink of psi, by more than any variable was pulled in the last epoch."""
+        return (left == -np.inf or left < self._lower) and (right == np.inf or right > self._upper)
 
     def _end_epoch(self):
         """Make the pass over the data if the gap may have closed; set the thresholds of shrinking for the next
@@ -222,9 +231,7 @@ class SDCA:
         return Solution(self._coef.copy(), 0.0, self.n_iter, state)
 
     def _settings(self):
-        return np.array(
-            [self.problem.alpha, self.loss.code, self._uniform, len(self._used)], dtype=np.float64
-        )
+        return self.problem.settings(self._uniform, len(self._used))
 
     def _start_from(self, initial):
         self.n_iter = initial.n_iter

@@ -57,7 +57,9 @@ def refuses_bad_problems(entry):
         "negative weights": {"weights": -np.ones(problem.n)},
         "three weights": {"weights": np.ones(3)},
         "alpha = -1": {"alpha": -1.0},
-        "a class without weight": {"weights": np.where(problem.y > 0, 1.0, 0.0)},
+        "no class with weight" if entry.kind.real_targets else "a class without weight": {
+            "weights": np.where(problem.y > 0, 1.0, 0.0) * (not entry.kind.real_targets)
+        },
     }
     for (name, options), twin in product(bad.items(), TWINS):
         try:

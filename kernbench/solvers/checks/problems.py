@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels import Gaussian
-from kernbench.losses.pairwise import SQUARED_HINGE, require_loss
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.ranking import AllPairs
@@ -18,12 +17,14 @@ FORMS = {
     "kernel-svm": ("kernel",),
     "linear-svm": ("dense", "csr"),
     "roc-svm": ("dense", "csr", "kernel"),
+    "kernel-regression": ("kernel",),
+    "linear-regression": ("dense", "csr"),
 }
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Two overlapping, unbalanced classes.
+    """Two overlapping, unbalanced classes, or targets with noise.
 
     Attributes
     ----------
@@ -75,6 +76,8 @@ def make_problem(kind, n=60, seed=0, *, d=3, form=None, weighted=False, C=1.0):
     X = rng.normal(size=(n, d))
     y = np.where(X[:, 0] * X[:, -1] + X[:, 0] + 0.5 * rng.normal(size=n) > 0.3, 1.0, -1.0)
     y[:2] = 1.0, -1.0
+    if kind.real_targets:
+        y = X[:, 0] * X[:, -1] + X[:, 0] + 0.5 * rng.normal(size=n)
     weights = rng.uniform(0.2, 3.0, size=n) if weighted else None
     form = form or FORMS[kind.name][0]
     if form == "csr":
@@ -85,7 +88,13 @@ def make_problem(kind, n=60, seed=0, *, d=3, form=None, weighted=False, C=1.0):
 
 def build(entry, problem, twin="compiled", *, data=None, **options):
     """Return a solver of `problem` before its first step; `data` are the options of its rows."""
-    settings = {"alpha": problem.alpha, "weights": problem.weights, "random_state": 0, **options}
+    settings = {
+        "alpha": problem.alpha,
+        "weights": problem.weights,
+        "random_state": 0,
+        **problem.kind.defaults,
+        **options,
+    }
     settings.setdefault("loss", entry.losses[0])
     return entry.load(twin)(problem.data(twin, **(data or {})), problem.y, **settings)
 
@@ -94,16 +103,17 @@ def objective_of(problem, solution, loss):
     """The objective of a solution, in float64, by the NumPy reference of the rows or of the design."""
     data, coef = problem.data("reference"), np.asarray(solution.coef, dtype=np.float64)
     settings = {"alpha": problem.alpha, "weights": problem.weights}
-    if problem.kind.name == "kernel-svm":
+    if problem.kind.first == "rows":
         f = data.matvec(coef)
-        checked = MarginProblem(data, problem.y, loss=loss, fit_intercept=True, **settings)
+        settings = {**settings, **problem.kind.defaults, "loss": loss}
+        checked = MarginProblem(data, problem.y, **settings)
         return checked.objective(f, coef @ f, solution.intercept)
     scores = data.scores(coef)
-    if problem.kind.name == "linear-svm":
+    if problem.kind.name in ("linear-svm", "linear-regression"):
         return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
     pairs = AllPairs(problem.y > 0, problem.weights)
-    is_squared = require_loss(loss) == SQUARED_HINGE
-    risk = pairs.squared_hinge_loss(scores) if is_squared else pairs.hinge_loss(scores)
+    mean_loss = getattr(pairs, loss if loss.endswith("_loss") else f"{loss}_loss")
+    risk = mean_loss(scores)
     return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
 
 

@@ -20,15 +20,14 @@ from libc.stdlib cimport free
 from kernbench.kernels.engine._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
-from kernbench.losses._margin cimport (
-    DualEnd, dual_coordinate, dual_curvature, dual_pair, dual_slope, pair_room,
-)
+from kernbench.losses._loss cimport loss_dual_coordinate
+from kernbench.losses._margin cimport DualEnd, dual_curvature, dual_pair, dual_slope, pair_room
 
 import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss, example_loss
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import as_generator, draw_indices
@@ -57,12 +56,13 @@ cdef class SDCA:
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
         Move pairs, which keep the constraint an intercept brings; False moves single coordinates.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
         Continue an SDCA solution exactly, or use other coefficients as a warm start.
@@ -84,15 +84,17 @@ cdef class SDCA:
     cdef object rng, order, loss
     cdef bint shrinking
     cdef int code
-    cdef double scale, upper
+    cdef double scale, upper, parameter
     cdef Py_ssize_t position
     cdef Py_ssize_t[::1] visits             # of this epoch
-    cdef double[::1] y, weights, diagonal, dual, responses
+    cdef const double[::1] y, weights, diagonal
+    cdef double[::1] dual
+    cdef double[::1] responses              # f(x_i), minus the targets of a regression
     cdef Py_ssize_t[::1] seats, members     # of a batch: candidates by visit (or by example), and back
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = BATCH
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None, initial=None,
@@ -103,13 +105,13 @@ cdef class SDCA:
         if problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         self.problem, self.rows, self.order, self.shrinking = problem, rows, order, shrinking
-        self.loss = margin_loss(loss, offered=self.losses)
-        self.code, self.upper = self.loss.code, self.loss.upper
+        self.loss = example_loss(problem.loss, offered=self.losses)
+        self.code, self.parameter, self.upper = self.loss.code, self.loss.parameter, self.loss.upper
         self.scale = 1.0 / (problem.alpha * problem.n)
         self.rng = as_generator(random_state)
         self.y, self.weights, self.diagonal = problem.y, problem.weights, rows.diagonal()
         self.first_check = -(-problem.n // BATCH) * BATCH
-        self.dual, self.responses = np.zeros(problem.n), np.zeros(problem.n)
+        self.dual, self.responses = np.zeros(problem.n), 0.0 - problem.targets
         self.visits, self.position = np.empty(0, dtype=np.intp), 0
         largest = min(BATCH, problem.n) if order == "permutation" else BATCH
         self.seats, self.members = np.full(max(problem.n, BATCH), -1, dtype=np.intp), np.empty(BATCH, dtype=np.intp)
@@ -155,6 +157,10 @@ cdef class SDCA:
     def _shrinkable(self):
         """Mark the examples at a bound whose gradient pushes them against it by more than any other pulls."""
         y, a = self.problem.y, np.asarray(self.dual)
+        if isinstance(self.loss, ResidualLoss):
+            left, right = self.loss.dual_slopes(a, np.asarray(self.responses))
+            held = (left == -np.inf) | (right == np.inf) | (left < right)
+            return held & (left < 0.0) & (right > 0.0)
         e = y * self.loss.dual_slope(a) - np.asarray(self.responses)
         highest, lowest = a >= self.upper, a <= 0.0
         at_upper, at_lower = np.where(y > 0, highest, lowest), np.where(y > 0, lowest, highest)
@@ -202,8 +208,9 @@ cdef class SDCA:
 
     cdef inline bint _wants_to_move(self, Py_ssize_t i, double response, double *best) noexcept nogil:
         cdef double a = self.dual[i]
-        best[0] = dual_coordinate(self.code, a, self.y[i] * response, self.weights[i] * self.diagonal[i] * self.scale)
-        return fabs(best[0] - a) > NO_CHANGE * max(1.0, a)
+        best[0] = loss_dual_coordinate(self.code, self.parameter, a, self.y[i] * response,
+                                       self.weights[i] * self.diagonal[i] * self.scale)
+        return fabs(best[0] - a) > NO_CHANGE * max(1.0, fabs(a))
 
     # --- pairs ---------------------------------------------------------------------------------------------------------
 
@@ -361,6 +368,9 @@ cdef class SDCA:
     def _coef(self):
         return self.problem.y * self.problem.weights * np.asarray(self.dual) * self.scale
 
+    def _f(self):
+        return np.asarray(self.responses) + self.problem.targets
+
     def check(self, tol):
         """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
         self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
@@ -370,16 +380,16 @@ cdef class SDCA:
         """The current coefficients, with the best intercept for them."""
         state = {"dual": np.array(self.dual), "responses": np.array(self.responses),
                  "visits": np.array(self.visits, dtype=np.float64), "position": np.array([float(self.position)])}
-        return Solution(self._coef(), self.problem.best_intercept(np.asarray(self.responses)), self.n_iter, state)
+        return Solution(self._coef(), self.problem.best_intercept(self._f()), self.n_iter, state)
 
     def objective(self):
         """The objective of `solution`."""
-        f = np.asarray(self.responses)
+        f = self._f()
         return self.problem.objective(f, self._coef() @ f, self.problem.best_intercept(f))
 
     def gap(self):
         """The objective of `solution` minus the dual objective; no kernel value is needed."""
-        f = np.asarray(self.responses)
+        f = self._f()
         return self.problem.gap(self._coef(), f, self.problem.best_intercept(f))
 
     def _start_from(self, initial):
@@ -395,6 +405,6 @@ cdef class SDCA:
         coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # alpha or the weights may differ
         coef = balanced(coef) if problem.fit_intercept else coef
         a = np.divide(problem.y * coef, problem.weights * self.scale, out=np.zeros(problem.n), where=problem.weights > 0)
-        self.dual = np.clip(a, 0.0, self.upper)
+        self.dual = np.clip(a, self.loss.lower, self.upper)
         known = state is not None and np.allclose(self._coef(), initial.coef, rtol=1e-13, atol=0.0)
-        self.responses = state["responses"] if known else self.rows.matvec(self._coef())
+        self.responses = state["responses"] if known else self.rows.matvec(self._coef()) - problem.targets

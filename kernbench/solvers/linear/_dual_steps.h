@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 #include <math.h>
-#include "_margin.h"
+#include "_loss.h"
 #include "_simd.h"
 
 typedef struct {
@@ -25,8 +25,10 @@ typedef struct {
     ptrdiff_t active, position;        /* rows of this epoch, and how many are done */
     double upper, lower;               /* the largest and smallest projected gradient of the last epoch */
     double largest, smallest;          /* of this one */
-    double residual;                   /* sum of |push_i| (l(m_i) - psi(a_i) + a_i m_i) */
+    double residual;                   /* sum of |push_i| (l(z_i) - psi(a_i) + a_i z_i) */
     long long n_updates;
+    double parameter;                  /* of a loss of residuals */
+    const double *targets;             /* of these: z_i is the margin m_i minus the target, which is 0 for labels */
 } kb_epoch;
 
 enum { KB_AHEAD = 8, KB_FAR_AHEAD = 16 }; /* rows; samples */
@@ -45,6 +47,24 @@ KB_INLINE void kb_prefetch(const char *from, const char *to)
     const char *most = from + 8 * 64;
     for (to = to < most ? to : most; from < to; from += 64)
         KB_PREFETCH(from);
+}
+
+/* The same for a loss of residuals. The optimal a has a left slope of at most 0 and a right slope of at least 0. */
+KB_INLINE double kb_residual_step(kb_sample *s, double r, int loss, int shrinking, kb_epoch *e, int *shrunk)
+{
+    const double p = e->parameter, a = s->a;
+    const double left = kb_residual_left(loss, p, a, r), right = kb_residual_right(loss, p, a, r);
+    const double projected = right < 0.0 ? right : left > 0.0 ? left : 0.0;
+    e->residual += fabs(s->push) * (kb_regression_value(loss, p, r) - kb_residual_dual_value(loss, p, a) + a * r);
+    *shrunk = shrinking && (right == INFINITY || right > e->upper) && (left == -INFINITY || left < e->lower);
+    if (*shrunk)
+        return 0.0;
+    e->largest = projected > e->largest ? projected : e->largest;
+    e->smallest = projected < e->smallest ? projected : e->smallest;
+    if (fabs(projected) <= KB_STILL)
+        return 0.0;
+    s->a = kb_residual_dual_coordinate(loss, p, a, r, s->curvature);
+    return s->a - a;
 }
 
 /* Given the margin of sample i, returns the step of a. *shrunk tells whether the sample is left out. */
@@ -101,12 +121,12 @@ KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinki
 #undef KB_T
 #undef KB_NAME
 
-/* sum_i |push_i| psi(a_i) */
-KB_UNUSED static double kb_dual_sum(const kb_sample *samples, ptrdiff_t n, int loss)
+/* sum_i |push_i| (psi(a_i) + a_i t_i) */
+KB_UNUSED static double kb_dual_sum(const kb_sample *samples, const double *targets, ptrdiff_t n, int loss, double p)
 {
     double total = 0.0;
     for (ptrdiff_t i = 0; i < n; i++)
-        total += fabs(samples[i].push) * kb_dual_value(loss, samples[i].a);
+        total += fabs(samples[i].push) * (kb_loss_dual_value(loss, p, samples[i].a) + samples[i].a * targets[i]);
     return total;
 }
 

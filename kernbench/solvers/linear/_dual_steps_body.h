@@ -75,7 +75,10 @@ KB_INLINE ptrdiff_t KB_NAME(walk)(const KB_T *KB_RESTRICT values, const int32_t 
         }
         margin = columns ? KB_NAME(sparse_dot)(x, columns + start, w, length) : KB_NAME(dense_dot)(x, w, d);
         margin = s->push < 0.0 ? -margin : margin;
-        step = kb_dual_step(s, margin, loss, shrinking, &e, &shrunk);
+        if (loss < KB_SQUARED_ERROR)
+            step = kb_dual_step(s, margin, loss, shrinking, &e, &shrunk);
+        else
+            step = kb_residual_step(s, margin - e.targets[i], loss, shrinking, &e, &shrunk);
         done++;
         if (shrunk) {
             e.active--;
@@ -107,6 +110,8 @@ KB_UNUSED static ptrdiff_t KB_NAME(sparse_walk)(const KB_T *values, const int32_
         return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, KB_HINGE, shrinking);
     if (loss == KB_SQUARED_HINGE)
         return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, KB_SQUARED_HINGE, shrinking);
+    if (loss >= KB_SQUARED_ERROR)
+        return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, loss, shrinking);
     return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, KB_LOG_LOSS, 0);
 }
 
@@ -118,5 +123,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(dense_walk)(const KB_T *values, ptr
         return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, KB_HINGE, shrinking);
     if (loss == KB_SQUARED_HINGE)
         return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, KB_SQUARED_HINGE, shrinking);
+    if (loss >= KB_SQUARED_ERROR)
+        return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, loss, shrinking);
     return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, KB_LOG_LOSS, 0);
 }

@@ -6,12 +6,13 @@ example, its contributions to g and the same weighted by time.
 
 from libc.math cimport sqrt
 
-from kernbench.losses._margin cimport KB_HINGE, margin_slope
+from kernbench.losses._loss cimport KB_HINGE, loss_slope
 from kernbench.solvers.design._design cimport FeatureDesign, dot
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
@@ -26,7 +27,7 @@ cdef double SMALLEST_SCALE = 1e-6
 
 
 cdef class Pegasos:
-    """Pegasos for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Pegasos for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W.
 
@@ -34,14 +35,15 @@ cdef class Pegasos:
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        The steps of the smooth ones are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
-        move w away from the optimum.
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
+        The steps of all but the hinge are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
+        move w away from the optimum. For kinks of residuals l'' is one over the mean size of the targets.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
@@ -76,10 +78,11 @@ cdef class Pegasos:
     cdef Py_ssize_t batch_size
     cdef bint project, average
     cdef double lam, delay, limit, scale, squared_norm, begun, passed, total
-    cdef const double[::1] y
+    cdef double parameter
+    cdef const double[::1] y, targets
     cdef double[::1] norms, start, g, counts, lags, margins
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -88,6 +91,7 @@ cdef class Pegasos:
         check_number("batch_size", batch_size, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
+        self.targets, self.parameter = problem.targets, problem.loss.parameter
         self.batch_size, self.project, self.average = batch_size, project, average
         self.lam = problem.alpha * problem.n / problem.total_weight
         self.cumulative = cumulative_weights(problem.weights)
@@ -95,9 +99,9 @@ cdef class Pegasos:
         if self.loss == KB_HINGE:
             self.delay, self.limit = 0.0, 1.0 / self.lam
         else:
-            self.delay = problem.loss.smoothness * np.max(self.norms) / self.lam
-            self.limit = 2.0 * problem.loss.value(np.zeros(())) / self.lam
-        self.settings = np.array([problem.alpha, self.loss, batch_size, project], dtype=np.float64)
+            self.delay = problem.curvature() * np.max(self.norms) / self.lam
+            self.limit = 2.0 * problem.loss_at_zero() / self.lam
+        self.settings = problem.settings(batch_size, project)
         self.first_check = -(-problem.n // batch_size)
         self.start, self.g = np.zeros(design.n_coef), np.zeros(design.n_coef)
         self.counts, self.lags, self.margins = np.zeros(problem.n), np.zeros(problem.n), np.empty(batch_size)
@@ -127,11 +131,11 @@ cdef class Pegasos:
             double shrunk = self._shrunk(), step
         for k in range(size):
             i = batch[k]
-            self.margins[k] = self.y[i] * shrunk * row_dot(self.design, i, &self.g[0])
+            self.margins[k] = self.y[i] * shrunk * row_dot(self.design, i, &self.g[0]) - self.targets[i]
         self.n_inner_products += size
         for k in range(size):
             i = batch[k]
-            step = -margin_slope(self.loss, self.margins[k]) / (size * self.scale)
+            step = -loss_slope(self.loss, self.parameter, self.margins[k]) / (size * self.scale)
             if step != 0.0:
                 if self.project:
                     self.squared_norm += step * (2.0 * self.y[i] * row_dot(self.design, i, &self.g[0])

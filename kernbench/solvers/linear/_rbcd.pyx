@@ -6,7 +6,7 @@ The scores X w and the slopes w l'(m) y / n are kept up to date; with sparse X, 
 have a feature of the block. Columns are read from a transposed copy of X, which doubles its memory.
 """
 
-from kernbench.losses._margin cimport margin_slope
+from kernbench.losses._loss cimport loss_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 
 import numpy as np
@@ -26,19 +26,19 @@ cdef enum:
 
 
 cdef class RBCD:
-    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), l smooth.
+    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i), z_i = y_i <w, x_i> or <w, x_i> - y_i.
 
     Parameters
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-        The hinge is not differentiable: the squared hinge is its smooth substitute.
+    loss : str or ResidualLoss, default="squared_hinge"
+        One of `losses`. The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
@@ -68,10 +68,11 @@ cdef class RBCD:
     cdef Py_ssize_t n_blocks
     cdef long long touched
     cdef double alpha, share
-    cdef const double[::1] y, weights
+    cdef double parameter
+    cdef const double[::1] y, targets, weights
     cdef double[::1] w, scores, slopes, constants, change
 
-    losses = ("squared_hinge", "log_loss")
+    losses = ("squared_hinge", "log_loss", "squared_error", "huber")
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -83,12 +84,13 @@ cdef class RBCD:
             check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.loss = problem, design, problem.loss.code
+        self.targets, self.parameter = problem.targets, problem.loss.parameter
         self.y, self.weights, self.alpha, self.share = problem.y, problem.weights, problem.alpha, 1.0 / problem.n
         self.n_blocks = min(n_blocks or -(-design.n_coef // WIDTH), design.n_coef)
         self.columns = FeatureDesign(design.X.T)
         ends = design.n_coef * np.arange(self.n_blocks + 1) // self.n_blocks
         self.constants = block_constants(self.columns, ends, problem)
-        self.settings = np.array([problem.alpha, self.loss, self.n_blocks], dtype=np.float64)
+        self.settings = problem.settings(self.n_blocks)
         self.first_check = self.n_blocks
         self.w, self.change = np.zeros(design.n_coef), np.empty(design.n_coef)
         self.scores, self.slopes = np.zeros(problem.n), np.empty(problem.n)
@@ -144,7 +146,9 @@ cdef class RBCD:
 
     cdef inline void _find_slope(self, Py_ssize_t i) noexcept nogil:
         cdef double y = self.y[i]
-        self.slopes[i] = self.share * self.weights[i] * y * margin_slope(self.loss, y * self.scores[i])
+        self.slopes[i] = self.share * self.weights[i] * y * loss_slope(
+            self.loss, self.parameter, y * self.scores[i] - self.targets[i]
+        )
 
     # --- what it found -----------------------------------------------------------------------------------------------
 

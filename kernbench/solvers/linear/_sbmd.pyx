@@ -7,15 +7,15 @@ with b blocks. The average of the iterates is updated block by block, when a blo
 
 from libc.stdint cimport int32_t
 
-from kernbench.losses._margin cimport margin_slope
+from kernbench.losses._loss cimport loss_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_dot
 
 import numpy as np
 
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
-from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef class SBMD:
-    """Stochastic block mirror descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Stochastic block mirror descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     lambda = alpha n / W with W the sum of the weights; example i is drawn with probability w_i / W.
 
@@ -34,12 +34,13 @@ cdef class SBMD:
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
@@ -48,7 +49,8 @@ cdef class SBMD:
     n_blocks : int, default=8
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
-        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l''.
+        g_0. By default 1/(l'' max |x|^2 + lambda), with 1 in place of the hinge's l'', and one over the mean size of
+        the targets in place of that of residuals with kinks.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
 
@@ -73,10 +75,11 @@ cdef class SBMD:
     cdef bint average
     cdef long long touched
     cdef double lam, largest_step, begun
-    cdef const double[::1] y
+    cdef double parameter
+    cdef const double[::1] y, targets
     cdef double[::1] w, sum, counted
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     n_kernel_evaluations = 0
 
@@ -85,14 +88,14 @@ cdef class SBMD:
         check_number("n_blocks", n_blocks, at_least=1, whole=True)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.problem, self.design, self.y, self.loss = problem, design, problem.y, problem.loss.code
+        self.targets, self.parameter = problem.targets, problem.loss.parameter
         self.average, self.n_blocks = average, min(n_blocks, design.n_coef)
         self.lam = problem.alpha * problem.n / problem.total_weight
         if largest_step is None:
-            curvature = 1.0 if problem.loss is Hinge else problem.loss.smoothness
-            largest_step = 1.0 / (curvature * squared_norms(design).max() + self.lam)
+            largest_step = 1.0 / (problem.curvature() * squared_norms(design).max() + self.lam)
         self.largest_step = require_number("largest_step", largest_step, positive=True)
         self.cumulative = cumulative_weights(problem.weights)
-        self.settings = np.array([problem.alpha, self.loss, n_blocks, self.largest_step], dtype=np.float64)
+        self.settings = problem.settings(n_blocks, self.largest_step)
         self.first_check = problem.n
         self.w, self.sum, self.counted = np.zeros(design.n_coef), np.zeros(design.n_coef), np.zeros(self.n_blocks)
         self.stream = UniformStream(seed_of(random_state, initial), 0, width=2)
@@ -122,7 +125,8 @@ cdef class SBMD:
         cdef:
             Py_ssize_t k, d = self.w.shape[0]
             Py_ssize_t first = d * block // self.n_blocks, last = d * (block + 1) // self.n_blocks
-            double slope = margin_slope(self.loss, self.y[i] * row_dot(self.design, i, &self.w[0]))
+            double z = self.y[i] * row_dot(self.design, i, &self.w[0]) - self.targets[i]
+            double slope = loss_slope(self.loss, self.parameter, z)
             double passed = self._weight(), since = passed - self.counted[block], step, kept
             double *w = &self.w[0]
             double *sums = &self.sum[0]

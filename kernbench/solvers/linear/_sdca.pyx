@@ -8,6 +8,8 @@ from kernbench.solvers.design._design cimport FeatureDesign
 import numpy as np
 
 from kernbench._names import unknown_name
+from kernbench.losses.margin import LogLoss
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
@@ -23,6 +25,8 @@ cdef extern from "_dual_steps.h" nogil:
         Py_ssize_t active, position
         double upper, lower, largest, smallest, residual
         long long n_updates
+        double parameter
+        const double *targets
 
     void squared_norms_float(const float *values, const int64_t *starts, Py_ssize_t n, double *out)
     void squared_norms_double(const double *values, const int64_t *starts, Py_ssize_t n, double *out)
@@ -35,23 +39,24 @@ cdef extern from "_dual_steps.h" nogil:
     Py_ssize_t dense_walk_double(const double *values, Py_ssize_t d, Sample *samples, int64_t *order, double *w,
                                  Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
     const double STILL "KB_STILL"
-    double dual_sum "kb_dual_sum"(const Sample *samples, Py_ssize_t n, int loss)
+    double dual_sum "kb_dual_sum"(const Sample *samples, const double *targets, Py_ssize_t n, int loss, double p)
 
 ORDERS = ("permutation", "uniform")
 cdef double MOST_DOUBT = 10.0  # largest correction factor of an estimate of the gap
 
 
 cdef class SDCA:
-    """Dual coordinate ascent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
+    """Dual coordinate ascent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>), or l(<w, x_i> - y_i).
 
     Parameters
     ----------
     design : FeatureDesign
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
     weights : array-like of shape (n,), optional
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     tol : float, default=1e-3
         Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
         gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the
@@ -88,9 +93,9 @@ cdef class SDCA:
     cdef Epoch epoch
     cdef Sample *samples
     cdef int64_t[::1] order
-    cdef double[::1] coef
+    cdef double[::1] coef, targets
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = EXAMPLE_LOSSES
     granularity = 1
     first_check = None
     n_kernel_evaluations = 0
@@ -103,13 +108,14 @@ cdef class SDCA:
         self.tol = require_number("tol", tol)
         self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
         self.problem, self.design, self.loss, self.uniform = problem, design, problem.loss.code, order == "uniform"
-        self.shrinking = bool(shrinking) and not self.uniform and loss != "log_loss"
+        self.shrinking = bool(shrinking) and not self.uniform and problem.loss is not LogLoss
         self.rng = as_generator(random_state)
         self.shuffle, self.alpha = self.rng.shuffle, problem.alpha
         self.used = np.flatnonzero(problem.weights > 0)
         self.n_used = len(self.used)
         self._lay_out()
-        self.coef = np.zeros(design.n_coef)
+        self.coef, self.targets = np.zeros(design.n_coef), problem.targets
+        self.epoch.targets, self.epoch.parameter = &self.targets[0], problem.loss.parameter
         self._set_order(self.used.astype(np.int64))
         self.doubt, self.epoch.position = 1.0, -1
         self.epoch.largest, self.epoch.smallest = -INFINITY, INFINITY
@@ -223,7 +229,7 @@ cdef class SDCA:
         cdef Py_ssize_t n = self.design.n_samples
         cdef double total
         with nogil:
-            total = dual_sum(self.samples, n, self.loss)
+            total = dual_sum(self.samples, self.epoch.targets, n, self.loss, self.epoch.parameter)
         coef = np.asarray(self.coef)
         return self.problem.alpha * (total - 0.5 * float(coef @ coef))
 
@@ -250,7 +256,7 @@ cdef class SDCA:
         return Solution(np.array(self.coef), 0.0, self.n_iter, state)
 
     def _settings(self):
-        return np.array([self.problem.alpha, self.loss, self.uniform, self.n_used], dtype=np.float64)
+        return self.problem.settings(self.uniform, self.n_used)
 
     def _start_from(self, initial):
         cdef Epoch *e = &self.epoch

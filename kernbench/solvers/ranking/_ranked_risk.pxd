@@ -10,7 +10,7 @@ cdef class RankedRisk(Risk):
     cdef object origin                   # scores that are added to those of f, or None
     cdef bint origin_is_zero
     cdef double[::1] start, shifted      # the same; working memory
-    cdef double[::1] slopes, below       # g of the linear part; working memory
+    cdef double[::1] slopes              # g of the linear part
     cdef const double[::1] sides
     cdef double constant                 # of the linear part
     # U - L at these scores and its slopes; `linearise` moves the linear part of the risk there.

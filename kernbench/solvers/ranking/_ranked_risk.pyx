@@ -40,21 +40,14 @@ cdef class RankedRisk(Risk):
         self.centred_by = ranked.centred_by
         self.sides = ranked.sides
         self.losses = ranked.make(ranking)
-        self.slopes, self.below, self.shifted = np.zeros(self.n), np.empty(self.n), np.empty(self.n)
+        self.slopes, self.shifted = np.zeros(self.n), np.empty(self.n)
         self.origin_is_zero = origin is None
         self.start = np.empty(0) if origin is None else origin
         nowhere = np.zeros(self.n)
         self.at_zero = self.losses.value_and_subgradient(nowhere)[0]
 
     cdef double window(self, const double *scores, double *gradient) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef double value
-        if gradient == NULL:
-            return self.losses.window(scores, NULL, NULL, NULL, NULL)
-        value = self.losses.window(scores, NULL, NULL, gradient, &self.below[0])
-        for i in range(self.n):
-            gradient[i] -= self.below[i]
-        return value
+        return self.losses.difference(scores, gradient)
 
     cdef double linearise(self, const double *scores) noexcept nogil:
         """Return U - L."""

@@ -45,12 +45,19 @@ def test_the_whole_range_is_the_roc_svm(data):
 
 def test_it_is_better_in_its_window_than_the_whole_range(data):
     X, y = data
-    window = (0.0, 0.1)
+    window = (0.0, 0.4)
     fitted = PartialAUCClassifier(window, alpha=1e-4).fit(X, y)
     others = ROCSVC(alpha=1e-4).fit(X, y)
     value = [partial_auc(y, model.decision_function(X), window) for model in (fitted, others)]
     assert value[0] >= value[1] - 0.005
     assert fitted.objective_ < objective(others, X, y, window, "log_loss", 1e-4)
+
+
+def test_a_window_that_is_too_hard_is_said_to_be_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    with pytest.warns(UserWarning, match="does better than f = 0 over fpr_range=.*Widen the range"):
+        PartialAUCClassifier((0.0, 0.1), alpha=1e-2).fit(X, y)
 
 
 def test_ranks_are_another_way_to_say_the_range(data):

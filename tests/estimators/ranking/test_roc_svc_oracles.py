@@ -101,6 +101,19 @@ def test_objective_is_that_of_the_model_and_the_gap_bounds_it(solver, settings):
     assert model.objective_ - model.duality_gap_ <= best.objective_ <= model.objective_ + 1e-12
 
 
+@pytest.mark.parametrize("pairs", ["all", 500])
+def test_solvers_of_the_logistic_loss_find_one_minimiser(pairs):
+    X, y = radial(200, d=4)
+    settings = {"loss": "log_loss", "alpha": 1e-2, "pairs": pairs, "random_state": 0, "tol": 1e-8}
+    bundle, newton = (ROCSVC(solver=solver, **settings).fit(X, y) for solver in ("bundle", "newton"))
+    assert newton.loss_ == "log_loss"
+    np.testing.assert_allclose(bundle.coef_, newton.coef_, rtol=1e-3, atol=1e-5)
+    if pairs == "all":
+        scores, positive = newton.decision_function(X), y == 1
+        losses = np.logaddexp(0, scores[~positive] - scores[positive][:, None])
+        assert newton.objective_ == pytest.approx(losses.mean() + 0.005 * np.sum(newton.coef_**2), rel=1e-10)
+
+
 @pytest.mark.parametrize(
     "settings", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "features": "random", "n_features": 20}]
 )
@@ -155,7 +168,14 @@ def test_drawn_pairs_approach_all_pairs():
 
 
 @pytest.mark.parametrize(
-    "solver, loss", [("bundle", "hinge"), ("bundle", "squared_hinge"), ("newton", "squared_hinge")]
+    "solver, loss",
+    [
+        ("bundle", "hinge"),
+        ("bundle", "squared_hinge"),
+        ("newton", "squared_hinge"),
+        ("bundle", "log_loss"),
+        ("newton", "log_loss"),
+    ],  # fmt: skip
 )
 @pytest.mark.parametrize("n", [300, 30_000])
 def test_a_large_alpha_still_ranks_along_the_difference_of_the_means(solver, loss, n):

@@ -24,7 +24,7 @@ def stream(model, n_batches, batch=100, seed=0, classes=(0, 1)):
     return model
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", "squared"])
 def test_stream_approaches_the_minimiser(loss):
     X, y = draw(20_000, np.random.default_rng(99))
     best = ROCSVC(alpha=0.1, loss=loss).fit(X, y).coef_
@@ -33,7 +33,7 @@ def test_stream_approaches_the_minimiser(loss):
         / np.linalg.norm(best)
         for n in (3, 300)
     ]
-    assert errors[1] < 0.04
+    assert errors[1] < 0.05
     assert errors[1] < 0.5 * errors[0]
 
 

@@ -225,3 +225,12 @@ def test_saved_model_comes_back(tmp_path, model, y):
     loaded.save(tmp_path / "damaged.npz")
     with pytest.raises(ValueError, match="damaged.*coef_ has shape"):
         load(tmp_path / "damaged.npz")
+
+
+@pytest.mark.parametrize("solver", registry.names("linear-svm"))
+def test_a_C_may_come_twice_in_a_path(solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+    first, second = LinearSVC(solver=solver, tol=0.05, random_state=0).path(X, y, [1.0, 1.0])
+    assert second.objective_ == pytest.approx(first.objective_, rel=0.06)

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -54,8 +55,9 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
         pytest.skip("looks for processes in /proc")
     good, hanging, results = tmp_path / "good", tmp_path / "hanging", tmp_path / "results"
     path = [str(Path(__file__).parents[1]), *sys.path]
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
+    temporary = Path(
+        tempfile.mkdtemp(prefix="kb")
+    )  # a socket's path must be short, and that of tmp_path is not
     monkeypatch.setenv("TMPDIR", str(temporary))
 
     def start(late):
@@ -65,7 +67,8 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
         return subprocess.Popen([sys.executable, "-P", "-c", script], stderr=subprocess.PIPE, text=True)
 
     first = start("Hangs")
-    wait_until(lambda: fits(hanging) == 1)
+    wait_until(lambda: fits(hanging) == 1 or first.poll() is not None)
+    assert first.poll() is None, first.stderr.read()
     first.send_signal(how)
     _, words = first.communicate(timeout=120)
     wait_until(lambda: not is_alive(int(hanging.read_text().split()[0])))
@@ -78,3 +81,4 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
     assert start("Sign").wait(timeout=120) == 0
     assert [record["method"] for record in Store(results).records("fake")] == ["good", "late"]
     assert (fits(good), fits(hanging)) == (1, 2)
+    temporary.rmdir()

@@ -134,3 +134,14 @@ def test_cells_import_nothing_from_the_working_directory(tmp_path):
         cwd=checkout, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout.strip() == "[('ok', None)]", done.stderr
+
+
+def test_a_temporary_folder_with_a_long_path_is_refused_with_the_remedy(tmp_path):
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    code = "from kernbench.experiments.run import launching; launching.prepare()"
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert ended.returncode != 0 and "shorter one" in ended.stderr

@@ -131,7 +131,7 @@ def test_one_outer_iteration_finds_the_proximal_points(w, prox_1, prox_2, thresh
     """One positive x = 1, negatives 0 and -1; mu = 1 of the sum over both pairs."""
     solver = pauc(
         "agd-sbcd", [[1.0], [0.0], [-1.0]], [1, -1, -1], ranks=(1, 2), mu=2.0, gamma=2.0, step=0.01, inner_steps=40_000,
-        thresholds=thresholds, initial=Solution(np.array([w])),
+        threshold_step=0.01, thresholds=thresholds, initial=Solution(np.array([w])),
     )  # fmt: skip
     solver.advance(40_000)
     v_n = solver.solution().coef[0]
@@ -199,9 +199,9 @@ def test_the_whole_range_is_the_loss_over_all_pairs(ranking):
 
     best = minimize(objective, np.zeros(4), jac=True).fun
     for name in ("agd-sbcd", "dca", "minibatch"):
-        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20)
+        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20, step=0.3)
         solver.advance(20_000)
-        assert solver.objective() == pytest.approx(best, rel=2e-3)
+        assert best <= solver.objective() < best * 1.002
 
 
 def test_pesg_reaches_the_minimum_of_its_quadratic(ranking):
@@ -319,11 +319,12 @@ def test_an_overflow_names_the_step_and_keeps_the_last_finite_coefficients(entry
 @every_solver
 def test_it_has_converged_where_a_stage_changes_little(entry, ranking, windowed):
     problem = ranking(200, 11)
-    solver = windowed(entry, "compiled", problem, alpha=0.1)
-    assert not solver.check(0.5)  # before the first stage has ended
+    options = {"alpha": 0.01} | ({"ranked_range": (10.0, 150.0)} if entry.problem == "ranked-range" else {})
+    solver, fresh = (windowed(entry, "compiled", problem, **options) for _ in range(2))
+    assert not solver.check(0.5)  # before two stages have ended
     result = driver.run(solver, tol=1e-2, max_iter=entry.iteration_limit(200))
     assert result.status == "converged" and result.gap is None
-    assert result.objective < windowed(entry, "compiled", problem, alpha=0.1).objective()
+    assert result.objective < fresh.objective()
 
 
 @every_solver
@@ -355,14 +356,16 @@ def test_bad_settings_are_refused_with_a_sentence(entry, twin, ranking, windowed
         ]
     if entry.name not in ("minibatch", "pesg"):
         changes += [({"inner_steps": 0}, "inner_steps"), ({"thresholds": "exactly"}, "thresholds")]
+        changes += [({"threshold_step": 0.0}, "threshold_step")]
     if "dca" in entry.name:
         changes += [({"schedule": "none"}, "schedule")]
     for change, sentence in changes:
         with pytest.raises(ValueError, match=sentence):
             windowed(entry, twin, problem, **change)
+    problem = ranking(60, 12)
     problem.y = problem.y[:-1]
-    with pytest.raises(ValueError, match="label|shape"):
+    with pytest.raises(ValueError, match="one label per sample"):
         windowed(entry, twin, problem)
-    problem = ranking(30, 12, form="kernel")
+    problem = ranking(60, 12, form="kernel")
     with pytest.raises(ValueError, match="explicit features"):
         windowed(entry, twin, problem)

@@ -7,6 +7,7 @@ from lockstep import Tally, Tolerance, case_name, cases, follow
 FORMS = ("dense", "float32", "csr", "csr64")
 KINDS = ("partial-auc", "ranked-range", "auc-margin")
 SHORT = {"inner_steps": 20}  # several outer iterations in a test
+STEP = 0.2  # beyond 2 / curvature steps would amplify rounding
 OF_PAIRS = {"n_positive": 7, "n_negative": 15}
 OTHERS = [{"thresholds": "stochastic"}, {"thresholds": "stochastic", "loss": "hinge"}]
 VARIANTS = {
@@ -34,6 +35,7 @@ def compare(case, problem, windowed, tally, label, rounds=4):
     entry, options = case
     of_pairs = entry.problem != "ranked-range"
     short = {} if entry.name in ("minibatch", "pesg") else SHORT
+    short = short if entry.name == "pesg" else {"step": STEP, **short}
     options = {**short, **(OF_PAIRS if of_pairs else {"batch_size": 12}), **options}
     if not of_pairs:
         weight = problem.n if problem.weights is None else problem.weights.sum()

@@ -33,7 +33,7 @@ METHODS = tuple(
         tol=1e-9,
         rows_per_step=200,
         max_iter=AGD_ITER // 4,
-        solver_options={"mu": mu, "gamma": 2 * mu, "step": 5.0},
+        solver_options={"mu": mu, "gamma": 2 * mu},
     )
     for mu in TABLE
 )

@@ -46,10 +46,10 @@ METHODS = (
     method("agd-sbcd", "AGD-SBCD (the paper's)", solver="agd-sbcd", solver_options=AGD, **OF_BATCHES),
     method("dca-exact", "exact DCA, logistic (ours)", solver="dca-exact"),
     method("dca-exact-hinge", "exact DCA, hinge (ours)", solver="dca-exact", loss="hinge"),
-    Method("boosted-trees", "HistGradientBoosting (not linear)", f"{HERE}.rivals:BoostedTrees",
+    Method("boosted-trees", "HistGradientBoosting (not linear)", f"{HERE}.rivals:BoostedTrees", {"search": None},
            seed_param="random_state"),
-    Method("lightgbm", "LightGBM (not linear)", f"{HERE}.rivals:LightGBM", seed_param="random_state",
-           requires="lightgbm", package="lightgbm"),
+    Method("lightgbm", "LightGBM (not linear)", f"{HERE}.rivals:LightGBM", {"search": None},
+           seed_param="random_state", requires="lightgbm", package="lightgbm"),
     Method("libauc", "LibAUC, SOPA on [0, 0.5]", f"{HERE}.rivals:LibAUCPartial", seed_param="random_state",
            requires="libauc", package="libauc"),
 )  # fmt: skip

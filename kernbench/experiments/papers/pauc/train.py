@@ -41,9 +41,9 @@ METHODS = (
            solver_options={"plain": True}),
     method("svmpauc-tight-ours", "SVMpAUC-tight, our cutting planes", solver="svmpauc-tight", alpha=1e-3),
     method("agd-sbcd", "AGD-SBCD (the paper's)", solver="agd-sbcd", max_iter=AGD_ITER,
-           solver_options=AGD, **OF_BATCHES),
+           solver_options={**AGD, "thresholds": "stochastic"}, **OF_BATCHES),
     method("agd-sbcd-threshold", "AGD-SBCD with one threshold", solver="agd-sbcd", max_iter=AGD_ITER,
-           solver_options={**AGD, "threshold": "exact"}, **OF_BATCHES),
+           solver_options=AGD, **OF_BATCHES),
     method("dca", "DCA", solver="dca", max_iter=AGD_ITER, **OF_BATCHES),
     method("proximal-dca", "proximal DCA", solver="proximal-dca", max_iter=AGD_ITER, **OF_BATCHES),
     method("minibatch", "window of the batch", solver="minibatch", max_iter=AGD_ITER, **OF_BATCHES),
@@ -168,6 +168,6 @@ EXPERIMENT = Experiment(
     threads=1,
     note="All methods start from the same logistic regression. AGD-SBCD and both DCAs take batches of 100 positives "
     "and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for eight outer iterations; μ′, γ′ and c are "
-    "one point of the paper's grid. SVMpAUC-tight minimises its own convex bound, so its objective is not comparable, its "
-    "pAUC is. One thread.",
+    "one point of the paper's grid. SVMpAUC-tight minimises its own convex bound, so its objective is not comparable, "
+    "its pAUC is. One thread.",
 )

@@ -13,6 +13,7 @@ from collections import deque
 
 import numpy as np
 
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.margin_problem import require_state
 from kernbench.problems.online import StepRule, require_count
@@ -30,14 +31,15 @@ class NORMA(OnlineSolver):
     rows : KernelRows
         Rows of the n by n kernel matrix.
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
     fit_intercept : bool, default=True
         Move b by its gradient, as the paper does; the reported b is the best for the reported f.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
         gamma_t = step B / (r sqrt(t)), the paper's, with B a radius that contains the optimum (1/sqrt(lambda)
         for the hinge) and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)).
@@ -68,6 +70,8 @@ class NORMA(OnlineSolver):
         With a sentence that says what to change.
     """
 
+    losses = EXAMPLE_LOSSES
+
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge",
                  schedule="inverse_sqrt", step=0.25, truncation=None, window=None, rescale=True,
                  random_state=None, initial=None):  # fmt: skip
@@ -96,7 +100,7 @@ class NORMA(OnlineSolver):
             self.n_iter += 1
             gamma = self._step_at(self.n_iter)
             f_i = self._f_at(i) if self._drops else self._responses[i]
-            term = gamma * self._push(self._y[i] * (f_i + self._intercept))
+            term = gamma * self._push(self._y[i] * (f_i + self._intercept) - self._problem.targets[i])
             if self._drops:
                 self._step_with_terms(i, 1.0 - gamma * self._lambda, term)
             else:
@@ -158,9 +162,9 @@ class NORMA(OnlineSolver):
             else:
                 self._coef, self._responses = state["coefficients"], state["responses"]
             return
-        coef = np.where(self._y * initial.coef > 0, initial.coef, 0.0)
+        coef = np.clip(initial.coef, *self._problem.cone())
         self._intercept = float(initial.intercept) if self._problem.fit_intercept else 0.0
         if self._drops:
-            self._terms.extend([int(i), abs(coef[i]), self.n_iter] for i in np.flatnonzero(coef))
+            self._terms.extend([int(i), self._y[i] * coef[i], self.n_iter] for i in np.flatnonzero(coef))
         else:
             self._coef, self._responses = self._y * coef, self._problem.rows.matvec(coef)

@@ -5,7 +5,7 @@ Each of them keeps the responses f(x_i) of all examples and needs one kernel row
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import example_loss
 from kernbench.problems.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
 
@@ -25,7 +25,7 @@ class OnlineSolver:
     dual_point = "plain"  # see `Expansion.gap`
 
     def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss):
-        margin_loss(loss, offered=self.losses)
+        example_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if problem.alpha is None:
             raise ValueError(f"{type(self).__name__} needs alpha, a positive number")

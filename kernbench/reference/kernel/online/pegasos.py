@@ -12,8 +12,9 @@ coefficients v_i / (lambda (T + t0)).
 import numpy as np
 
 from kernbench.losses.margin import Hinge
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
-from kernbench.problems.expansion import LARGEST_PULL
+from kernbench.problems.expansion import largest_pull
 from kernbench.problems.margin_problem import require_state
 from kernbench.reference.kernel.online.online import BATCH, OnlineSolver
 from kernbench.solvers.base import Solution
@@ -30,14 +31,15 @@ class Pegasos(OnlineSolver):
     rows : KernelRows
         Rows of the n by n kernel matrix.
     y : array-like of shape (n,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
         Ones by default.
     fit_intercept : bool, default=True
         Set b to its exact minimiser after every 256th step; it is frozen in between.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
@@ -57,6 +59,8 @@ class Pegasos(OnlineSolver):
         With a sentence that says what to change.
     """
 
+    losses = EXAMPLE_LOSSES
+
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge",
                  random_state=None, initial=None, project=False, rescale=True):  # fmt: skip
         if project and fit_intercept:
@@ -68,10 +72,10 @@ class Pegasos(OnlineSolver):
         self._project, self._rescale = project, rescale
         self._rng = as_generator(random_state)
         self._cumulative = cumulative_weights(problem.weights)
-        self._squared_radius = LARGEST_PULL[loss] * self._lambda  # of lambda f
+        self._squared_radius = largest_pull(problem) * self._lambda  # of lambda f
         self._delay = 0.0  # t0
         if problem.loss is not Hinge:
-            self._delay = problem.loss.smoothness * self._diagonal.max() / self._lambda
+            self._delay = problem.curvature() * self._diagonal.max() / self._lambda
         self._counts = np.zeros(problem.n)  # v_i; integers for the hinge, unless projected
         self._responses = np.zeros(problem.n)  # g_j = sum_i v_i y_i K_ij, so that f = g / (lambda (t + t0))
         self._squared_norm = 0.0  # of lambda (t + t0) f: sum_i v_i y_i g_i, for the projection
@@ -99,7 +103,7 @@ class Pegasos(OnlineSolver):
 
     def _step(self, i):
         y_i, response = self._y[i], self._responses[i]
-        push = self._push(y_i * (response / self._denominator() + self._intercept))
+        push = self._push(y_i * (response / self._denominator() + self._intercept) - self._problem.targets[i])
         self.n_iter += 1
         if push != 0.0:
             self._squared_norm += 2 * push * y_i * response + push**2 * self._diagonal[i]
@@ -131,7 +135,7 @@ class Pegasos(OnlineSolver):
         return self._expanded(coef, self._f(), self._rescale)
 
     def _start_from(self, initial):
-        y, keys = self._y, ["counts", "responses", "intercept"]
+        keys = ["counts", "responses", "intercept"]
         state = require_state(initial, self._problem.n, keys + ["squared_norm"] * self._project)
         if state is not None:
             self.n_iter = initial.n_iter
@@ -141,7 +145,7 @@ class Pegasos(OnlineSolver):
                 self._squared_norm = state["squared_norm"].item()
         else:
             self.n_iter = max(initial.n_iter, 1)
-            self._counts = np.maximum(0.0, y * initial.coef * self._denominator())
-            self._responses = self._problem.rows.matvec(y * self._counts)
-            self._squared_norm = (y * self._counts) @ self._responses
+            signed = np.clip(initial.coef * self._denominator(), *self._problem.cone())
+            self._counts, self._responses = self._y * signed, self._problem.rows.matvec(signed)
+            self._squared_norm = signed @ self._responses
             self._intercept = float(initial.intercept) if self._problem.fit_intercept else 0.0

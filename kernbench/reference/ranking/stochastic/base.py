@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of
+from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of, threshold_step_of
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
@@ -80,10 +80,10 @@ class _Stochastic:
     def check(self, tol):
         """Set `converged`: the objective changed by at most `tol` times itself over the last stage; return it.
 
-        Before the first stage has ended the change counts as 1.
+        Before two stages have ended the change counts as 1.
         """
         change = 1.0
-        if self._stage:
+        if self._stage >= 2:
             value = self._value_at(self._ended)
             change = abs(self._value_at(self._before) - value) / max(abs(value), 1e-300)
         self.converged = bool(change <= tol)
@@ -128,17 +128,30 @@ class _Ranged(_Stochastic):
     step_name = "step"
 
     def _set_up_ranged(
-        self, window, batches, alpha, numbers, *settings, step, inner_steps, thresholds, random_state, initial
+        self,
+        window,
+        batches,
+        alpha,
+        numbers,
+        *settings,
+        step,
+        threshold_step,
+        inner_steps,
+        thresholds,
+        random_state,
+        initial,
     ):
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
         self.window, self.batches, self._exact = window, batches, thresholds == "exact"
         self._inner_steps = inner_steps
-        self._step_size = step_of(step, batches.design)
+        self._step_size = step_of(step, batches.design, self.step_scale)
+        self._threshold_step = threshold_step_of(threshold_step, self._step_size, thresholds)
         settings = (
             *settings,
             self._step_size,
+            self._threshold_step,
             inner_steps,
             self._exact,
             batches.loss.code,
@@ -150,8 +163,8 @@ class _Ranged(_Stochastic):
 
     def _schedule(self):
         """Return eta_k, theta_k and T_k."""
-        size = self._step_size / (self._stage + 1)
-        return size, size, self._inner_steps * (self._stage + 1) ** 2
+        k = self._stage
+        return self._step_size / (k + 1), self._threshold_step / (k + 1), self._inner_steps * (k + 1) ** 2
 
     def _step_of(self, run, batch, eta, theta):
         self._refuse_overflow(run.v)
@@ -160,7 +173,9 @@ class _Ranged(_Stochastic):
 
     def _scores(self, w):
         self.n_inner_products += self.design.n_samples
-        return self.design.scores(w)
+        scores = self.design.scores(w)
+        self._refuse_overflow(scores)
+        return scores
 
     def _find_thresholds(self, scores):
         for run in self._runs.values():

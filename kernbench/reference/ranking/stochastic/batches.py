@@ -10,7 +10,7 @@ from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.problems.pools import THRESHOLDS, ListPool, PairPools
 from kernbench.validation.numbers import check_name
 
-CLEARANCE = 1e-9  # relative, of an exact threshold from the values below
+CLEARANCE = 1e-9  # relative difference of values that are not equal but for rounding
 
 
 def draw(u, n):
@@ -119,14 +119,13 @@ class ListBatches:
 def upper_quantile(values, weights, share):
     """Return a value above which `share` of the whole weight lies, or what whole samples of it there are.
 
-    It lies between two samples; far enough from the lower one for rounding not to matter.
+    It is halfway between the sample that does not fit any more and the next larger value, lest rounding decide.
     """
-    if share >= 1.0:
-        return -np.inf
     order = np.argsort(-values)
     beyond = np.cumsum(weights[order]) > share * len(values) * (1 + 1e-12)
-    if not beyond.any():
+    if share >= 1.0 or not beyond.any():
         return -np.inf
-    k = np.argmax(beyond)
-    value, last = values[order[k]], values[order[k - 1]] if k else -np.inf
-    return max(0.5 * (value + last), value + CLEARANCE * max(1.0, abs(value)))
+    value = values[order[np.argmax(beyond)]]
+    clear = value + CLEARANCE * max(1.0, abs(value))
+    larger = values[values > clear]
+    return 0.5 * (value + larger.min()) if len(larger) else clear

@@ -7,7 +7,7 @@ w_{k+1}. All is divided by the number of pairs P N (or by the length M of the li
 """
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
+from kernbench.problems.pools import LIST_LOSSES, OF_LAST, PAIR_LOSSES
 from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Ranged
@@ -18,6 +18,8 @@ from kernbench.validation.numbers import check_name
 
 class _DCA(_Ranged):
     """Algorithm 4; one iteration is one step of SBCD."""
+
+    step_scale = OF_LAST
 
     def _set_up_dca(self, ranked, batches, *, alpha, schedule, proximal=0.0, **settings):
         self._constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
@@ -32,7 +34,7 @@ class _DCA(_Ranged):
 
     def _schedule(self):
         if self._constant:
-            return self._step_size, self._step_size, self._inner_steps
+            return self._step_size, self._threshold_step, self._inner_steps
         return super()._schedule()
 
     def _step(self, u):
@@ -66,7 +68,7 @@ class _DCA(_Ranged):
 class DCA(_DCA):
     """DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is the last iterate.
 
@@ -91,11 +93,14 @@ class DCA(_DCA):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     n_positive, n_negative : int, default=100
         The paper's I and J: samples in a batch.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -107,19 +112,20 @@ class DCA(_DCA):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", n_positive=100,
-                 n_negative=100, thresholds="exact"):  # fmt: skip
+                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact"):  # fmt: skip
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         thresholds=thresholds, random_state=random_state, initial=initial)  # fmt: skip
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
+                         initial=initial)  # fmt: skip
 
 
 class ProximalDCA(_DCA):
     """Proximal DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1), the
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = step / (k + 1), the
     proximal term in closed form. Batches are uniform draws without replacement; weights multiply the terms of their
     sums, so that weight k is k copies in expectation. `solution` is the last iterate.
 
@@ -146,11 +152,14 @@ class ProximalDCA(_DCA):
     proximal : float, default=1e-3
         The paper's L / (P N): weight of |w - w_k|^2 / 2.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     n_positive, n_negative : int, default=100
         The paper's I and J: samples in a batch.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -162,20 +171,20 @@ class ProximalDCA(_DCA):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, proximal=1e-3, step=None, inner_steps=100, schedule="decreasing",
-                 n_positive=100, n_negative=100, thresholds="exact"):  # fmt: skip
+                 random_state=None, initial=None, proximal=1e-3, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact"):  # fmt: skip
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         proximal=require_number("proximal", proximal), thresholds=thresholds,
-                         random_state=random_state, initial=initial)  # fmt: skip
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, proximal=require_number("proximal", proximal),
+                         thresholds=thresholds, random_state=random_state, initial=initial)  # fmt: skip
 
 
 class RankedRangeDCA(_DCA):
     """DCA for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is the last iterate.
 
@@ -199,11 +208,14 @@ class RankedRangeDCA(_DCA):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C; with `schedule` "constant" 2,000 to 3,000 in the paper.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     batch_size : int, default=100
         The paper's J.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -214,10 +226,11 @@ class RankedRangeDCA(_DCA):
     losses = LIST_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", batch_size=100,
-                 thresholds="exact"):  # fmt: skip
+                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", batch_size=100, thresholds="exact"):  # fmt: skip
         check_loss(loss, self.losses)
         ranked = RangeProblem(y, weights, loss, ranked_range)
         batches = ListBatches(design, ranked, batch_size)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         thresholds=thresholds, random_state=random_state, initial=initial)  # fmt: skip
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
+                         initial=initial)  # fmt: skip

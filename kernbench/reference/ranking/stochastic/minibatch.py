@@ -8,7 +8,7 @@ larger the batch.
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import PAIR_LOSSES, step_of
+from kernbench.problems.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, step_of
 from kernbench.problems.ranked_problem import WindowProblem, check_loss
 from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Stochastic
@@ -45,7 +45,7 @@ class MiniBatch(_Stochastic):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 50 over the mean |x|^2, or 5 without `average`.
     n_positive, n_negative : int, default=100
         Samples in a batch.
     radius : float, optional
@@ -60,13 +60,13 @@ class MiniBatch(_Stochastic):
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
                  random_state=None, initial=None, step=None, n_positive=100, n_negative=100, radius=None,
                  average=True):  # fmt: skip
-        self._step_size = step_of(step, design)
         self._radius = np.inf if radius is None else require_number("radius", radius, positive=True)
         check_flag("average", average)
         self._average = average
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         self.batches = PairBatches(design, ranked, n_positive, n_negative)
+        self._step_size = step_of(step, design, OF_MEANS if average else OF_LAST)
         self.window = ranked.make(Losses)
         pools = self.batches.pools
         settings = (

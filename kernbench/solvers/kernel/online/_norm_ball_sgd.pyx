@@ -6,9 +6,10 @@ of the iterates costs one more pass over the rows of the steps, at the end of th
 
 from libc.math cimport fmax, sqrt
 
+from kernbench.losses._loss cimport loss_room
 from kernbench.losses._margin cimport KB_SQUARED_HINGE, margin_slope
 from kernbench.solvers.kernel.online._intercept cimport InterceptFinder
-from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver, margin_room
+from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver
 
 import numpy as np
 
@@ -107,7 +108,7 @@ cdef class NormBallSGD(OnlineSolver):
         with nogil:
             n_done = walk.open(drawn, length, &self.responses[0])
             for k in range(n_done):
-                walk.want(k, margin_room(self.loss, self._margin(drawn[k], walk.local[k])))
+                walk.want(k, loss_room(self.loss, 0.0, self._margin(drawn[k], walk.local[k])))
             walk.fetch()
             for k in range(n_done):
                 i, response = drawn[k], scale * walk.local[k]

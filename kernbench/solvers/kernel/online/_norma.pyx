@@ -6,11 +6,12 @@ of the next draws with the present terms, and with each other, are computed as o
 
 from libc.math cimport fmin, sqrt
 
-from kernbench.losses._margin cimport margin_slope
-from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver, margin_room
+from kernbench.losses._loss cimport loss_room, loss_slope
+from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver
 
 import numpy as np
 
+from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import draw_indices
@@ -33,12 +34,13 @@ cdef class NORMA(OnlineSolver):
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
         Move b by its gradient; the reported b is the best for the reported f.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
         gamma_t = step B / (r sqrt(t)), step / (lambda (t + 1)) or step B / (r sqrt(n)); B is the radius of a ball that
         holds the optimum, r^2 = max k(x_i, x_i). At most 1 / (2 lambda), and at most one over the curvature of the loss
@@ -60,6 +62,8 @@ cdef class NORMA(OnlineSolver):
     ----------
     Kivinen, Smola, Williamson, IEEE Transactions on Signal Processing 52 (2004).
     """
+
+    losses = EXAMPLE_LOSSES
 
     cdef double reach, longest, intercept
     cdef int schedule
@@ -115,10 +119,11 @@ cdef class NORMA(OnlineSolver):
         return fmin(self.reach, self.longest)
 
     cdef inline double _push(self, Py_ssize_t i, double response) noexcept nogil:
-        return -margin_slope(self.loss, self._margin(i, response))
+        return -loss_slope(self.loss, self.parameter, self._margin(i, response))
 
     cdef inline double _margin(self, Py_ssize_t i, double response) noexcept nogil:
-        return self.y[i] * (response + self.intercept)
+        """The margin at y_i (f(x_i) + b), or the residual."""
+        return self.y[i] * (response + self.intercept) - self.targets[i]
 
     # --- all terms ---------------------------------------------------------------------------------------------------
 
@@ -130,7 +135,7 @@ cdef class NORMA(OnlineSolver):
         with nogil:
             n_done = walk.open(drawn, length, &self.responses[0])
             for k in range(n_done):
-                walk.want(k, margin_room(self.loss, self._margin(drawn[k], walk.local[k])))
+                walk.want(k, loss_room(self.loss, self.parameter, self._margin(drawn[k], walk.local[k])))
             walk.fetch()
             for k in range(n_done):
                 i = drawn[k]
@@ -241,10 +246,10 @@ cdef class NORMA(OnlineSolver):
             else:
                 self.coef, self.responses = state["coefficients"], state["responses"]
             return
-        coef = np.where(self.problem.y * initial.coef > 0, initial.coef, 0.0)
+        coef = np.clip(initial.coef, *self.problem.cone())
         self.intercept = float(initial.intercept) if self.problem.fit_intercept else 0.0
         if self.drops:
             used = np.flatnonzero(coef)
-            self._set_terms(np.stack([used, np.abs(coef[used]), np.full(len(used), self.n_iter)], axis=1))
+            self._set_terms(np.stack([used, (self.problem.y * coef)[used], np.full(len(used), self.n_iter)], axis=1))
         else:
             self.coef, self.responses = self.problem.y * coef, self.rows.matvec(coef)

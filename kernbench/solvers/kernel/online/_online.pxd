@@ -1,7 +1,6 @@
 # What the online methods of the kernel SVM share.
 
 from kernbench.kernels._rows cimport KernelRows
-from kernbench.losses._margin cimport KB_LOG_LOSS
 
 cdef enum:
     BATCH = 256     # largest number of draws processed together, and steps between two exact intercepts
@@ -39,16 +38,11 @@ cdef class OnlineSolver:
     cdef KernelRows rows
     cdef object rng, cumulative
     cdef int loss
-    cdef double lam
+    cdef double lam, parameter
     cdef object expansion                       # the expansion at iteration `expansion_at`
     cdef double last_gap, bound                 # the gap at iteration `gap_at`; the best lower bound on the optimum so far
     cdef long long expansion_at, gap_at
-    cdef double[::1] y, diagonal
+    cdef const double[::1] y, targets, diagonal
 
     cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1
     cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1
-
-
-cdef inline double margin_room(int loss, double margin) noexcept nogil:
-    """The distance of a margin from making a step: the logistic loss always makes one."""
-    return -1.0 if loss == KB_LOG_LOSS else margin - 1.0

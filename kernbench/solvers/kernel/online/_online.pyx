@@ -18,7 +18,7 @@ from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 import numpy as np
 
 from kernbench.problems.expansion import Expansion
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import example_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.problems.draws import as_generator, cumulative_weights
 
@@ -168,12 +168,13 @@ cdef class OnlineSolver:
     dual_point = "plain"  # see `Expansion.gap`
 
     def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None):
-        margin_loss(loss, offered=self.losses)
+        example_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if problem.alpha is None:
             raise ValueError(f"{type(self).__name__} needs alpha, a positive number")
         self.problem, self.rows, self.walk = problem, rows, Walk(rows)
-        self.loss, self.y = problem.loss.code, problem.y
+        self.loss, self.parameter = problem.loss.code, problem.loss.parameter
+        self.y, self.targets = problem.y, problem.targets
         self.lam = problem.alpha * problem.n / problem.total_weight
         self.diagonal = rows.diagonal()
         self.rng = as_generator(random_state)

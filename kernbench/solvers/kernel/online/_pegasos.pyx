@@ -1,12 +1,13 @@
 """Kernel Pegasos on responses, several draws at a time (see `_online`)."""
 
-from kernbench.losses._margin cimport margin_slope
+from kernbench.losses._loss cimport loss_room, loss_slope
 from kernbench.solvers.kernel.online._intercept cimport InterceptFinder
-from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver, margin_room
+from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver
 
 import numpy as np
 
-from kernbench.problems.expansion import LARGEST_PULL
+from kernbench.losses.regression import EXAMPLE_LOSSES
+from kernbench.problems.expansion import largest_pull
 from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
@@ -23,19 +24,20 @@ cdef class Pegasos(OnlineSolver):
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
         The bias is set to its exact minimiser every 256 steps.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        For the smooth losses t0 = L max k(x_i, x_i) / lambda, L the largest second derivative.
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`. For all but the hinge t0 = L max k(x_i, x_i) / lambda, L the largest second derivative, or one
+        over the mean size of the targets for residuals with kinks.
     random_state : None, int, RandomState or Generator
         One uniform number per step.
     initial : Solution, optional
         Continue a Pegasos solution exactly, or use other coefficients as a warm start.
     project : bool, default=False
-        Project onto the ball ||f|| <= sqrt(c / lambda) after each step, c = 1, 1/2, 0.278 by loss; without intercept
+        Project onto the ball ||f|| <= sqrt(c / lambda) after each step, c = 1, 1/2, 0.278 by loss, or the mean loss at f = 0; without intercept
         only.
     rescale : bool, default=True
         `solution` is the multiple of the last iterate with the least objective; False gives the last iterate, as in the
@@ -45,6 +47,8 @@ cdef class Pegasos(OnlineSolver):
     ----------
     Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 127 (2011).
     """
+
+    losses = EXAMPLE_LOSSES
 
     cdef InterceptFinder finder
     cdef double squared_norm, squared_radius, intercept, delay
@@ -61,8 +65,8 @@ cdef class Pegasos(OnlineSolver):
         )
         problem = self.problem
         self.project, self.rescale = project, rescale
-        self.squared_radius = LARGEST_PULL[loss] * self.lam  # of lambda f
-        self.delay = 0.0 if problem.loss is Hinge else problem.loss.smoothness * np.max(self.diagonal) / self.lam
+        self.squared_radius = largest_pull(problem) * self.lam  # of lambda f
+        self.delay = 0.0 if problem.loss is Hinge else problem.curvature() * np.max(self.diagonal) / self.lam
         if problem.fit_intercept and problem.loss is Hinge:
             self.finder = InterceptFinder(problem.y, problem.weights)
         self.counts, self.responses = np.zeros(problem.n), np.zeros(problem.n)
@@ -89,7 +93,7 @@ cdef class Pegasos(OnlineSolver):
         with nogil:
             n_done = walk.open(drawn, length, &self.responses[0])
             for k in range(n_done):
-                walk.want(k, margin_room(self.loss, self._margin(drawn[k], walk.local[k])))
+                walk.want(k, loss_room(self.loss, self.parameter, self._margin(drawn[k], walk.local[k])))
             walk.fetch()
             for k in range(n_done):
                 i = drawn[k]
@@ -119,10 +123,10 @@ cdef class Pegasos(OnlineSolver):
 
     cdef inline double _push(self, Py_ssize_t i, double response) noexcept nogil:
         """-l' at y_i (f(x_i) + b) before the next step: f = g / (lambda (t - 1 + t0)), 0 before the first."""
-        return -margin_slope(self.loss, self._margin(i, response))
+        return -loss_slope(self.loss, self.parameter, self._margin(i, response))
 
     cdef inline double _margin(self, Py_ssize_t i, double response) noexcept nogil:
-        return self.y[i] * (response / self._denominator() + self.intercept)
+        return self.y[i] * (response / self._denominator() + self.intercept) - self.targets[i]
 
     cdef inline double _denominator(self) noexcept nogil:
         cdef double time = <double> self.n_iter + self.delay
@@ -156,8 +160,8 @@ cdef class Pegasos(OnlineSolver):
             self.squared_norm = state["squared_norm"].item() if self.project else 0.0
             return
         self.n_iter = max(initial.n_iter, 1)
-        counts = np.maximum(0.0, self.problem.y * initial.coef * self._denominator())
-        signed = self.problem.y * counts
+        signed = np.clip(initial.coef * self._denominator(), *self.problem.cone())
+        counts = self.problem.y * signed
         self.counts, self.responses = counts, self.rows.matvec(signed)
         self.squared_norm = signed @ np.asarray(self.responses)
         self.intercept = float(initial.intercept) if self.problem.fit_intercept else 0.0

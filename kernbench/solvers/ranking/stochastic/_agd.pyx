@@ -17,13 +17,15 @@ import numpy as np
 
 from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
+from kernbench.problems.pools import LIST_LOSSES, OF_MEANS, PAIR_LOSSES
 from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.validation.numbers import check_flag
 
 
 cdef class AGD(Ranged):
     """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs."""
+
+    step_scale = OF_MEANS
 
     cdef SBCD low, high
     cdef bint shared
@@ -83,7 +85,7 @@ cdef class AGD(Ranged):
 cdef class AGDSBCD(AGD):
     """AGD-SBCD for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is v_n of the last outer iteration that has ended, the point that the theory
     is about; before the first has ended, the mean of its iterates so far.
@@ -114,6 +116,9 @@ cdef class AGDSBCD(AGD):
         The paper's gamma' = gamma P N: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
     step : float, optional
         The paper's c; by default 50 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=50
         T_0.
     n_positive, n_negative : int, default=100
@@ -129,20 +134,20 @@ cdef class AGDSBCD(AGD):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, n_positive=100,
-                 n_negative=100, thresholds="exact", shared_batches=True):
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, threshold_step=None,
+                 inner_steps=50, n_positive=100, n_negative=100, thresholds="exact", shared_batches=True):
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
-        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
-                         thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
-                         initial=initial)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
+                         random_state=random_state, initial=initial)
 
 
 cdef class RankedRangeAGD(AGD):
     """AGD for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list: Algorithm 3.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is v_n of the last outer iteration that has ended, the point that the theory
     is about; before the first has ended, the mean of its iterates so far.
@@ -172,6 +177,9 @@ cdef class RankedRangeAGD(AGD):
         The paper's gamma' = gamma M: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
     step : float, optional
         The paper's c; by default 50 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=50
         T_0, the paper's C.
     batch_size : int, default=100
@@ -186,11 +194,11 @@ cdef class RankedRangeAGD(AGD):
     losses = LIST_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, inner_steps=50, batch_size=100,
-                 thresholds="exact", shared_batches=True):
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, threshold_step=None,
+                 inner_steps=50, batch_size=100, thresholds="exact", shared_batches=True):
         check_loss(loss, self.losses)
         ranked = RangeProblem(y, weights, loss, ranked_range)
         batches = ListBatches(design, ranked, batch_size)
-        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, inner_steps=inner_steps,
-                         thresholds=thresholds, shared_batches=shared_batches, random_state=random_state,
-                         initial=initial)
+        self._set_up_agd(ranked, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
+                         random_state=random_state, initial=initial)

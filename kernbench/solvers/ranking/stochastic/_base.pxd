@@ -28,7 +28,7 @@ cdef class Ranged(Stochastic):
     cdef Batches batches
     cdef list runs
     cdef bint exact
-    cdef double step_size
+    cdef double step_size, threshold_step
     cdef Py_ssize_t inner_steps
     cdef double[::1] scores              # of all samples
     cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil

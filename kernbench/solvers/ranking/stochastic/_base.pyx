@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of
+from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of, threshold_step_of
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
 
@@ -108,10 +108,10 @@ cdef class Stochastic:
     def check(self, tol):
         """Set `converged`: the objective changed by at most `tol` times itself over the last stage; return it.
 
-        Before the first stage has ended the change counts as 1.
+        Before two stages have ended the change counts as 1.
         """
         change = 1.0
-        if self.stage:
+        if self.stage >= 2:
             value = self._value_at(np.asarray(self.ended))
             change = abs(self._value_at(np.asarray(self.before)) - value) / max(abs(value), 1e-300)
         self.converged = change <= tol
@@ -146,20 +146,21 @@ cdef class Stochastic:
 cdef class Ranged(Stochastic):
     """A method with runs of SBCD, in outer iterations k = 0, 1, ..., which are the stages."""
 
-    def _set_up_ranged(self, RankedLoss window, Batches batches, alpha, numbers, *settings, step, inner_steps,
-                       thresholds, random_state, initial):
+    def _set_up_ranged(self, RankedLoss window, Batches batches, alpha, numbers, *settings, step, threshold_step,
+                       inner_steps, thresholds, random_state, initial):
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
         self.window, self.batches, self.exact, self.inner_steps = window, batches, thresholds == "exact", inner_steps
-        self.step_size = step_of(step, batches.design)
+        self.step_size = step_of(step, batches.design, self.step_scale)
+        self.threshold_step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.scores = np.empty(batches.design.n_samples)
-        settings = (*settings, self.step_size, inner_steps, self.exact, batches.loss, pools.batch, pools.low,
-                    pools.high)
+        settings = (*settings, self.step_size, self.threshold_step, inner_steps, self.exact, batches.loss, pools.batch,
+                    pools.low, pools.high)
         self._set_up(batches.design, alpha, numbers, settings, inner_steps, random_state, initial)
 
     cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil:
-        eta[0] = theta[0] = self.step_size / (self.stage + 1)
+        eta[0], theta[0] = self.step_size / (self.stage + 1), self.threshold_step / (self.stage + 1)
         T[0] = self.inner_steps * (self.stage + 1) ** 2
 
     cdef int _step_of(self, SBCD run, double eta, double theta) except -1 nogil:

@@ -27,10 +27,11 @@ cdef extern from "_pair_slopes.h" nogil:
     double score_threshold "kb_score_threshold"(int loss, double a, double lam)
 
 cdef extern from "_regression.h" nogil:
-    double regression_value "kb_regression_value"(int loss, double residual)
-    double regression_slope "kb_regression_slope"(int loss, double residual)
+    double regression_value "kb_regression_value"(int loss, double p, double r)
+    double regression_slope "kb_regression_slope"(int loss, double p, double r)
+    double regression_default "kb_regression_default"(int loss)
 
-cdef double CLEARANCE = 1e-9   # relative, of an exact threshold from the values below
+cdef double CLEARANCE = 1e-9   # relative difference of values that are not equal but for rounding
 
 
 cdef class PoolDraws:
@@ -103,22 +104,21 @@ cdef class Batches:
         return self.order.sort(scores, 0.0)
 
     cdef double exact_threshold(self, double share) noexcept nogil:
-        """A value between that of the sample at which the weight of the larger ones exceeds `share` of the whole, and
-        the next above it; far enough from the former for rounding not to matter."""
-        cdef Py_ssize_t k, i
-        cdef double above = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, last = -INFINITY
-        if share >= 1.0:
+        """A value above which `share` of the whole weight lies, or what whole samples of it there are: halfway between
+        the sample that does not fit any more and the next larger value, lest rounding decide."""
+        cdef Py_ssize_t k = self.design.n_samples
+        cdef double total = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, clear
+        while share < 1.0 and k > 0 and total <= limit:
+            k -= 1
+            total += self.all_weights[self.order.records[k].tag & INDEX_BITS]
+        if total <= limit:
             return -INFINITY
-        for k in range(self.design.n_samples - 1, -1, -1):
-            i = self.order.records[k].tag & INDEX_BITS
-            if self.all_weights[i] == 0.0:
-                continue
-            above += self.all_weights[i]
-            value = self.order.records[k].z
-            if above > limit:
-                return max(0.5 * (value + last), value + CLEARANCE * max(1.0, fabs(value)))
-            last = value
-        return -INFINITY
+        value = self.order.records[k].z
+        clear = value + CLEARANCE * max(1.0, fabs(value))
+        for k in range(k, self.design.n_samples):
+            if self.order.records[k].z > clear and self.all_weights[self.order.records[k].tag & INDEX_BITS] > 0.0:
+                return 0.5 * (value + self.order.records[k].z)
+        return clear
 
 
 cdef class PairBatches(Batches):
@@ -215,11 +215,13 @@ cdef class ListBatches(Batches):
             if self._value(y, s) > lam[0]:
                 above += self.u[k]
                 self.coef[k] = self.u[k] / n * (y * margin_slope(self.loss, y * s) if self.of_margin
-                                                else regression_slope(self.loss, s - y))
+                                                else regression_slope(self.loss, regression_default(self.loss), s - y))
         slopes[0] = share - above / n
 
     cdef double _value(self, double y, double s) noexcept nogil:
-        return margin_value(self.loss, y * s) if self.of_margin else regression_value(self.loss, s - y)
+        if self.of_margin:
+            return margin_value(self.loss, y * s)
+        return regression_value(self.loss, regression_default(self.loss), s - y)
 
     cdef bint rank(self, const double *scores) noexcept nogil:
         cdef Py_ssize_t i

@@ -14,13 +14,15 @@ import numpy as np
 
 from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import LIST_LOSSES, PAIR_LOSSES
+from kernbench.problems.pools import LIST_LOSSES, OF_LAST, PAIR_LOSSES
 from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.validation.numbers import check_name
 
 
 cdef class DCABase(Ranged):
     """Algorithm 4; one iteration is one step of SBCD."""
+
+    step_scale = OF_LAST
 
     cdef SBCD run
     cdef bint constant
@@ -38,7 +40,7 @@ cdef class DCABase(Ranged):
 
     cdef void _schedule(self, double *eta, double *theta, long long *T) noexcept nogil:
         if self.constant:
-            eta[0] = theta[0] = self.step_size
+            eta[0], theta[0] = self.step_size, self.threshold_step
             T[0] = self.inner_steps
         else:
             Ranged._schedule(self, eta, theta, T)
@@ -81,7 +83,7 @@ cdef class DCABase(Ranged):
 cdef class DCA(DCABase):
     """DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is the last iterate.
 
@@ -106,11 +108,14 @@ cdef class DCA(DCABase):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     n_positive, n_negative : int, default=100
         The paper's I and J: samples in a batch.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -122,19 +127,20 @@ cdef class DCA(DCABase):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", n_positive=100,
-                 n_negative=100, thresholds="exact"):
+                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact"):
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         thresholds=thresholds, random_state=random_state, initial=initial)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
+                         initial=initial)
 
 
 cdef class ProximalDCA(DCABase):
     """Proximal DCA for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = theta_k = step / (k + 1), the
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SBCD, eta_k = step / (k + 1), the
     proximal term in closed form. Batches are uniform draws without replacement; weights multiply the terms of their
     sums, so that weight k is k copies in expectation. `solution` is the last iterate.
 
@@ -161,11 +167,14 @@ cdef class ProximalDCA(DCABase):
     proximal : float, default=1e-3
         The paper's L / (P N): weight of |w - w_k|^2 / 2.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     n_positive, n_negative : int, default=100
         The paper's I and J: samples in a batch.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -177,20 +186,20 @@ cdef class ProximalDCA(DCABase):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, proximal=1e-3, step=None, inner_steps=100, schedule="decreasing",
-                 n_positive=100, n_negative=100, thresholds="exact"):
+                 random_state=None, initial=None, proximal=1e-3, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact"):
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = PairBatches(design, ranked, n_positive, n_negative, thresholds)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         proximal=require_number("proximal", proximal), thresholds=thresholds,
-                         random_state=random_state, initial=initial)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, proximal=require_number("proximal", proximal),
+                         thresholds=thresholds, random_state=random_state, initial=initial)
 
 
 cdef class RankedRangeDCA(DCABase):
     """DCA for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list.
 
-    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = theta_k = step / (k + 1).
+    Outer iteration k = 0, 1, ... takes T_k = inner_steps (k + 1)^2 steps of SGD, eta_k = step / (k + 1).
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
     copies in expectation. `solution` is the last iterate.
 
@@ -214,11 +223,14 @@ cdef class RankedRangeDCA(DCABase):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 5 over the mean |x|^2.
+    threshold_step : float, optional
+        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
+        and `step`, as in the paper, where they are stochastic.
     inner_steps : int, default=100
         T_0, the paper's C; with `schedule` "constant" 2,000 to 3,000 in the paper.
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = theta_k = step and T_k = inner_steps.
+        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps.
     batch_size : int, default=100
         The paper's J.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -229,10 +241,11 @@ cdef class RankedRangeDCA(DCABase):
     losses = LIST_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, inner_steps=100, schedule="decreasing", batch_size=100,
-                 thresholds="exact"):
+                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 schedule="decreasing", batch_size=100, thresholds="exact"):
         check_loss(loss, self.losses)
         ranked = RangeProblem(y, weights, loss, ranked_range)
         batches = ListBatches(design, ranked, batch_size)
-        self._set_up_dca(ranked, batches, alpha=alpha, step=step, inner_steps=inner_steps, schedule=schedule,
-                         thresholds=thresholds, random_state=random_state, initial=initial)
+        self._set_up_dca(ranked, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+                         inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
+                         initial=initial)

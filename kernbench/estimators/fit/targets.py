@@ -6,9 +6,9 @@ from sklearn.utils.validation import column_or_1d
 from kernbench.validation.rows import check_rows
 
 
-def check_targets(model, X, y, *, reset):
+def check_targets(model, X, y, *, reset, accept_sparse=True):
     """Return checked rows, and targets as a vector of finite float64."""
-    X, y = check_rows(model, X, y, reset=reset)
+    X, y = check_rows(model, X, y, reset=reset, accept_sparse=accept_sparse)
     return X, targets_of_chunk(column_or_1d(y, warn=True))
 
 

@@ -1,0 +1,55 @@
+"""Solvers of partial AUC, ranked ranges and the AUC margin loss, compiled beside reference."""
+
+from .window_runs import MarginRuns, RangeRuns, WindowRuns
+
+
+class _Costs:
+    """25 steps of an exact solver or 1,000 on batches, of 4,096 rows."""
+
+    number = 1
+    repeat = (2, 20, 2.0)
+
+    def time_run(self, solver, twin):
+        self.run(solver, twin)
+
+    def peakmem_run(self, solver, twin):
+        self.run(solver, twin)
+
+
+class _Quality:
+    """The solution of that run."""
+
+    def track_one_minus_partial_auc(self, solver, twin):
+        """1 - partial AUC over [0.05, 0.5] of test rows; lower is better."""
+        return self.one_minus_partial_auc(solver, twin)
+
+    def track_products(self, solver, twin):
+        """Inner products with rows; lower is better."""
+        return self.run(solver, twin).n_inner_products
+
+    track_one_minus_partial_auc.unit = "1 - pAUC"
+    track_products.unit = "inner products"
+
+
+class PartialAUC(WindowRuns, _Costs):
+    """Time and memory of solvers of the partial AUC."""
+
+
+class PartialAUCQuality(WindowRuns, _Quality):
+    """What these solvers are worth."""
+
+
+class RankedRange(RangeRuns, _Costs):
+    """Time and memory of solvers of a ranked range."""
+
+
+class RankedRangeQuality(RangeRuns, _Quality):
+    """What these solvers are worth."""
+
+
+class AUCMargin(MarginRuns, _Costs):
+    """Time and memory of solvers of the margin loss."""
+
+
+class AUCMarginQuality(MarginRuns, _Quality):
+    """What these solvers are worth."""

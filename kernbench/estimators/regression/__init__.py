@@ -1,0 +1,1 @@
+"""Regression by the solvers of the support vector machines: KernelRegressor and LinearRegressor."""

@@ -1,0 +1,254 @@
+"""Kernel regression with losses of the residual: `KernelRegressor`."""
+
+from sklearn.base import RegressorMixin
+
+from kernbench.estimators.base import KernelModel
+from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, check_names, check_support
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
+from kernbench.estimators.svm.expansion import Expansion
+from kernbench.validation.numbers import check_number
+
+
+class KernelRegressor(RegressorMixin, Expansion, KernelModel):
+    r"""Kernel regression with a choice of losses and solvers: ridge, robust, support vector and quantile regression.
+
+    Minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(f(x_i) - y_i\bigr)
+
+    with sample weights :math:`w_i` of mean 1, by the solvers of `KernelSVC`, with a certificate: ``duality_gap_``.
+
+    Parameters
+    ----------
+    loss : str, default="squared_error"
+        ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
+        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"absolute_error"`` |r|, or ``"quantile"`` max(-q r,
+        (1 - q) r), whose minimiser estimates the conditional quantile q = `quantile`.
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelSVC`.
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        Of a kernel that is given by name, as are `degree` and `coef0`; as in `KernelSVC`.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    alpha : float, default=1e-3
+        Strength of the regularisation, > 0. With the squared error that of
+        ``sklearn.kernel_ridge.KernelRidge`` is n alpha; with ``epsilon_insensitive`` the C of ``sklearn.svm.SVR`` is
+        1 / (n alpha).
+    delta : float, default=1.0
+        > 0.
+    epsilon : float, default=0.1
+        At least 0.
+    quantile : float, default=0.5
+        In (0, 1).
+    solver : {"sdca", "norma", "pegasos"}, default="sdca"
+        ``sdca``, dual coordinate ascent [1]_, is exact and recommended.
+    tol : float, default=1e-4
+        Tolerance, > 0: certified duality gap divided by the objective.
+    max_iter : int, default=-1
+        Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
+        given in the registry.
+    max_seconds : float, default=None
+        Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
+    fit_intercept : bool, default=True
+        Centre y by the constant of least loss (its mean, its median, or its `quantile`), which becomes the intercept.
+        It is not changed any more: f has no intercept of its own. False leaves y as it is.
+    cache_size : float, default=500
+        Memory for kernel rows in megabytes (2²⁰ bytes).
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
+    random_state : int, RandomState, Generator or None, default=None
+        Order in which rows are drawn. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar of the iterations.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,), int32
+        Indices of the training rows with a coefficient other than 0.
+    support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
+        Empty if ``kernel="precomputed"``.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Their coefficients.
+    intercept_ : float
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    dtype_ : {"float32", "float64"}
+        Precision of kernel values.
+    n_iter_ : ndarray of shape (1,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether `tol` was reached.
+    status_ : str
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"interrupted"``.
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float
+        The objective above, for the centred targets.
+    duality_gap_ : float
+        Certified bound on the distance of ``objective_`` to the optimum.
+    n_kernel_evaluations_ : int
+        Kernel values that ``fit`` computed.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    LinearRegressor : The same on explicit features.
+    DoublyStochasticRegressor : The same losses on data of any length.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, T. Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization",
+       JMLR 14, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import KernelRegressor
+    >>> X = np.random.default_rng(0).uniform(-3, 3, size=(300, 1))
+    >>> model = KernelRegressor(gamma=1.0, alpha=1e-5, random_state=0).fit(X, np.sin(2 * X[:, 0]))
+    >>> bool(abs(model.predict([[0.5]])[0] - np.sin(1.0)) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        loss="squared_error",
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        alpha=1e-3,
+        delta=1.0,
+        epsilon=0.1,
+        quantile=0.5,
+        solver="sdca",
+        tol=1e-4,
+        max_iter=-1,
+        max_seconds=None,
+        fit_intercept=True,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.delta = delta
+        self.epsilon = epsilon
+        self.quantile = quantile
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_kernel_regressor(self)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
+            row, 0 to leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C; the model is fitted as far as the run got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        fit_task(KernelRegressorTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fit a model for each of several alphas, from large to small, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_alphas,)
+            Each > 0, in any order.
+
+        Returns
+        -------
+        list of KernelRegressor
+            Fitted models in the order of `alphas`; each is this one with another ``alpha``.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        """
+        models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+        fit_task(KernelRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+    def predict(self, X):
+        """Return f(x) + b of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Dense or sparse, whichever ``fit`` saw; K(X, train) if ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        self._check_is_fitted()
+        return self._product(self._checked(X), slice(None))[:, 0] + self.intercept_
+
+    def _check_fitted_state(self):
+        check_names(self)
+        check_kernel_state(self)
+        check_support(self)
+        check_floats(self, {"dual_coef_": (1, len(self.support_))})
+        check_number("intercept_", self.intercept_)

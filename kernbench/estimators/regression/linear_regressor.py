@@ -1,0 +1,252 @@
+"""Linear regression with losses of the residual: `LinearRegressor`."""
+
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.estimators.base import Model
+from kernbench.estimators.fit.fitted_state import check_floats, check_names
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.regression.tasks import LinearRegressorTask, check_linear_regressor
+from kernbench.kernels.domain import check_range
+from kernbench.kernels.functions import Linear
+from kernbench.validation.numbers import check_number
+from kernbench.validation.rows import check_rows
+
+
+class LinearRegressor(RegressorMixin, Model):
+    r"""Linear regression with a choice of losses and solvers: ridge, robust, support vector and quantile regression.
+
+    Minimises over weights :math:`w` of the features and, with an intercept, of one more column that is
+    ``intercept_scaling`` everywhere,
+
+    .. math::
+
+        \frac{\alpha}{2} \|w\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(\langle w, x_i \rangle - y_i\bigr)
+
+    with sample weights :math:`w_i` of mean 1, by the solvers of `LinearSVC`, with a certificate: ``duality_gap_``.
+
+    Parameters
+    ----------
+    loss : str, default="squared_error"
+        ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
+        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"absolute_error"`` |r|, or ``"quantile"`` max(-q r,
+        (1 - q) r), whose minimiser estimates the conditional quantile q = `quantile`.
+    alpha : float, default=1e-3
+        Strength of the regularisation, > 0. With the squared error that of
+        ``sklearn.linear_model.Ridge`` is n alpha.
+    delta : float, default=1.0
+        > 0.
+    epsilon : float, default=0.1
+        At least 0.
+    quantile : float, default=0.5
+        In (0, 1).
+    solver : str, default="sdca"
+        ``sdca``, dual coordinate ascent [1]_, is exact and recommended; ``rbcd`` minimises the smooth losses only.
+        ``kernbench.solvers.registry.names("linear-regression")`` lists all.
+    tol : float, default=1e-4
+        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
+        continues to the last digit if a million steps suffice, since this costs almost nothing.
+    max_iter : int, default=-1
+        Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
+        given in the registry.
+    max_seconds : float, default=None
+        Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
+    fit_intercept : bool, default=True
+        Centre y by the constant of least loss (its mean, its median, or its `quantile`), and append a constant column.
+        False fixes the intercept at 0.
+    intercept_scaling : float, default=1.0
+        Value of the constant column, > 0. Its weight is regularised like all others; a large value reduces the effect.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if columns, solver and loss are the same.
+    random_state : int, RandomState, Generator or None, default=None
+        Order in which rows are drawn. Pass an int for the same result each time.
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar of the iterations.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : float
+    dtype_ : {"float32", "float64"}
+        Precision in which the training rows were held.
+    n_iter_ : ndarray of shape (1,)
+        Iterations of the last ``fit``.
+    converged_ : bool
+        Whether `tol` was reached.
+    status_ : str
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"interrupted"``.
+    fit_status_ : int
+        0 if converged, else 1.
+    objective_ : float
+        The objective above, for the centred targets.
+    duality_gap_ : float
+        Certified bound on the distance of ``objective_`` to the optimum.
+    n_inner_products_ : int
+        Inner products with rows of X, and updates of w by a row, that ``fit`` took.
+    n_kernel_evaluations_ : int
+        0.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    KernelRegressor : The same with a kernel.
+    LinearSVC : Classification by the same solvers.
+
+    Notes
+    -----
+    Random features turn it into a kernel machine: ``make_pipeline(kernbench.features.RandomFeatures(Gaussian(2.0),
+    256), LinearRegressor())``.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, T. Zhang, "Stochastic dual coordinate ascent methods for regularized loss minimization",
+       JMLR 14, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import LinearRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 3.0
+    >>> y[::10] += 100.0
+    >>> model = LinearRegressor("absolute_error", random_state=0).fit(X, y)
+    >>> print(model.coef_.round(1), round(model.intercept_, 1))
+    [ 1.  -2.   0.5] 3.0
+    >>> print(model.converged_)
+    True
+    """
+
+    def __init__(
+        self,
+        loss="squared_error",
+        *,
+        alpha=1e-3,
+        delta=1.0,
+        epsilon=0.1,
+        quantile=0.5,
+        solver="sdca",
+        tol=1e-4,
+        max_iter=-1,
+        max_seconds=None,
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.loss = loss
+        self.alpha = alpha
+        self.delta = delta
+        self.epsilon = epsilon
+        self.quantile = quantile
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_linear_regressor(self)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows. With an intercept they are copied once, to append a column; sparse rows stay sparse.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
+            row, 0 to leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C; the model is fitted as far as the run got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        fit_task(LinearRegressorTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fit a model for each of several alphas, from large to small, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_alphas,)
+            Each > 0, in any order.
+
+        Returns
+        -------
+        list of LinearRegressor
+            Fitted models in the order of `alphas`; each is this one with another ``alpha``.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        """
+        models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+        fit_task(LinearRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+    def predict(self, X):
+        """Return <w, x> + b of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        check_range(X, Linear(), "float64", feature_names=getattr(self, "feature_names_in_", None))
+        return X @ self.coef_ + self.intercept_
+
+    def _check_fitted_state(self):
+        check_names(self)
+        check_floats(self, {"coef_": (self.n_features_in_,)})
+        check_number("intercept_", self.intercept_)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "coef_")

@@ -1,0 +1,60 @@
+"""Checks of the parameters and training data of regressors, and the constant they start from."""
+
+import numpy as np
+
+from kernbench.estimators.fit.parameters import check_run
+from kernbench.estimators.fit.solver import require_loss_of
+from kernbench.estimators.fit.targets import check_targets
+from kernbench.estimators.fit.training_data import check_square, check_weights
+from kernbench.kernels.domain import is_precomputed
+from kernbench.losses.regression import regression_loss
+from kernbench.ranking.thresholds import quantile
+from kernbench.solvers import registry
+from kernbench.validation.numbers import check_flag, check_positive
+
+
+def check_regressor(model, kind):
+    """Check the parameters that all regressors have.
+
+    Returns
+    -------
+    entry : SolverEntry
+    loss : ResidualLoss
+    """
+    entry = registry.get(model.solver, kind)
+    loss = regression_loss(model.loss, delta=model.delta, epsilon=model.epsilon, quantile=model.quantile)
+    require_loss_of(entry, loss.name)
+    check_positive("alpha", model.alpha)
+    check_flag("fit_intercept", model.fit_intercept)
+    check_run(model)
+    return entry, loss
+
+
+def check_regression_data(model, X, y, sample_weight, *, kernel=None):
+    """Check the arguments of ``fit``.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,), float64
+    weights : ndarray of shape (n_samples,), or None
+        Divided by their mean: a weight of k is then equivalent to k copies of a row, for the objective is a mean.
+    """
+    X, y = check_targets(model, X, y, reset=True, accept_sparse=not is_precomputed(kernel))
+    check_square(X, kernel)
+    if sample_weight is None:
+        return X, y, None
+    weights = check_weights(sample_weight, X)
+    if not weights.any():
+        raise ValueError("every row has weight 0: give at least one a positive sample_weight")
+    return X, y, weights / weights.mean()
+
+
+def offset_of(model, loss, y, weights):
+    """Return the constant of least loss, by which targets are centred: mean, quantile, or median; 0 without an
+    intercept."""
+    if not model.fit_intercept:
+        return 0.0
+    if loss.name == "squared_error":
+        return float(np.average(y, weights=weights))
+    return quantile(y, loss.parameter if loss.name == "quantile" else 0.5, weights)

@@ -1,0 +1,133 @@
+"""The problems of regressors: one each, on features or on kernel rows."""
+
+import numpy as np
+
+from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.kernel import check_kernel, kernel_of
+from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.fit.problem import Task
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.solver_data import make_rows
+from kernbench.estimators.regression.parameters import check_regression_data, check_regressor, offset_of
+from kernbench.estimators.svm.expansion import set_support_vectors
+from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
+from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_positive
+
+
+def check_linear_regressor(model):
+    """Check the parameters of a `LinearRegressor`; return the registry's entry of its solver and its loss."""
+    check_positive("intercept_scaling", model.intercept_scaling)
+    return check_regressor(model, "linear-regression")
+
+
+def check_kernel_regressor(model):
+    """Check the parameters of a `KernelRegressor`; return the registry's entry of its solver and its loss."""
+    check_kernel(model)
+    return check_regressor(model, "kernel-regression")
+
+
+class LinearRegressorTask(WeightsTask):
+    """The task of one `LinearRegressor`, or of a path of them.
+
+    Parameters
+    ----------
+    model : LinearRegressor
+        ``dtype_`` is set on it.
+    X, y, sample_weight
+        As given to ``fit``.
+    """
+
+    strength = "alpha"
+    shared = ("n_features_in_", "feature_names_in_", "dtype_")
+
+    def __init__(self, model, X, y, sample_weight):
+        self.model = model
+        self.entry, self.loss = check_linear_regressor(model)
+        X, y, self.weights = check_regression_data(model, X, y, sample_weight)
+        self.offset = offset_of(model, self.loss, y, self.weights)
+        self.y = y - self.offset
+        self.problems = [LinearRegressionProblem(self)]
+        self.hold(X, self.y, (self.loss.name, self.loss.parameter))
+
+    def set_solutions(self, model, solutions):
+        self.problems[0].describe(model, solutions[0])
+
+
+class LinearRegressionProblem(WeightsProblem):
+    """The weights of a regression on features."""
+
+    def make_solver(self, X, alpha, initial):
+        return self.solver_of(X, self.task.y, alpha, self.task.loss, initial)
+
+    def describe(self, model, solution):
+        super().describe(model, solution)
+        model.coef_, model.intercept_ = model.coef_[0], float(model.intercept_[0] + self.task.offset)
+
+
+class KernelRegressorTask(Task):
+    """The task of one `KernelRegressor`, or of a path of them; it is its own and only problem.
+
+    Parameters
+    ----------
+    model : KernelRegressor
+        ``kernel_`` and ``dtype_`` are set on it.
+    X, y, sample_weight
+        As given to ``fit``.
+    """
+
+    strength, title = "alpha", ""
+    shared = ("n_features_in_", "feature_names_in_", "kernel_", "dtype_")
+
+    def __init__(self, model, X, y, sample_weight):
+        self.model, self.problems = model, [self]
+        self.entry, self.loss = check_kernel_regressor(model)
+        X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel)
+        self.X, self.offset = X, offset_of(model, self.loss, y, self.weights)
+        self.y = y - self.offset
+        self.n_rows = self.n_coef = len(y)
+        settings = (model.solver,)
+        self.last = last_fit(model, settings, 1) or cold_start(
+            model, settings, 1, draws_kernel=isinstance(model.gamma, str) and model.gamma == "median"
+        )
+        self.dtype = model.dtype_ = precision(model.dtype, len(y))
+        model.kernel_ = kernel_of(model, X, self.weights, self.last.kernel_seed)
+        if model.warm_start:
+            parts = tuple(digest(part) for part in (X, self.y, self.weights) if part is not None)
+            self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
+
+    def make_data(self):
+        model = self.model
+        rows = make_rows(
+            self.X, model.kernel_, self.dtype, cache_size=model.cache_size, twin=model._twin,
+            may_widen=model.dtype == "auto",
+        )  # fmt: skip
+        if self.dtype == "float32" and rows.dtype is np.float64:
+            model.dtype_ = "float64"
+        return rows
+
+    def start(self, rows):
+        return self.last.initial(0, self.key, lambda coef: coef.shape == (self.n_coef,))
+
+    def next_start(self, solution, alpha, following):
+        return Solution(solution.coef)
+
+    def counted_from(self, rows):
+        # The reference twins count for themselves.
+        return rows.n_evaluations if self.model._twin == "compiled" else 0
+
+    def make_solver(self, rows, alpha, initial):
+        settings = {
+            "alpha": alpha,
+            "weights": self.weights,
+            "loss": self.loss,
+            "random_state": self.last.draws[0],
+            "initial": initial,
+            "fit_intercept": False,
+        }
+        return make_solver(self.model, self.entry, rows, self.y, settings)
+
+    def describe(self, model, solution):
+        set_support_vectors(model, self.X, solution.coef.nonzero()[0])
+        model.dual_coef_ = solution.coef[None, model.support_]
+        model.intercept_ = float(self.offset)

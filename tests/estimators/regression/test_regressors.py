@@ -1,0 +1,232 @@
+"""KernelRegressor and LinearRegressor: oracles, weights, paths, warm starts, files, bad input."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import QuantileRegressor, Ridge
+from sklearn.svm import SVR
+
+import kernbench
+from kernbench import KernelRegressor, LinearRegressor
+from kernbench.losses.regression import RESIDUAL_LOSSES
+from kernbench.solvers import registry
+
+KINDS = {LinearRegressor: "linear-regression", KernelRegressor: "kernel-regression"}
+every_model = pytest.mark.parametrize("Model", KINDS, ids=lambda model: model.__name__)
+every_loss = pytest.mark.parametrize("loss", RESIDUAL_LOSSES)
+every_solver = pytest.mark.parametrize(
+    "Model, solver, loss",
+    [
+        (Model, name, loss)
+        for Model, kind in KINDS.items()
+        for name in registry.names(kind)
+        for loss in registry.get(name, kind).losses
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    return X, X @ [1.0, -2.0, 0.5] + 0.3 * rng.normal(size=150) + 7.0
+
+
+def test_squared_error_is_ridge_regression(numbers):
+    X, y = numbers
+    ours = LinearRegressor(alpha=0.1, fit_intercept=False, tol=1e-12).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, Ridge(alpha=15.0, fit_intercept=False).fit(X, y).coef_, rtol=1e-8)
+    assert ours.duality_gap_ <= 1e-12 * ours.objective_ and ours.converged_
+    ours = KernelRegressor(gamma=0.3, alpha=0.01, fit_intercept=False, tol=1e-12).fit(X, y)
+    theirs = KernelRidge(kernel="rbf", gamma=0.3, alpha=1.5).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+    assert ours.duality_gap_ <= 1e-12 * ours.objective_
+
+
+def test_the_intercept_of_a_kernel_regressor_is_the_centre(numbers):
+    X, y = numbers
+    ours = KernelRegressor(gamma=0.3, alpha=0.01, tol=1e-12).fit(X, y)
+    theirs = KernelRidge(kernel="rbf", gamma=0.3, alpha=1.5).fit(X, y - y.mean())
+    assert ours.intercept_ == pytest.approx(y.mean())
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X) + y.mean(), atol=1e-4)
+    median = KernelRegressor("absolute_error").fit(X, y).intercept_
+    assert abs(np.mean(y <= median) - 0.5) <= 1 / len(y)
+    assert np.mean(y <= KernelRegressor("quantile", quantile=0.9).fit(X, y).intercept_) == pytest.approx(0.9)
+
+
+def test_epsilon_insensitive_is_libsvm(numbers):
+    """Whose intercept is free: given it, the two solve the same problem."""
+    X, y = numbers
+    theirs = SVR(gamma=0.3, C=2.0, epsilon=0.2, tol=1e-9).fit(X, y)
+    b = theirs.intercept_[0]
+    ours = KernelRegressor("epsilon_insensitive", gamma=0.3, alpha=1 / (2.0 * len(y)), epsilon=0.2, tol=1e-10,
+                           fit_intercept=False, random_state=0).fit(X, y - b)  # fmt: skip
+    np.testing.assert_allclose(ours.predict(X) + b, theirs.predict(X), atol=2e-4)
+
+
+@pytest.mark.parametrize("q", [0.2, 0.5, 0.9])
+def test_quantiles_are_those_of_the_linear_programme(q, numbers):
+    X, y = numbers
+    theirs = QuantileRegressor(quantile=q, alpha=0.0).fit(X, y)
+    ours = LinearRegressor("quantile", quantile=q, alpha=1e-4, tol=1e-7, random_state=0).fit(X, y)
+
+    def loss(model):
+        r = model.predict(X) - y
+        return np.maximum(-q * r, (1 - q) * r).mean()
+
+    assert loss(theirs) * (1 - 1e-9) <= loss(ours) <= loss(theirs) * (1 + 1e-2)
+    assert np.mean(y <= ours.predict(X)) == pytest.approx(q, abs=0.03)
+
+
+@every_solver
+def test_every_solver_and_loss_fits(Model, solver, loss, numbers):
+    X, y = numbers
+    options = {} if Model is LinearRegressor else {"gamma": 0.1}
+    model = Model(loss, solver=solver, alpha=0.01, tol=0.1, max_iter=60_000, random_state=0, **options)
+    model.fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert model.duality_gap_ >= 0 and np.isfinite(model.duality_gap_)
+    exact = Model(loss, alpha=0.01, tol=1e-8, random_state=0, **options).fit(X, y)
+    assert exact.objective_ <= model.objective_ * (1 + 1e-7)
+    assert model.objective_ - model.duality_gap_ <= exact.objective_ * (1 + 1e-7)
+
+
+@every_model
+@every_loss
+def test_weight_k_is_k_copies(Model, loss, numbers):
+    X, y = (part[:60] for part in numbers)
+    weights = np.arange(60) % 3
+    weighted = (
+        Model(loss, alpha=0.02, tol=1e-10, gamma=0.3) if Model is KernelRegressor else Model(loss, alpha=0.02)
+    )
+    repeated = Model(**weighted.get_params())
+    weighted.fit(X, y, sample_weight=weights)
+    repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-3)
+
+
+@every_model
+def test_shifted_targets_shift_the_predictions(Model, numbers):
+    X, y = numbers
+    here, there = (Model("huber", tol=1e-9, random_state=0).fit(X, y + shift) for shift in (0.0, 1e4))
+    np.testing.assert_allclose(there.predict(X) - 1e4, here.predict(X), atol=1e-4)
+
+
+@every_model
+def test_sparse_rows_give_the_same_model(Model, numbers):
+    X, y = numbers
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    options = {"gamma": 0.3} if Model is KernelRegressor else {}
+    dense = Model("absolute_error", tol=1e-9, random_state=0, **options).fit(X, y)
+    csr = Model("absolute_error", tol=1e-9, random_state=0, **options).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(csr.predict(sparse.csr_matrix(X)), dense.predict(X), atol=1e-3)
+
+
+def test_a_precomputed_kernel_gives_the_same_model(numbers):
+    X, y = numbers
+    plain = KernelRegressor("huber", kernel="linear", random_state=0).fit(X, y)
+    given = KernelRegressor("huber", kernel="precomputed", random_state=0).fit(X @ X.T, y)
+    np.testing.assert_allclose(given.predict(X @ X.T), plain.predict(X), atol=1e-6)
+    with pytest.raises(ValueError, match="square"):
+        KernelRegressor(kernel="precomputed").fit(X, y)
+
+
+@every_model
+def test_a_path_ends_where_single_fits_do(Model, numbers):
+    X, y = numbers
+    alphas = [1e-3, 1.0, 0.1, 0.1]
+    models = Model("epsilon_insensitive", tol=1e-8, random_state=0).path(X, y, alphas)
+    assert [model.alpha for model in models] == alphas
+    for model in models:
+        alone = Model(**model.get_params()).fit(X, y)
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
+        assert model.intercept_ == pytest.approx(alone.intercept_, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    "Model, solver", [(M, name) for M, kind in KINDS.items() for name in registry.names(kind)]
+)
+def test_a_warm_start_goes_on(Model, solver, numbers):
+    X, y = numbers
+    options = {"solver": solver, "tol": 1e-15, "warm_start": True, "random_state": 0, "alpha": 0.1}
+    half = 2 if solver == "rbcd" else 512 if Model is KernelRegressor else 100
+    whole, parts = Model(max_iter=2 * half, **options), Model(max_iter=half, **options)
+    with pytest.warns(ConvergenceWarning):
+        whole.fit(X, y)
+        parts.fit(X, y).fit(X, y)
+    np.testing.assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-9)
+
+
+@every_model
+def test_a_saved_model_predicts_the_same_bits(Model, numbers, tmp_path):
+    X, y = numbers
+    model = Model("quantile", quantile=0.3, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.npz")
+    loaded = kernbench.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert type(loaded) is Model and loaded.quantile == 0.3
+    broken = Model().fit(X, y)
+    broken.intercept_ = np.nan
+    broken.save(tmp_path / "broken.npz")
+    with pytest.raises(ValueError, match="intercept_"):
+        kernbench.load(tmp_path / "broken.npz")
+
+
+@every_model
+def test_callbacks_see_models_that_predict(Model, numbers):
+    X, y = numbers
+    seen = []
+    Model(callback=lambda model: seen.append(model.score(X, y)), random_state=0).fit(X, y)
+    assert seen and max(seen) > 0.9
+
+
+@every_model
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"loss": "squared"}, "unknown loss 'squared'; did you mean 'squared_error'"),
+        ({"loss": "hinge"}, "unknown loss 'hinge'"),
+        ({"loss": "huber", "delta": 0}, "delta must be a positive number"),
+        ({"loss": "epsilon_insensitive", "epsilon": -1}, "epsilon must be"),
+        ({"loss": "quantile", "quantile": 1.5}, "quantile must be"),
+        ({"alpha": 0.0}, "alpha must be a positive number"),
+        ({"solver": "smo"}, "unknown solver 'smo'"),
+        ({"fit_intercept": 2}, "fit_intercept"),
+        ({"solver_options": {"shrink": True}}, "shrinking"),
+    ],
+)
+def test_bad_parameters_say_what_to_change(Model, settings, message, numbers):
+    with pytest.raises(ValueError, match=message):
+        Model(**settings).fit(*numbers)
+
+
+def test_block_descent_names_the_solvers_of_losses_with_kinks(numbers):
+    with pytest.raises(
+        ValueError, match="loss='quantile' is offered by solver='sdca' or 'pegasos' or 'sbmd'"
+    ):
+        LinearRegressor("quantile", solver="rbcd").fit(*numbers)
+
+
+@every_model
+def test_bad_data_say_what_to_change(Model, numbers):
+    X, y = numbers
+    with pytest.raises(ValueError, match="weight 0|non-zero"):
+        Model().fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="at least 0"):
+        Model().fit(X, y, sample_weight=np.full(len(y), -1.0))
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        Model().fit(X, np.where(y > 8, np.inf, y))
+    with pytest.raises(ValueError, match="numbers"):
+        Model().fit(X, np.full(len(y), "a"))
+
+
+@every_model
+def test_constant_targets_are_predicted(Model, numbers):
+    X, _ = numbers
+    for loss in RESIDUAL_LOSSES:
+        model = Model(loss).fit(X, np.full(len(X), 3.0))
+        np.testing.assert_allclose(model.predict(X), 3.0, atol=1e-9)
+        assert model.converged_

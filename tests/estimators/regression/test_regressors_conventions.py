@@ -1,0 +1,44 @@
+"""Regressors follow scikit-learn's conventions."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernbench import KernelRegressor, LinearRegressor
+from kernbench._models import BY_NAME
+
+MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"]]
+
+
+@parametrize_with_checks(
+    [
+        LinearRegressor(random_state=0),
+        LinearRegressor("epsilon_insensitive", random_state=0),
+        KernelRegressor(tol=1e-13, random_state=0),
+        KernelRegressor("huber", kernel="precomputed", tol=1e-13, random_state=0),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_docstring_examples(model):
+    results = doctest.testmod(import_module(model.address.partition(":")[0]))
+    assert results.attempted > 3 and results.failed == 0
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_parameter_is_documented_and_cloned(model):
+    estimator = model.load()()
+    described = {
+        name.strip()
+        for line in type(estimator).__doc__.splitlines()
+        if " : " in line and line.startswith("    ") and not line.startswith("     ")
+        for name in line.partition(" : ")[0].split(",")
+    }
+    assert set(estimator.get_params()) <= described
+    assert clone(estimator).get_params().keys() == estimator.get_params().keys()

@@ -1,0 +1,81 @@
+"""Every solver of a regression: the compiled class against its plain-NumPy reference, step by step."""
+
+import numpy as np
+import pytest
+from lockstep import Tally, Tolerance, case_name, cases, follow
+
+from kernbench.losses.regression import regression_loss
+
+# Options that take other paths through a solver's code; every solver is also run with its defaults, for each of its
+# losses.
+LINEAR = {
+    "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
+    "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
+    "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],
+    "rbcd": [{"n_blocks": 2}],
+}
+KERNEL = {
+    "sdca": [{"order": "uniform"}, {"shrinking": False}],
+    "pegasos": [{"rescale": False}, {"project": True}],
+    "norma": [{"schedule": "inverse"}, {"schedule": "constant", "truncation": 7, "window": 20}],
+}
+CASES = [
+    (entry, {"loss": loss, **options})
+    for kind, variants in (("linear-regression", LINEAR), ("kernel-regression", KERNEL))
+    for entry, options in cases(kind, variants)
+    for loss in entry.losses
+]
+every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case[0].problem.partition('-')[0]}-{case_name(case)}"
+)
+TIGHT = Tolerance(coef=1e-8, objective=1e-9, gap=1e-6, gap_floor=1e-9, keys=False)
+SOLVED = 1e-7  # gap / objective below which rounding decides whether a dual method still moves
+PARAMETERS = {"delta": 0.6, "epsilon": 0.2, "quantile": 0.3}
+
+
+def solved(compiled, reference):
+    done = max(compiled.gap(), reference.gap()) < SOLVED * reference.objective()
+    return "solved to the last digits" if done else None
+
+
+def compare(case, problem, regress, tally, *, alpha, rounds, length, label):
+    entry, options = case
+    options = {**options, "loss": regression_loss(options["loss"], **PARAMETERS)}
+    compiled, reference = (
+        regress(entry, twin, problem, alpha=alpha, **options) for twin in ("compiled", "reference")
+    )
+    rounding = solved if entry.name == "sdca" else None
+    follow(compiled, reference, tally, TIGHT, rounds=rounds, length=length, rounding=rounding, label=label)
+
+
+def share(case):
+    return 0.4 if case[0].name == "sdca" else 1.0
+
+
+def forms_of(entry):
+    return ("dense",) if entry.kind.first == "rows" else ("dense", "float32", "csr", "csr64")
+
+
+@every_case
+def test_twin_is_in_lockstep(case, regression, regress):
+    tally = Tally()
+    for form in forms_of(case[0]):
+        for seed, weighted in enumerate((False, True)):
+            problem = regression(60, seed, d=5, form=form, weighted=weighted)
+            label = f"{form=} {weighted=}"
+            compare(case, problem, regress, tally, alpha=0.01, rounds=8, length=23, label=label)
+    tally.require(share(case))
+
+
+@every_case
+def test_twin_is_in_lockstep_on_any_problem(case, regression, regress):
+    """Problems of all shapes, the same ones in every run."""
+    rng, tally = np.random.default_rng(0), Tally()
+    for _ in range(6):
+        n, d, seed = int(rng.integers(2, 51)), int(rng.integers(1, 21)), int(rng.integers(10**6))
+        alpha, form = float(rng.choice([1.0, 1e-2, 1e-3])), str(rng.choice(forms_of(case[0])))
+        weighted = bool(rng.random() < 0.5)
+        problem = regression(n, seed, d=d, form=form, weighted=weighted)
+        label = f"{n=} {d=} {seed=} {alpha=} {form=} {weighted=}"
+        compare(case, problem, regress, tally, alpha=alpha, rounds=4, length=17, label=label)
+    tally.require(share(case))
