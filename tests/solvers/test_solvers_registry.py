@@ -168,7 +168,7 @@ def test_a_plug_in_is_offered_once_it_is_added(plug_in):
         ({"reference": "kernbench.reference.kernel.smo.smo:SMOO"}, "has no reference twin"),
         (
             {"problem": "roc-svm", "compiled": "kernbench.solvers.kernel._sdca:SDCA"},
-            "unknown loss of roc-svm 'log_loss'",
+            "unknown loss of roc-svm 'squared_error'",
         ),
     ],
 )
