@@ -166,13 +166,6 @@ def test_a_plug_in_is_offered_once_it_is_added(plug_in):
         ({"compiled": "json:JSONDecoder", "reference": None}, "has no compiled twin"),
         ({"compiled": "kernbench.no_such_module:SMO"}, "has no compiled twin"),
         ({"reference": "kernbench.reference.kernel.smo.smo:SMOO"}, "has no reference twin"),
-<<<<<<< HEAD
-=======
-        (
-            {"problem": "roc-svm", "compiled": "kernbench.solvers.kernel._sdca:SDCA"},
-            "unknown loss of roc-svm 'squared_error'",
-        ),
->>>>>>> regress
     ],
 )
 def test_a_plug_in_that_is_not_complete_is_refused(plug_in, change, message):
