@@ -62,6 +62,12 @@ def _shown(default):
     help="Set a share of DATA aside for the test, stratified by class.",
 )
 @click.option(
+    "--chunk-rows",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Read the file N rows at a time, once, for data that do not fit memory; rows should be in random order.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
@@ -74,7 +80,7 @@ def _shown(default):
 @PLUGIN
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.pass_context
-def command(ctx, data, estimator, settings, label, test, test_size, seed, out, quiet):
+def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, seed, out, quiet):
     """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or packed) or the name of a data set.
 
     Ctrl-C ends the fit early; the model reached so far is saved.
@@ -89,11 +95,12 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
       kernbench fit train.svm --estimator linearsvc --set C=0.1 --set loss=hinge
       kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
       kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
+      kernbench fit huge.svm --estimator doublystochasticclassifier --chunk-rows 50000
       kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
     """
     from kernbench.cli.literals import parse_settings
     from kernbench.cli.outputs import check_writable_file
-    from kernbench.cli.sources import label_column, train_and_test
+    from kernbench.cli.sources import chunks_of, label_column, test_rows, train_and_test
 
     entry = find(estimator)
     if out is not None:
@@ -106,19 +113,27 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
         )
     params.setdefault("random_state", seed)
     check_parameters(build(**params))  # before a large file is read
-    X, y, X_test, y_test = train_and_test(
-        data,
-        label=label_column(label),
-        test=test,
-        test_size=test_size,
-        seed=seed,
-        stratify=entry.task != "regress",
-    )
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
-    seconds, interrupted = _fit(model, X, y)
+    if chunk_rows is None:
+        X, y, X_test, y_test = train_and_test(
+            data,
+            label=label_column(label),
+            test=test,
+            test_size=test_size,
+            seed=seed,
+            stratify=entry.task != "regress",
+        )
+        seconds, interrupted = _fit(lambda: model.fit(X, y))
+        examples = X.shape
+    else:
+        stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
+        X = y = None
+        seconds, interrupted = _fit(lambda: model.fit_chunks(stream))
+        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+        examples = stream.n_rows, getattr(model, "n_features_in_", 0)
     if not hasattr(model, "n_iter_"):
         raise click.Abort  # interrupted before there was a model
-    _print_outcome(entry.task, model, X, y, X_test, y_test, seconds)
+    _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
     if out is not None:
         model.set_params(verbose=0)
         model.save(out)
@@ -128,14 +143,14 @@ def command(ctx, data, estimator, settings, label, test, test_size, seed, out, q
         ctx.exit(INTERRUPTED)
 
 
-def _fit(model, X, y):
-    """Fit; return the seconds it took and whether Ctrl-C ended it. Warnings go to standard error."""
+def _fit(fit):
+    """Call `fit`; return the seconds it took and whether Ctrl-C ended it. Warnings go to standard error."""
     interrupted = False
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(X, y)
+            fit()
         except KeyboardInterrupt:
             interrupted = True
     seconds = perf_counter() - start
@@ -144,7 +159,7 @@ def _fit(model, X, y):
     return seconds, interrupted
 
 
-def _print_outcome(task, model, X, y, X_test, y_test, seconds):
+def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
     import numpy as np
 
     from kernbench.cli.scores import scores
@@ -154,11 +169,13 @@ def _print_outcome(task, model, X, y, X_test, y_test, seconds):
     gaps = np.atleast_1d(np.nan if model.duality_gap_ is None else model.duality_gap_)
     pairs = "" if len(objectives) == 1 else f" (largest of {len(objectives)} pairs of classes)"
     status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
-    rows = [("examples", f"{X.shape[0]:,} × {X.shape[1]:,}")]
-    on_training = scores(task, model, X, y)
-    rows += [(f"training {name}", value) for name, value in on_training]
+    rows = [("examples", f"{examples[0]:,} × {examples[1]:,}")]
+    if X is not None:  # of a stream nothing is left to be scored
+        on_training = scores(task, model, X, y)
+        rows += [(f"training {name}", value) for name, value in on_training]
     if X_test is None:
-        rows.append((f"test {on_training[0][0]}", "no test examples (--test, --test-size)"))
+        ways = "--test" if X is None else "--test, --test-size"
+        rows.append(("test" if X is None else f"test {on_training[0][0]}", f"no test examples ({ways})"))
     else:
         rows += [(f"test {name}", value) for name, value in scores(task, model, X_test, y_test)]
     if hasattr(model, "alpha_"):  # chosen by cross-validation

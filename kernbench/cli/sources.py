@@ -79,11 +79,36 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0, strat
         data = load_named(source)
         X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test
     if test is not None:
-        if not is_file(test):
-            raise FileNotFoundError(f"there is no file {test}")
-        X_test, y_test = read_file(test, label=label, n_features=X.shape[1])
+        X_test, y_test = test_rows(test, label, X.shape[1])
         X_test = like(X_test, X)
     return X, y, X_test, y_test
+
+
+def chunks_of(source, model, rows, *, label=-1, test_size=None):
+    """Return the chunks of a file for an estimator that learns from streams."""
+    if not hasattr(model, "fit_chunks"):
+        raise ValueError(f"{type(model).__name__} does not learn from chunks: leave --chunk-rows out, or choose "
+                         "another --estimator, such as doublystochasticclassifier")  # fmt: skip
+    if test_size is not None:
+        raise ValueError(
+            "--chunk-rows reads the file once and sets nothing aside: give the test examples by --test"
+        )
+    if not is_file(source):
+        raise ValueError(f"{source!r} is a data set, which is read whole: leave --chunk-rows out")
+    from kernbench.datasets import chunks
+
+    return chunks(source, rows, label=label)
+
+
+def test_rows(test, label, n_features):
+    """Return the examples of the file `test`, or (None, None) without one or without a model."""
+    if test is None or n_features is None:
+        return None, None
+    if not is_file(test):
+        raise FileNotFoundError(f"there is no file {test}")
+    from kernbench.datasets import read_file
+
+    return read_file(test, label=label, n_features=n_features)
 
 
 def _split(X, y, test_size, seed, stratify):

@@ -12,7 +12,8 @@
 
 ``read_file`` reads files of the user's own (`readers`): svmlight / LIBSVM text, tables and NumPy archives, plain or
 compressed. A fault in a file is reported with its name, line and column in a ``DataFileError``, a ``ValueError``.
-``load_own`` also splits such a file into a training and a test part.
+``load_own`` splits such a file into a training and a test part; ``chunks`` reads one that does not fit memory, some
+rows at a time.
 
 >>> from kernbench.datasets import load
 >>> load("checkerboard", n_train=500, n_test=100, seed=1).X_train.shape
@@ -24,6 +25,7 @@ from kernbench.datasets.errors import ChecksumMismatch, DataFileError, DatasetUn
 from kernbench.datasets.files.folders import cache_folder
 from kernbench.datasets.loading import available, describe, fetch, load, stream, verify
 from kernbench.datasets.own import load_own
+from kernbench.datasets.readers.chunks import chunks
 from kernbench.datasets.readers.delimited import read_csv
 from kernbench.datasets.readers.detect import read_file
 from kernbench.datasets.readers.npz import read_npz, write_npz
@@ -36,6 +38,7 @@ __all__ = [
     "DatasetUnavailable",
     "available",
     "cache_folder",
+    "chunks",
     "describe",
     "fetch",
     "load",

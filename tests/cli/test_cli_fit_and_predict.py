@@ -367,3 +367,29 @@ def test_a_regressor_is_judged_by_its_squared_error(kernbench, refused, tmp_path
 def test_a_feature_map_predicts_nothing(refused, moons, tmp_path):
     Nystroem(n_landmarks=5).fit(moons.X_train).save(tmp_path / "map.npz")
     assert "predicts no labels" in refused("predict", "map.npz", "test.svm")
+
+
+DOUBLY = ("--estimator", "doublystochasticclassifier", "--set", "batch_size=32")
+
+
+@pytest.mark.parametrize("file", ["train.svm", "table.csv"])
+def test_a_file_is_learned_from_in_chunks(kernbench, moons, tmp_path, file):
+    args = ("fit", file, *DOUBLY, "--chunk-rows", "50", "--test", "test.svm", "--out", "m.npz")
+    shown = outcome(kernbench(*args))
+    assert shown["examples"] == "200 × 2" and shown["ended"] == "finished"
+    assert "training error" not in shown
+    error = np.mean(load_model(tmp_path / "m.npz").predict(moons.X_test) != moons.y_test)
+    assert shown["test error"] == f"{100 * error:.2f} %" and error < 0.4
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("train.svm", "--estimator", "linearsvc"), "LinearSVC does not learn from chunks"),
+        (("train.svm", *DOUBLY, "--test-size", "0.2"), "give the test examples by --test"),
+        (("moons", *DOUBLY), "'moons' is a data set, which is read whole"),
+    ],
+)
+def test_what_has_no_chunks_is_refused(kernbench, moons, args, message):
+    result = kernbench("fit", *args, "--chunk-rows", "50")
+    assert result.exit_code == 2 and message in result.stderr

@@ -43,20 +43,39 @@ def read_csv(path, *, label=-1, delimiter=None, header="auto"):
         If there is no such column.
     """
     layout = detect_layout(path, label, delimiter, header)
-    codes, table, fault = {}, None, None
+    with open_text(path) as file:
+        for _ in range(layout.n_skipped):
+            next(file)
+        return parse_lines(file, path, layout, {})
+
+
+def parse_lines(lines, path, layout, codes):
+    """Read lines of the table at `path`, all or some of them.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    path : str or Path
+    layout : Layout
+    codes : dict
+        Labels that are text, each with its number; labels met here are added.
+
+    Returns
+    -------
+    X, y
+        As `read_csv`.
+    """
+    table, fault = None, None
     try:
-        with open_text(path) as file:
-            for _ in range(layout.n_skipped):
-                next(file)
-            table = np.loadtxt(
-                file,
-                delimiter=None if layout.delimiter == BLANKS else layout.delimiter,
-                comments=None,
-                quotechar=None if layout.delimiter == BLANKS else '"',
-                ndmin=2,
-                encoding=None,
-                converters=_label_converter(layout, codes),
-            )
+        table = np.loadtxt(
+            lines,
+            delimiter=None if layout.delimiter == BLANKS else layout.delimiter,
+            comments=None,
+            quotechar=None if layout.delimiter == BLANKS else '"',
+            ndmin=2,
+            encoding=None,
+            converters=_label_converter(layout, codes),
+        )
     except DataFileError:
         raise  # damaged compression or wrong encoding: the message is complete
     except ValueError as error:

@@ -49,7 +49,7 @@ def read_file(path, *, label=-1, n_features=None):
         A ValueError naming file, line and column of the first fault, with what was found and expected.
     FileNotFoundError
     """
-    format_ = _format_from_name(path) or _format_from_content(path)
+    format_ = format_of(path)
     if format_ != "csv" and label not in (-1, None):
         raise ValueError(
             f"{path}: label={label!r} names a column of a table, but this is a file in {format_} format; "
@@ -65,6 +65,11 @@ def read_file(path, *, label=-1, n_features=None):
     if n_features is not None and X.shape[1] != n_features:
         raise malformed(path, f"found {X.shape[1]} feature columns, expected {n_features}")
     return X, y
+
+
+def format_of(path):
+    """Return ``"npz"``, ``"csv"`` or ``"svmlight"``, from the name or the content of a file."""
+    return _format_from_name(path) or _format_from_content(path)
 
 
 def _format_from_name(path):

@@ -37,14 +37,20 @@ def read_svmlight(path, n_features=None):
         non-numeric label; an index that is not a whole number, is 0, repeats, decreases or exceeds `n_features`;
         a value that is not finite; an empty or truncated file.
     """
-    from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
-
     if n_features is not None:
         check_number("n_features", n_features, at_least=1, whole=True)
+    with open_bytes(path) as file:
+        X, y = parse_svmlight(file, path, n_features)
+    return with_small_indices(X), integers_if_whole(y)
+
+
+def parse_svmlight(file, path, n_features=None):
+    """Read lines of the file at `path`, all or some of them, from an open file; return X and float labels."""
+    from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
+
     fault = None
     try:
-        with open_bytes(path) as file:
-            X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
+        X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
     except DataFileError:
         raise  # damaged compression: the message is complete
     except (ValueError, OverflowError) as error:
@@ -53,7 +59,7 @@ def read_svmlight(path, n_features=None):
     if fault is not None or not _is_sound(X, y, n_features):
         _raise_first_fault(path, n_features)
         raise malformed(path, f"not readable as svmlight / LIBSVM text ({fault})")
-    return with_small_indices(X), integers_if_whole(y)
+    return X, y
 
 
 def write_svmlight(path, X, y):

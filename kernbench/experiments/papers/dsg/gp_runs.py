@@ -67,6 +67,24 @@ def measure(cell):
     return result(data, metrics, seconds={"fit": rows[-1][1]}, trace=trace, memory=memory)
 
 
+def measure_mean(cell):
+    """The same of the mean alone, for an estimator without variances; a step is ``rows_per_step`` of its iterations."""
+    data = load(cell.loader)(**cell.arguments)
+    params = dict(cell.params)
+    steps, rows, noise_variance = (params.pop(name) for name in ("steps", "rows_per_step", "noise_variance"))
+    mean, _ = closed_form(data.X_train, data.y_train, data.X_test, params["gamma"], noise_variance)
+    make, found = load(cell.estimator), []
+    for t in steps:
+        model = make(
+            **params, alpha=noise_variance / len(data.y_train), max_iter=t * rows, random_state=cell.seed
+        )
+        _, seconds = timed(lambda: model.fit(data.X_train, data.y_train))  # noqa: B023, called at once
+        error = np.linalg.norm(model.predict(data.X_test) - mean) / np.linalg.norm(mean)
+        found.append([t, seconds, float(error), None])
+    metrics = {"mean_error": found[-1][2], "n_iter": steps[-1]}
+    return result(data, metrics, seconds={"fit": found[-1][1]}, trace=columns(COLUMNS, found))
+
+
 def closed_form(X, y, points, gamma, noise_variance):
     """The posterior mean and variance of f at points, by Cholesky's factor of K + s² I."""
     kernel = gaussian(gamma)

@@ -20,7 +20,7 @@ LINE_POINTS = 161
 def measure(cell):
     """Fit a regression and follow its mean squared distance to the function that is to be found.
 
-    The cell's `params` are those of the estimator, and perhaps ``steps``: ``max_iter`` of those that have steps.
+    The cell's `params` are those of the estimator, and perhaps ``steps``: ``max_iter`` of those with batches.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def measure(cell):
     data = load(cell.loader)(**cell.arguments)
     params = dict(cell.params)
     steps = params.pop("steps", None)
-    if steps is not None and takes(load(cell.estimator), "max_iter"):
+    if steps is not None and takes(load(cell.estimator), "batch_size"):
         params["max_iter"] = steps
     truth = ripple(data.X_test)
 

@@ -1,4 +1,4 @@
-"""The paper's r- and n-methods: a linear SVM on a fixed number of random or Nyström features, as one estimator."""
+"""The paper's r- and n-methods: linear models on a fixed number of random or Nyström features, as one estimator."""
 
 from time import perf_counter
 
@@ -43,7 +43,6 @@ class FixedFeaturesSVC:
 
     def fit(self, X, y):
         """Fit to rows X with labels y."""
-        from kernbench import LinearSVC
         from kernbench.features import Nystroem, RandomFeatures
         from kernbench.kernels import Gaussian
 
@@ -56,9 +55,9 @@ class FixedFeaturesSVC:
             def callback(linear):
                 return self.callback(OnFeatures(features, linear))
 
-        linear = LinearSVC(
-            "hinge", C=1.0 / (self.alpha * n), solver=self.solver, fit_intercept=False, tol=1e-9,
-            max_iter=self.max_iter, max_seconds=self.max_seconds, random_state=self.random_state, callback=callback,
+        linear = self._linear(
+            n, solver=self.solver, fit_intercept=False, tol=1e-9, max_iter=self.max_iter,
+            max_seconds=self.max_seconds, random_state=self.random_state, callback=callback,
         )  # fmt: skip
         linear.fit(features.fit_transform(X), y)
         self.model_ = OnFeatures(features, linear)
@@ -66,8 +65,22 @@ class FixedFeaturesSVC:
         return self
 
     def predict(self, X):
-        """Labels of rows."""
+        """Labels, or values, of rows."""
         return self.model_.predict(X)
+
+    def _linear(self, n_rows, **settings):
+        from kernbench import LinearSVC
+
+        return LinearSVC("hinge", C=1.0 / (self.alpha * n_rows), **settings)
+
+
+class FixedFeaturesRegressor(FixedFeaturesSVC):
+    """Ridge regression on explicit features by an iterative solver of `LinearRegressor`; parameters as above."""
+
+    def _linear(self, n_rows, **settings):
+        from kernbench import LinearRegressor
+
+        return LinearRegressor("squared_error", alpha=self.alpha, **settings)
 
 
 class OnFeatures:

@@ -1,0 +1,153 @@
+"""Data files of any size, read a number of rows at a time."""
+
+import io
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from kernbench.datasets.errors import malformed
+from kernbench.datasets.readers.compressed import open_bytes, open_text
+from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+from kernbench.datasets.readers.delimited import parse_lines
+from kernbench.datasets.readers.delimited_layout import detect_layout
+from kernbench.datasets.readers.detect import format_of
+from kernbench.datasets.readers.svmlight import parse_svmlight
+from kernbench.validation.numbers import check_number
+
+COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
+
+
+def chunks(path, rows, *, label=-1, n_features=None):
+    """Read a data file in chunks, for ``fit_chunks`` of the estimators that learn from streams.
+
+    Parameters
+    ----------
+    path : str or Path
+        svmlight / LIBSVM text and tables (plain or compressed with gzip, bzip2 or xz), ``.npy`` arrays of two
+        dimensions, which are mapped into memory, and ``.parquet``, ``.arrow`` and ``.feather``, which need pyarrow.
+    rows : int
+        Rows of a chunk; the last one may have fewer, and those of pyarrow may.
+    label : int or str, default=-1
+        The label column of a table or an array, by position or by name.
+    n_features : int, optional
+        Number of columns of a svmlight file, whose rows do not say; by default a pass over the file finds out.
+
+    Returns
+    -------
+    FileChunks
+        Yields (X, y) in the order of the file, each time from its beginning.
+
+    Raises
+    ------
+    DataFileError
+        As `read_file`, when the faulty chunk is reached.
+
+    Examples
+    --------
+    >>> from kernbench import DoublyStochasticClassifier
+    >>> from kernbench.datasets import chunks
+    >>> model = DoublyStochasticClassifier()
+    >>> model.fit_chunks(chunks("train.svm", 50_000))  # doctest: +SKIP
+    """
+    check_number("rows", rows, at_least=1, whole=True)
+    return FileChunks(Path(path), int(rows), label, n_features)
+
+
+class FileChunks:
+    """The chunks of a file; see `chunks`.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows given by the last iteration so far.
+    """
+
+    def __init__(self, path, rows, label, n_features):
+        self.path, self.rows, self.label, self.n_features, self.n_rows = path, rows, label, n_features, 0
+        suffix = path.suffix.lower()
+        if suffix == ".npy":
+            self._read = self._mapped
+        elif suffix in COLUMN_FORMATS:
+            self._read = self._columns
+        else:
+            self._read = {"svmlight": self._svmlight, "csv": self._table}.get(format_of(path))
+        if self._read is None:
+            raise ValueError(
+                f"{path} cannot be read in chunks: save the array as .npy, or read it whole with read_file"
+            )
+        if self._read == self._svmlight and label != -1:
+            raise ValueError(f"{path}: label={label!r} names a column of a table; leave it out")
+
+    def __iter__(self):
+        self.n_rows = 0
+        for X, y in self._read():
+            self.n_rows += len(y)
+            yield X, y
+
+    def _svmlight(self):
+        if self.n_features is None:
+            largest = (X.indices.max(initial=-1) + 1 for X, _ in self._parsed(MAX_INDEX))
+            self.n_features = max(1, int(max(largest, default=1)))
+        for X, y in self._parsed(self.n_features):
+            yield with_small_indices(X), integers_if_whole(y)
+
+    def _parsed(self, n_features):
+        with open_bytes(self.path) as file:
+            for lines in self._lines(file):
+                if any(line.split(b"#", 1)[0].strip() for line in lines):
+                    yield parse_svmlight(io.BytesIO(b"".join(lines)), self.path, n_features)
+
+    def _table(self):
+        layout, codes = detect_layout(self.path, self.label, None, "auto"), {}
+        with open_text(self.path) as file:
+            for _ in range(layout.n_skipped):
+                next(file)
+            for lines in self._lines(file):
+                lines = [line for line in lines if line.strip()]
+                if lines:
+                    yield parse_lines(lines, self.path, layout, codes)
+
+    def _lines(self, file):
+        while lines := list(islice(file, self.rows)):
+            yield lines
+
+    def _mapped(self):
+        try:
+            table = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise malformed(self.path, f"not an array as numpy.save writes them ({error})") from None
+        if table.ndim != 2 or table.dtype.kind not in "fiub" or table.shape[1] < 2:
+            raise malformed(
+                self.path,
+                f"expected numbers in two dimensions, features and a label column; found shape {table.shape}",
+            )
+        label = self._position(table.shape[1])
+        for start in range(0, len(table), self.rows):
+            part = np.asarray(table[start : start + self.rows])
+            yield np.delete(part, label, axis=1), integers_if_whole(part[:, label])
+
+    def _columns(self):
+        try:
+            from pyarrow import dataset
+        except ImportError:
+            raise ValueError(f"{self.path} needs pyarrow: pip install pyarrow") from None
+        table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
+        names = table.schema.names
+        if isinstance(self.label, str) and self.label not in names:
+            raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
+        label = self.label if isinstance(self.label, str) else names[self._position(len(names))]
+        for batch in table.to_batches(batch_size=self.rows):
+            if batch.num_rows:
+                features = [batch[name].to_numpy(zero_copy_only=False) for name in names if name != label]
+                y = batch[label].to_numpy(zero_copy_only=False)
+                yield np.column_stack(features), integers_if_whole(y) if y.dtype.kind == "f" else y
+
+    def _position(self, n_columns):
+        if isinstance(self.label, str):
+            raise ValueError(
+                f"{self.path}: columns of an array have no names; give the label's position, not {self.label!r}"
+            )
+        if not -n_columns <= self.label < n_columns:
+            raise ValueError(f"{self.path}: there is no column {self.label}, only {n_columns}")
+        return self.label % n_columns

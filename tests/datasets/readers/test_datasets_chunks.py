@@ -1,0 +1,109 @@
+"""Files in chunks: the same rows as read whole, whatever the size of the chunks."""
+
+import gzip
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench import DoublyStochasticClassifier
+from kernbench.datasets import DataFileError, chunks, write_svmlight
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((25, 5)) < 0.5, rng.standard_normal((25, 5)).round(3), 0.0)
+    X[:22, 4] = 0.0  # the last column appears in the last rows only
+    X[24, 4] = 1.5
+    X[3] = 0.0  # a row without entries
+    return X, rng.choice([-1, 1], 25)
+
+
+def _dense(parts):
+    return np.vstack([X.toarray() if sparse.issparse(X) else X for X, _ in parts])
+
+
+@pytest.mark.parametrize("size", [1, 7, 25, 100])
+@pytest.mark.parametrize("kind", ["a.svm", "a.svm.gz", "a.csv", "a.npy", "words.csv"])
+def test_chunks_hold_the_rows_of_the_file(kind, size, rows, tmp_path):
+    X, y = rows
+    path = tmp_path / kind
+    if "svm" in kind:
+        write_svmlight(tmp_path / "plain.svm", X, y)
+        content = (tmp_path / "plain.svm").read_bytes()
+        path.write_bytes(gzip.compress(content) if kind.endswith("gz") else content)
+    elif kind == "a.npy":
+        np.save(path, np.column_stack([X, y]))
+    else:
+        y = np.where(y > 0, "yes", "no") if kind == "words.csv" else y
+        lines = ["a,b,c,d,e,label", *(",".join([*map(str, row), str(label)]) for row, label in zip(X, y))]
+        path.write_text("\n\n".join(lines) + "\n")
+    source = chunks(path, size)
+    found = list(source)
+    assert all(len(labels) <= size for _, labels in found) and source.n_rows == 25
+    np.testing.assert_allclose(_dense(found), X)
+    assert np.concatenate([labels for _, labels in found]).tolist() == y.tolist()
+    assert np.array_equal(_dense(list(source)), _dense(found))  # and again from the beginning
+
+
+def test_a_label_column_may_be_named(rows, tmp_path, write):
+    path = write("t.csv", "income,age,height\n1,30,1.5\n-1,40,1.25\n")
+    ((X, y),) = chunks(path, 10, label="income")
+    assert X.tolist() == [[30, 1.5], [40, 1.25]] and y.tolist() == [1, -1]
+    np.save(tmp_path / "first.npy", np.array([[1.0, 5.0], [-1.0, 6.0]]))
+    ((X, y),) = chunks(tmp_path / "first.npy", 10, label=0)
+    assert X.tolist() == [[5.0], [6.0]] and y.tolist() == [1, -1]
+    with pytest.raises(ValueError, match="columns of an array have no names"):
+        list(chunks(tmp_path / "first.npy", 10, label="income"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.svm", "1 1:2\n1 2:x\n", "line 2, column 3"),
+        ("a.csv", "1,2,1\n3,oops,1\n", "line 2, column 2"),
+        ("a.csv", "1,2,1\n3,1\n", "line 2"),
+    ],
+)
+def test_a_fault_is_located_in_the_file(name, content, said, write):
+    with pytest.raises(DataFileError, match=said):
+        list(chunks(write(name, content), 1))
+
+
+def test_what_cannot_be_read_in_chunks_is_refused(rows, tmp_path, write):
+    np.savez(tmp_path / "a.npz", X=rows[0], y=rows[1])
+    with pytest.raises(ValueError, match="cannot be read in chunks: save the array as .npy"):
+        chunks(tmp_path / "a.npz", 10)
+    np.save(tmp_path / "flat.npy", rows[1])
+    with pytest.raises(ValueError, match="found shape"):
+        list(chunks(tmp_path / "flat.npy", 10))
+    with pytest.raises(ValueError, match="rows must be"):
+        chunks(tmp_path / "flat.npy", 0)
+    with pytest.raises(ValueError, match="names a column of a table"):
+        chunks(write("a.svm", "1 1:2\n"), 10, label="income")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_columns_of_arrow_come_in_batches(suffix, rows, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = rows
+    table = pyarrow.table({**{f"x{j}": X[:, j] for j in range(5)}, "label": y})
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    else:
+        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+    found = list(chunks(path, 10, label="label"))
+    np.testing.assert_array_equal(_dense(found), X)
+    assert all(len(labels) <= 10 for _, labels in found)
+
+
+def test_a_model_learns_from_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    np.save(tmp_path / "a.npy", np.column_stack([X, y]))
+    model = DoublyStochasticClassifier(batch_size=64, random_state=0)
+    model.fit_chunks(chunks(tmp_path / "a.npy", 100))
+    assert model.score(X, y) > 0.8
