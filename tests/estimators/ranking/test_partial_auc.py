@@ -196,6 +196,8 @@ def test_criticality_is_small_at_a_solution_and_large_elsewhere(data):
     with pytest.warns(ConvergenceWarning):
         rough.fit(X, y)
     assert exact.criticality(X, y) < 0.1 * rough.criticality(X, y)
-    assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(exact.criticality(X, y), rel=0.05, abs=1e-4)
+    assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(
+        exact.criticality(X, y), rel=0.05, abs=1e-4
+    )
     with pytest.raises(ValueError, match="svmpauc-tight"):
         PartialAUCClassifier(window, solver="svmpauc-tight").fit(X, y).criticality(X, y)
