@@ -10,6 +10,7 @@
 * :mod:`~kernbench.problems.draws` -- indices drawn in the same order by both twins;
 * :mod:`~kernbench.problems.samples`, :mod:`~kernbench.problems.window` -- where a sampling method draws its examples
   from: rows of a kernel matrix, a window on a stream;
+* :mod:`~kernbench.problems.pools` -- batches without replacement for the stochastic solvers of ranges of ranks;
 * :mod:`~kernbench.problems.conjugate`, :mod:`~kernbench.problems.online` -- options of these methods, checked;
 * :mod:`~kernbench.problems.block_constants`, :mod:`~kernbench.problems.feature_bounds` -- Lipschitz constants of blocks
   of features, and certified gaps of linear models.

@@ -212,7 +212,7 @@ SOLVERS = [
     SolverEntry(
         name="dca-exact",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking._dca_exact:PartialAUCDCA",
+        compiled="kernbench.solvers.ranking.dca_exact:PartialAUCDCA",
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",
@@ -272,7 +272,7 @@ SOLVERS = [
     SolverEntry(
         name="dca-exact",
         problem="ranked-range",
-        compiled="kernbench.solvers.ranking._dca_exact:RankedRangeDCA",
+        compiled="kernbench.solvers.ranking.dca_exact:RankedRangeDCA",
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",

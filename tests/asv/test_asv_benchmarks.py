@@ -36,6 +36,7 @@ MODULES = load_suite()
 problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
 ranking_runs, linear_runs = MODULES["ranking_runs"], MODULES["linear_runs"]
 streaming_runs, window_runs = MODULES["streaming_runs"], MODULES["window_runs"]
+regression_runs = MODULES["regression_runs"]
 
 
 def benchmark_classes():
@@ -121,7 +122,13 @@ SOLVER_RUNS = {
     )
 } | {
     runs.kind: [owner for owner in CLASSES if issubclass(owner, runs)]
-    for runs in (window_runs.WindowRuns, window_runs.RangeRuns, window_runs.MarginRuns)
+    for runs in (
+        window_runs.WindowRuns,
+        window_runs.RangeRuns,
+        window_runs.MarginRuns,
+        regression_runs.KernelRuns,
+        regression_runs.LinearRuns,
+    )
 }
 
 

@@ -4,13 +4,21 @@ import numpy as np
 
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.training_data import check_weights
+from kernbench.estimators.ranking.scores import space_of, weights_of
 from kernbench.estimators.ranking.task import RankingTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
 from kernbench.estimators.ranking.window_parameters import check_partial_auc, loss_of
 from kernbench.metrics import partial_auc
+from kernbench.problems.criticality import criticality
+from kernbench.problems.ranked_problem import WindowProblem
 from kernbench.ranking.window import window_of
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
+from kernbench.solvers.bundle._cutting_planes import CuttingPlanes
+from kernbench.solvers.design import as_design
+from kernbench.solvers.ranking._ranked_risk import RankedRisk
+from kernbench.validation.rows import check_rows
 
 START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the start
 START_CUTS = 200
@@ -115,3 +123,22 @@ class PartialAUCTask(RankingTask):
                 "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
                 "a kernel or features that separate the classes better"
             )
+
+
+def criticality_of(model, X, y, sample_weight, mu):
+    """Return the criticality of a fitted `PartialAUCClassifier` on some rows; see its method of that name."""
+    if model.features_ == "exact" or model.solver == "svmpauc-tight":
+        what = "features='exact'" if model.features_ == "exact" else "solver='svmpauc-tight'"
+        raise ValueError(f"there is no criticality with {what}: it takes features and the loss of a window")
+    X, y = check_rows(model, X, y, reset=False)
+    if not np.isin(y, model.classes_).all():
+        raise ValueError(f"y must hold the classes {model.classes_.tolist()}, and no others")
+    weights = None if sample_weight is None else check_weights(sample_weight, X)
+    design = as_design(space_of(model).features(X))
+    ranked = WindowProblem(
+        np.where(y == model.classes_[1], 1.0, -1.0), weights, model.loss_, model.fpr_range_
+    )
+    value, _ = criticality(
+        design, ranked, weights_of(model), twin=(CuttingPlanes, RankedRisk), alpha=model.alpha, mu=mu
+    )
+    return value

@@ -22,7 +22,7 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
 from kernbench.losses.margin import dual_pair, pair_room
-from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss, example_loss
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
 from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
@@ -91,7 +91,7 @@ class SDCA:
         if self._problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         n = self._problem.n
-        self._loss = example_loss(loss, offered=self.losses)
+        self._loss = self._problem.loss
         self._order, self._shrinking = order, bool(shrinking)
         self._scale = 1.0 / (self._problem.alpha * n)
         self._rng, self._diagonal = as_generator(random_state), rows.diagonal()

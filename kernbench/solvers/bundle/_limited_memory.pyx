@@ -1,4 +1,4 @@
-"""Limited-memory BFGS in a Hilbert space (Nocedal 1980): the last steps, and by how much the gradient changed along each."""
+"""Limited-memory BFGS in a Hilbert space (Nocedal 1980): the last steps, and the changes of the gradient along them."""
 
 from libc.math cimport sqrt
 

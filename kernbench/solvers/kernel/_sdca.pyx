@@ -27,7 +27,7 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
-from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss, example_loss
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import as_generator, draw_indices
@@ -105,7 +105,7 @@ cdef class SDCA:
         if problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         self.problem, self.rows, self.order, self.shrinking = problem, rows, order, shrinking
-        self.loss = example_loss(problem.loss, offered=self.losses)
+        self.loss = problem.loss
         self.code, self.parameter, self.upper = self.loss.code, self.loss.parameter, self.loss.upper
         self.scale = 1.0 / (problem.alpha * problem.n)
         self.rng = as_generator(random_state)

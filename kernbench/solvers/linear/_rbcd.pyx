@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef class RBCD:
-    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i), z_i = y_i <w, x_i> or <w, x_i> - y_i.
+    """Random block coordinate descent for alpha/2 ||w||^2 + (1/n) sum_i w_i l(z_i), z = y_i <w, x_i> or <w, x_i> - y_i.
 
     Parameters
     ----------

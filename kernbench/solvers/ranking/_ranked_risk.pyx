@@ -80,7 +80,7 @@ cdef class RankedRisk(Risk):
         return &self.shifted[0]
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
-        """The change of the slopes of U - L when the arguments of all losses move by a fifth of the spread of the scores."""
+        """The change of the slopes of U - L as the arguments of all losses move by a fifth of the spread of scores."""
         cdef:
             Py_ssize_t i, n = self.n
             double spread, width, value

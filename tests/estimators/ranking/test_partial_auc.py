@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from kernbench import ROCSVC, PartialAUCClassifier
@@ -185,3 +186,18 @@ def test_three_classes_are_refused_with_the_way_out(data):
         PartialAUCClassifier().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="weight 0"):
         PartialAUCClassifier().fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+def test_criticality_is_small_at_a_solution_and_large_elsewhere(data):
+    X, y = data
+    window = (0.05, 0.5)
+    exact = PartialAUCClassifier(window, alpha=1e-3, tol=1e-6).fit(X, y)
+    rough = PartialAUCClassifier(window, alpha=1e-3, solver="agd-sbcd", max_iter=20, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        rough.fit(X, y)
+    assert exact.criticality(X, y) < 0.1 * rough.criticality(X, y)
+    assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(
+        exact.criticality(X, y), rel=0.05, abs=1e-4
+    )
+    with pytest.raises(ValueError, match="svmpauc-tight"):
+        PartialAUCClassifier(window, solver="svmpauc-tight").fit(X, y).criticality(X, y)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kernbench.cli.creating import EXPERIMENT
 from kernbench.experiments import plugins
 from kernbench.solvers.checks import FORMS, LAWS
 from kernbench.solvers.checks.problems import build, enclosed_optimum, make_problem, objective_of
@@ -18,7 +19,7 @@ def test_every_solver_of_ours_keeps_every_law(entry, law):
     LAWS[law](entry)
 
 
-@pytest.mark.parametrize("kind", FORMS)
+@pytest.mark.parametrize("kind", EXPERIMENT)
 def test_the_templates_of_kernbench_new_keep_every_law(kind, write_plugin):
     (entry,) = plugins.load(write_plugin("mine", kind=kind)).solvers
     for law in LAWS.values():

@@ -102,7 +102,7 @@ cdef class Stochastic:
         return float(self._value_at(self._reported()))
 
     def gap(self):
-        """Return None: the objective is not convex."""
+        """Return None: the method has no certificate."""
         return None
 
     def check(self, tol):
