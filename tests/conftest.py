@@ -1,8 +1,14 @@
 """Small problems with known optima, and oracles that share no code with the tested modules."""
 
+import os
 import signal
 import sys
 from types import SimpleNamespace
+
+# Two processes of tests share the cores; tests of threads ask for them. Before NumPy loads its BLAS.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
