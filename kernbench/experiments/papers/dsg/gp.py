@@ -84,6 +84,7 @@ EXPERIMENT = Experiment(
                 panel="dataset",
                 methods=(*DOUBLY, "norma") if what == "mean" else DOUBLY,
                 heading="Convergence",
+                large=True,
             )
             for what in ("mean", "variance")
         ),
