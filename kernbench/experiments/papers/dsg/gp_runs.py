@@ -51,9 +51,9 @@ def measure(cell):
     trace = columns(COLUMNS, rows)
     curves = {
         "mean": found,
-        "mean, closed form": mean,
-        "mean + 2 standard deviations": found + 2 * deviation,
-        "the same, closed form": mean + 2 * np.sqrt(variance),
+        "mean, exact": mean,
+        "mean + 2 std": found + 2 * deviation,
+        "mean + 2 std, exact": mean + 2 * np.sqrt(variance),
     }
     trace["place"] = np.tile(line[:, 0], len(curves))
     trace["value"] = np.concatenate([values[n_test:] for values in curves.values()])

@@ -212,9 +212,9 @@ EXPERIMENT = Experiment(
     ),
     threads=1,
     own_data=True,
-    note="y = cos(π/2 ‖x‖) exp(-π/10 ‖x‖) + 0.1 e, x uniform on [-5, 5]², a width of a tenth of the median distance, "
-    "α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot beyond repair; a "
-    "constant step (10, the best of 1, 10, 30, 100 on a small run) does not; 1/t is then not promised, so the slope "
-    "is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the mean over four seeds. The "
-    "r- and n-methods stand beside the exact solutions they converge to. One thread.",
+    note="y = cos(π/2 ‖x‖) exp(-π/10 ‖x‖) + 0.1 e, x uniform on [-5, 5]², a width of a tenth of the median distance,"
+    " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot beyond "
+    "repair; a constant step (10, the best of four on test rows of a small run) does not; 1/t is then not "
+    "promised, so the slope is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the"
+    " mean over four seeds. The r- and n-methods stand beside the exact solutions they converge to. One thread.",
 )
