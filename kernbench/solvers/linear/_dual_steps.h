@@ -37,8 +37,10 @@ enum { KB_AHEAD = 8, KB_FAR_AHEAD = 16 }; /* rows; samples */
 
 #if defined(__GNUC__) || defined(__clang__)
 #define KB_PREFETCH(address) __builtin_prefetch(address)
+#define KB_APART __attribute__((noinline, unused))
 #else
 #define KB_PREFETCH(address) ((void)0)
+#define KB_APART
 #endif
 
 /* Prefetch the first cache lines of a row; the hardware prefetcher follows longer ones. */

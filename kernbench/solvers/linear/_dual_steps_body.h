@@ -102,6 +102,21 @@ KB_INLINE ptrdiff_t KB_NAME(walk)(const KB_T *KB_RESTRICT values, const int32_t 
     return done;
 }
 
+/* Losses of residuals, in functions of their own: beside the others they would slow these down by a tenth. */
+KB_APART static ptrdiff_t KB_NAME(sparse_residual_walk)(const KB_T *values, const int32_t *columns, kb_sample *samples,
+                                                        int64_t *order, double *w, kb_epoch *epoch, ptrdiff_t count,
+                                                        int loss, int shrinking)
+{
+    return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, loss, shrinking);
+}
+
+KB_CLONES KB_APART static ptrdiff_t KB_NAME(dense_residual_walk)(const KB_T *values, ptrdiff_t d, kb_sample *samples,
+                                                                 int64_t *order, double *w, kb_epoch *epoch,
+                                                                 ptrdiff_t count, int loss, int shrinking)
+{
+    return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, loss, shrinking);
+}
+
 KB_UNUSED static ptrdiff_t KB_NAME(sparse_walk)(const KB_T *values, const int32_t *columns, kb_sample *samples,
                                                 int64_t *order, double *w, kb_epoch *epoch, ptrdiff_t count, int loss,
                                                 int shrinking)
@@ -111,7 +126,7 @@ KB_UNUSED static ptrdiff_t KB_NAME(sparse_walk)(const KB_T *values, const int32_
     if (loss == KB_SQUARED_HINGE)
         return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, KB_SQUARED_HINGE, shrinking);
     if (loss >= KB_SQUARED_ERROR)
-        return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, loss, shrinking);
+        return KB_NAME(sparse_residual_walk)(values, columns, samples, order, w, epoch, count, loss, shrinking);
     return KB_NAME(walk)(values, columns, 0, samples, order, w, epoch, count, KB_LOG_LOSS, 0);
 }
 
@@ -124,6 +139,6 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(dense_walk)(const KB_T *values, ptr
     if (loss == KB_SQUARED_HINGE)
         return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, KB_SQUARED_HINGE, shrinking);
     if (loss >= KB_SQUARED_ERROR)
-        return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, loss, shrinking);
+        return KB_NAME(dense_residual_walk)(values, d, samples, order, w, epoch, count, loss, shrinking);
     return KB_NAME(walk)(values, NULL, d, samples, order, w, epoch, count, KB_LOG_LOSS, 0);
 }

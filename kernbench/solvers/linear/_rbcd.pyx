@@ -6,7 +6,8 @@ The scores X w and the slopes w l'(m) y / n are kept up to date; with sparse X, 
 have a feature of the block. Columns are read from a transposed copy of X, which doubles its memory.
 """
 
-from kernbench.losses._loss cimport loss_slope
+from kernbench.losses._loss cimport KB_SQUARED_ERROR, loss_slope
+from kernbench.losses._margin cimport margin_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 
 import numpy as np
@@ -140,9 +141,16 @@ cdef class RBCD:
         return 0
 
     cdef void _find_slopes(self) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(self.scores.shape[0]):
-            self._find_slope(i)
+        cdef:
+            Py_ssize_t i
+            int loss = self.loss
+            double share = self.share
+        if loss >= KB_SQUARED_ERROR:
+            for i in range(self.scores.shape[0]):
+                self._find_slope(i)
+            return
+        for i in range(self.scores.shape[0]):  # of margins alone, which vectorises
+            self.slopes[i] = share * self.weights[i] * self.y[i] * margin_slope(loss, self.y[i] * self.scores[i])
 
     cdef inline void _find_slope(self, Py_ssize_t i) noexcept nogil:
         cdef double y = self.y[i]

@@ -1,5 +1,7 @@
 """KernelRegressor and LinearRegressor: oracles, weights, paths, warm starts, files, bad input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -230,3 +232,16 @@ def test_constant_targets_are_predicted(Model, numbers):
         model = Model(loss).fit(X, np.full(len(X), 3.0))
         np.testing.assert_allclose(model.predict(X), 3.0, atol=1e-9)
         assert model.converged_
+
+
+@every_model
+@every_loss
+def test_the_reference_fits_the_same_model(Model, loss, numbers):
+    X, y = (part[:50] for part in numbers)
+    compiled, reference = (Model(loss, alpha=0.1, max_iter=512, random_state=0) for _ in range(2))
+    reference._twin = "reference"
+    for model in (compiled, reference):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, y)
+    np.testing.assert_allclose(reference.predict(X), compiled.predict(X), atol=1e-8)
