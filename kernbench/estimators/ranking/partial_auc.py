@@ -30,7 +30,7 @@ class PartialAUCClassifier(RankingClassifier):
     fpr_range : (float, float), default=(0.0, 0.1)
         (a, b) with 0 <= a < b <= 1. The whole range, (0, 1), is what `ROCSVC` minimises.
     ranks : (int, int), default=None
-        (m, n) instead of `fpr_range`: the negatives of rank m + 1 to n.
+        (m, n) instead of `fpr_range`, which is then left at its default: the negatives of rank m + 1 to n.
     loss : {"auto", "log_loss", "hinge", "squared_hinge"}, default="auto"
         ℓ of a pair: log(1 + exp(-t)), max(0, 1 - t), or the square of that. ``"auto"`` is ``log_loss`` where the solver
         minimises it. ``svmpauc-tight`` minimises a convex bound of the hinge.

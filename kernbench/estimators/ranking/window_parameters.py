@@ -12,6 +12,7 @@ WINDOW = "window"  # the threshold at the window's upper end
 THRESHOLDS = (YOUDEN, WINDOW)
 STARTS = ("logistic", "auc", "solver")
 KEEPS = ("best", "last")
+DEFAULT_RANGE = (0.0, 0.1)  # what `fpr_range` is unless it is given
 
 
 def check_window_model(model, problem):
@@ -36,6 +37,10 @@ def check_partial_auc(model):
         m, n = _two("ranks", model.ranks)
         if not (is_integer(m) and is_integer(n) and 0 <= m < n):
             raise ValueError(f"ranks must be two integers (m, n) with 0 <= m < n, got {model.ranks!r}")
+        if (low, high) != DEFAULT_RANGE:
+            raise ValueError(
+                f"ranks={model.ranks!r} and fpr_range={model.fpr_range!r} both say the range: give either of them"
+            )
     elif model.threshold == WINDOW and high == 1:
         raise ValueError(
             f"threshold='window' is where the specificity is 1 - {high:g}, at which every row is positive: choose "
