@@ -66,6 +66,7 @@ EXPERIMENT = Experiment(
             Axis("trace.passes", "rows touched / rows", log=True),
             Axis("trace.loss", "mean loss in the window", log=True),
             panel="dataset",
+            large=True,
             ordered=True,
             shared_y=False,
         ),

@@ -85,6 +85,7 @@ EXPERIMENT = Experiment(
             Axis("trace.seconds", "time", "s", log=True),
             Axis("trace.loss", "mean loss in the range", log=True),
             panel="dataset",
+            large=True,
             shared_y=False,
         ),
         Curves(
@@ -93,6 +94,7 @@ EXPERIMENT = Experiment(
             Axis("trace.passes", "rows touched / rows", log=True),
             Axis("trace.loss", "mean loss in the range", log=True),
             panel="dataset",
+            large=True,
             shared_y=False,
         ),
     ),

@@ -37,16 +37,16 @@ OF_BATCHES = {"alpha": ALPHA, "tol": 1e-9, "rows_per_step": 200}
 AGD_ITER = 50 * sum((k + 1) ** 2 for k in range(8))  # eight outer iterations
 
 METHODS = (
-    method("svmpauc-tight", "SVMpAUC-tight, as published", solver="svmpauc-tight", alpha=1e-3,
+    method("svmpauc-tight", "SVMpAUC-tight", solver="svmpauc-tight", alpha=1e-3,
            solver_options={"plain": True}),
-    method("svmpauc-tight-ours", "SVMpAUC-tight, our cutting planes", solver="svmpauc-tight", alpha=1e-3),
-    method("agd-sbcd", "AGD-SBCD (the paper's)", solver="agd-sbcd", max_iter=AGD_ITER,
+    method("svmpauc-tight-ours", "SVMpAUC-tight, ours", solver="svmpauc-tight", alpha=1e-3),
+    method("agd-sbcd", "AGD-SBCD", solver="agd-sbcd", max_iter=AGD_ITER,
            solver_options={**AGD, "thresholds": "stochastic"}, **OF_BATCHES),
-    method("agd-sbcd-threshold", "AGD-SBCD with one threshold", solver="agd-sbcd", max_iter=AGD_ITER,
+    method("agd-sbcd-threshold", "AGD-SBCD, one τ", solver="agd-sbcd", max_iter=AGD_ITER,
            solver_options=AGD, **OF_BATCHES),
     method("dca", "DCA", solver="dca", max_iter=AGD_ITER, **OF_BATCHES),
     method("proximal-dca", "proximal DCA", solver="proximal-dca", max_iter=AGD_ITER, **OF_BATCHES),
-    method("minibatch", "window of the batch", solver="minibatch", max_iter=AGD_ITER, **OF_BATCHES),
+    method("minibatch", "mini-batch", solver="minibatch", max_iter=AGD_ITER, **OF_BATCHES),
     method("dca-exact", "exact DCA (ours)", solver="dca-exact", alpha=ALPHA, tol=1e-4),
 )  # fmt: skip
 
@@ -137,6 +137,7 @@ EXPERIMENT = Experiment(
             Axis("trace.seconds", "time", "s", log=True),
             Axis("trace.train_pauc", "training pAUC"),
             panel="dataset",
+            large=True,
             shared_y=False,
         ),
         Curves(
@@ -145,6 +146,7 @@ EXPERIMENT = Experiment(
             Axis("trace.seconds", "time", "s", log=True),
             Axis("trace.loss", "mean loss in the window", log=True),
             panel="dataset",
+            large=True,
             shared_y=False,
         ),
         Curves(
@@ -153,6 +155,7 @@ EXPERIMENT = Experiment(
             Axis("trace.passes", "rows touched / rows", log=True),
             Axis("trace.loss", "mean loss in the window", log=True),
             panel="dataset",
+            large=True,
             shared_y=False,
         ),
         Curves(
@@ -161,13 +164,15 @@ EXPERIMENT = Experiment(
             Axis("trace.fpr", "false positive rate"),
             Axis("trace.tpr", "true positive rate"),
             panel="dataset",
+            large=True,
             marks=False,
             band=False,
         ),
     ),
     threads=1,
-    note="All methods start from the same logistic regression. AGD-SBCD and both DCAs take batches of 100 positives "
-    "and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for eight outer iterations; μ′, γ′ and c are "
-    "one point of the paper's grid. SVMpAUC-tight minimises its own convex bound, so its objective is not comparable, "
-    "its pAUC is. One thread.",
+    note="All methods start from the same logistic regression. One τ: one threshold of scores in the place of a λ for "
+    "each positive. SVMpAUC-tight is as published, by textbook cutting planes; ours by those of the bundle method. "
+    "AGD-SBCD and both DCAs take batches of 100 positives and 100 negatives with the paper's schedule of steps, "
+    "50 (k + 1)², for eight outer iterations; μ′, γ′ and c are one point of the paper's grid. SVMpAUC-tight minimises "
+    "its own convex bound, so its objective is not comparable, its pAUC is. One thread.",
 )
