@@ -18,7 +18,7 @@ from kernbench.solvers.kinds import TWINS
 
 STEPS = 40  # iterations of a check, more where a solver works in larger blocks
 SLACK = 1e-6  # of an objective: what rounding may account for
-TWIN = Tolerance(coef=1e-6, objective=1e-7, gap=1e-4, gap_floor=1e-8, keys=False)
+TWIN = Tolerance(coef=1e-6, objective=1e-7, gap=1e-4, gap_floor=1e-7, keys=False)
 SHARE = 0.15  # of the rounds of the twins that must be compared; near the optimum rounding may part them
 SOLVED = 1e-4  # relative gap of that
 

@@ -1,5 +1,6 @@
 """The exact solvers of a range of ranks: the compiled class against its plain-NumPy reference, step by step."""
 
+import numpy as np
 import pytest
 from lockstep import Tally, Tolerance, case_name, cases, follow
 
@@ -40,6 +41,9 @@ TOLERANCE = Tolerance(
 
 def next_to_the_optimum(compiled, reference):
     """There many cuts meet, and rounding decides which of them the small programme takes."""
+    coefs = compiled.solution().coef, reference.solution().coef
+    if compiled.objective() == pytest.approx(reference.objective(), rel=1e-3) and not np.allclose(*coefs, rtol=1e-5):
+        return "a step that ends where the order of two losses changes"
     gap = reference.gap() if reference.gap() is not None else reference.subproblem_gap
     if gap >= NEAR * reference.objective() and reference.n_cuts == compiled.n_cuts:
         return None
