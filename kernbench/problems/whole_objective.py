@@ -37,7 +37,7 @@ def estimate_objective(source, sample, outside, *, penalty, intercept, inside_re
     Parameters
     ----------
     source : a source of samples
-        See ``kernbench.problems.samples``.
+        See ``kernbench.problems.streaming.samples``.
     sample, outside : ndarray of intp
         Ids of the sample, and of rows that are not in it.
     penalty : float

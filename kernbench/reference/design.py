@@ -8,7 +8,7 @@ there are features (k the inner product), the n coefficients of the k(x_i, .) wh
 import numpy as np
 from scipy import sparse
 
-from kernbench.problems.empty_columns import without_empty_columns
+from kernbench.problems.linear.empty_columns import without_empty_columns
 from kernbench.reference.kernels.rows import KernelRows
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.problems.batches import ArrayBatches, PairBatches, StreamBatches, batches_of, stacked
+from kernbench.problems.streaming.batches import ArrayBatches, PairBatches, StreamBatches, batches_of, stacked
 
 X = np.arange(46.0).reshape(23, 2)
 

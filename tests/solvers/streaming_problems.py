@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.kernels import Gaussian
-from kernbench.problems.batches import ArrayBatches, StreamBatches
+from kernbench.problems.streaming.batches import ArrayBatches, StreamBatches
 from kernbench.solvers.registry import get
 
 OF_LABELS = ("hinge", "squared_hinge", "log_loss", "density_ratio")

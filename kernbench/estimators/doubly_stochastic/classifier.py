@@ -13,7 +13,7 @@ from kernbench.estimators.fit.fitted_state import check_classes, require
 from kernbench.estimators.fit.parameters import check_class_weight
 from kernbench.estimators.fit.training_data import check_training_data, check_weights, distinct_labels
 from kernbench.losses.output import output_loss
-from kernbench.problems.batches import ArrayBatches
+from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.validation.rows import check_rows
 
 LOSSES = ("hinge", "squared_hinge", "log_loss")

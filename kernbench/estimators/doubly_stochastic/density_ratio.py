@@ -5,7 +5,7 @@ import numpy as np
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import first_look
 from kernbench.estimators.fit.fitted_state import require
-from kernbench.problems.batches import PairBatches, stacked
+from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.rows import check_rows
 
 

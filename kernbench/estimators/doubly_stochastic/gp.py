@@ -9,7 +9,7 @@ from kernbench.estimators.fit.targets import check_targets
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks
-from kernbench.problems.batches import ArrayBatches
+from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
 

@@ -21,7 +21,7 @@ from kernbench.features.blocks import FeatureBlocks
 from kernbench.features.draws.spans import MAX_SEED
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
-from kernbench.problems.batches import StreamBatches
+from kernbench.problems.streaming.batches import StreamBatches
 from kernbench.saving import model_file
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution

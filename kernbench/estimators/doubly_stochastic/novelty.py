@@ -7,7 +7,7 @@ from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, 
 from kernbench.estimators.doubly_stochastic.stream import first_look
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.training_data import check_weights
-from kernbench.problems.batches import ArrayBatches
+from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 

@@ -4,8 +4,8 @@ from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.features.maps.forms import KERNELS_OF_NAMES, terms_of
 from kernbench.kernels.functions import Kernel
-from kernbench.problems.averages import AVERAGES
-from kernbench.problems.step_sizes import SCHEDULES
+from kernbench.problems.streaming.averages import AVERAGES
+from kernbench.problems.streaming.step_sizes import SCHEDULES
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
 

@@ -9,7 +9,7 @@ from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.losses.output import output_loss
-from kernbench.problems.batches import ArrayBatches
+from kernbench.problems.streaming.batches import ArrayBatches
 
 LOSSES = ("squared_error", "huber", "epsilon_insensitive", "absolute_error", "quantile")
 

@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.fit.training_data import distinct_labels
-from kernbench.problems.batches import stacked
-from kernbench.problems.shuffled import Shuffled
+from kernbench.problems.streaming.batches import stacked
+from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.rows import first_not_finite
 

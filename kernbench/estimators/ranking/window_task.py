@@ -10,8 +10,8 @@ from kernbench.estimators.ranking.task import RankingTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
 from kernbench.estimators.ranking.window_parameters import check_partial_auc, loss_of
 from kernbench.metrics import partial_auc
-from kernbench.problems.criticality import criticality
-from kernbench.problems.ranked_problem import WindowProblem
+from kernbench.problems.ranking.criticality import criticality
+from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.ranking.window import window_of
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution

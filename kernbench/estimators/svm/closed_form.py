@@ -7,7 +7,7 @@ from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from kernbench.kernels.names import resolve_kernel
 from kernbench.kernels.rows import KernelRows
-from kernbench.problems.parzen import smallest_alpha
+from kernbench.problems.kernel.parzen import smallest_alpha
 from kernbench.validation.arrays import check_indices
 
 

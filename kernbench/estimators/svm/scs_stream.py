@@ -1,8 +1,8 @@
 """`KernelSVC(solver="scs")` on a stream: conjugate subgradients that need a sample, not all of the data.
 
-The stream is kept as a window (:class:`kernbench.problems.window.StreamWindow`): the sample the model is made from,
-and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does not
-grow with the stream.
+The stream is kept as a window (:class:`kernbench.problems.streaming.window.StreamWindow`): the sample the model is
+made from, and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does
+not grow with the stream.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from kernbench.estimators.svm.multiclass import Pair
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels.domain import is_precomputed
-from kernbench.problems.window import StreamWindow
+from kernbench.problems.streaming.window import StreamWindow
 from kernbench.solvers.base import Solution
 
 FIRST_LOOK = 1000  # examples, at least, that determine the classes and the width of the kernel

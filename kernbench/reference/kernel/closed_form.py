@@ -8,8 +8,8 @@ minimiser.
 import numpy as np
 
 from kernbench.losses.margin import margin_loss
+from kernbench.problems.kernel.parzen import require_possible
 from kernbench.problems.margin_problem import MarginProblem, require_state
-from kernbench.problems.parzen import require_possible
 from kernbench.solvers.base import Solution
 
 CHUNK = 256  # kernel rows held at a time

@@ -11,9 +11,9 @@ at every step, and its expected distance to the optimum at least like (1 - alpha
 
 import numpy as np
 
-from kernbench.problems.block_constants import block_constants
 from kernbench.problems.draws import UniformStream, indices_of, seed_of
-from kernbench.problems.feature_bounds import certificate
+from kernbench.problems.linear.block_constants import block_constants
+from kernbench.problems.linear.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution

@@ -15,7 +15,7 @@ so on; the average of the longer of the last two is reported.
 import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
-from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune

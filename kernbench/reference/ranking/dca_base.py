@@ -18,9 +18,9 @@ times F.
 
 import numpy as np
 
-from kernbench.problems.criticality import criticality
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.ranking.criticality import criticality
 from kernbench.reference.bundle.cutting_planes import CuttingPlanes
 from kernbench.reference.bundle.limited_memory import LimitedMemory, wolfe_step
 from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
@@ -269,7 +269,7 @@ class ExactDCA:
         return None
 
     def criticality(self, mu=1.0, tol=1e-2):
-        """Return how far the point is from being critical, certified (see `kernbench.problems.criticality`)."""
+        """Return how far the point is from being critical, certified (see `kernbench.problems.ranking.criticality`)."""
         twin = CuttingPlanes, RankedRisk
         return criticality(
             self.design, self.problem.ranked, self._coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol

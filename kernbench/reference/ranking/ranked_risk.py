@@ -10,7 +10,7 @@ with equality at s = r. R is convex, and it is at least U - L, which is not nega
 
 import numpy as np
 
-from kernbench.problems.ranked_problem import RankedProblem
+from kernbench.problems.ranking.ranked_problem import RankedProblem
 from kernbench.reference.bundle.risk import Risk
 from kernbench.reference.ranking.ranked_range import RankedRange
 from kernbench.reference.ranking.structural import StructuralBound

@@ -9,7 +9,7 @@ them until the risk is within eps of the model; it minimises 1/2 |w|^2 + C Q(w),
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranked_problem import StructuralProblem, check_loss
+from kernbench.problems.ranking.ranked_problem import StructuralProblem, check_loss
 from kernbench.reference.bundle.cutting_planes import CuttingPlanes
 from kernbench.reference.ranking.ranked_risk import RankedRisk
 

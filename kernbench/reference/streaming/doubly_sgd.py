@@ -16,7 +16,7 @@ import numpy as np
 
 from kernbench.kernels import functions as kernels
 from kernbench.losses.output import Novelty
-from kernbench.problems.doubly_stochastic import DoublyStochasticState
+from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
 from kernbench.reference.features.random_features import ADDITIVE, FOURIER, feature_block
 from kernbench.solvers.base import Solution
 
@@ -50,7 +50,7 @@ class DoublySGD(DoublyStochasticState):
         all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
     average : {"last", "all", "tail", "weighted"}, default="last"
-        See `kernbench.problems.averages.Averages`.
+        See `kernbench.problems.streaming.averages.Averages`.
     average_from : int, optional
         The first step of ``"tail"``.
     max_blocks : int, optional

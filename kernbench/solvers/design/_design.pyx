@@ -25,7 +25,7 @@ from kernbench.solvers.design._passes cimport (
 import numpy as np
 from scipy import sparse
 
-from kernbench.problems.empty_columns import without_empty_columns
+from kernbench.problems.linear.empty_columns import without_empty_columns
 
 cdef enum:
     CHUNK_ROWS = 2048          # smallest number of rows of a chunk

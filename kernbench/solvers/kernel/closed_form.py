@@ -3,8 +3,8 @@
 import numpy as np
 
 from kernbench.losses.margin import margin_loss
+from kernbench.problems.kernel.parzen import middle_intercept, require_possible, smallest_alpha
 from kernbench.problems.margin_problem import MarginProblem, require_state
-from kernbench.problems.parzen import middle_intercept, require_possible, smallest_alpha
 from kernbench.solvers.base import Solution
 
 

@@ -12,8 +12,8 @@ from kernbench.solvers.design._design cimport FeatureDesign
 
 import numpy as np
 
-from kernbench.problems.block_constants import block_constants
-from kernbench.problems.feature_bounds import certificate
+from kernbench.problems.linear.block_constants import block_constants
+from kernbench.problems.linear.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution

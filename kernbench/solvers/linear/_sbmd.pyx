@@ -14,7 +14,7 @@ from kernbench.solvers.linear._rows cimport row_dot
 import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
-from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution

@@ -12,7 +12,7 @@ from kernbench.solvers.linear._rows cimport row_add
 
 import numpy as np
 
-from kernbench.problems.feature_bounds import certificate, squared_norms
+from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune

@@ -27,7 +27,7 @@ from kernbench.solvers.ranking._ranked_risk cimport RankedRisk
 
 import numpy as np
 
-from kernbench.problems.criticality import criticality
+from kernbench.problems.ranking.criticality import criticality
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
@@ -359,7 +359,7 @@ cdef class ExactDCA:
         return None
 
     def criticality(self, mu=1.0, tol=1e-2):
-        """Return how far the point is from being critical, certified (see `kernbench.problems.criticality`)."""
+        """Return how far the point is from being critical, certified (see `kernbench.problems.ranking.criticality`)."""
         twin, coef = (CuttingPlanes, RankedRisk), np.array(self.coef)
         return criticality(self.design, self.problem.ranked, coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol)[0]
 

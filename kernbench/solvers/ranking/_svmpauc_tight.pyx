@@ -15,7 +15,7 @@ from kernbench.solvers.design._design cimport dot
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranked_problem import StructuralProblem, check_loss
+from kernbench.problems.ranking.ranked_problem import StructuralProblem, check_loss
 from kernbench.solvers.ranking._ranked_risk import RankedRisk
 
 

@@ -2,7 +2,7 @@
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
-from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.solvers.ranking._dca_base import ExactDCA
 
 

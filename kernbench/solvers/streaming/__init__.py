@@ -1,5 +1,5 @@
 """Methods that see a stream of batches once: `doubly_sgd`, doubly stochastic gradients."""
 
-from kernbench.problems.batches import batches_of
+from kernbench.problems.streaming.batches import batches_of
 
 __all__ = ["batches_of"]

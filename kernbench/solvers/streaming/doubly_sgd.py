@@ -7,7 +7,7 @@ from scipy.linalg.blas import dsyrk
 from kernbench.features.blocks import FeatureBlocks
 from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import Novelty
-from kernbench.problems.doubly_stochastic import DoublyStochasticState
+from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
@@ -44,7 +44,7 @@ class DoublySGD(DoublyStochasticState):
         all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
     damping : float, default=1e-4
     average : {"last", "all", "tail", "weighted"}, default="last"
-        See `kernbench.problems.averages.Averages`.
+        See `kernbench.problems.streaming.averages.Averages`.
     average_from : int, optional
         The first step of ``"tail"``.
     max_blocks : int, optional

@@ -14,8 +14,8 @@ from kernbench import KernelSVC
 from kernbench.estimators.fit.chunks import Chunk
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
-from kernbench.problems.shuffled import Shuffled
-from kernbench.problems.window import StreamWindow
+from kernbench.problems.streaming.shuffled import Shuffled
+from kernbench.problems.streaming.window import StreamWindow
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of:UserWarning"

@@ -6,8 +6,8 @@ from online_solvers import either_twin, solver_of
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.kernel.online import StepRule
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.problems.online import StepRule
 
 
 def norma_recursion(K, y, lam, rule, loss, draws, *, bias, newest=np.inf, window=np.inf):

@@ -6,7 +6,7 @@ from online_solvers import either_twin, solver_of
 
 from kernbench.kernels import Gaussian
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.expansion import LARGEST_PULL, Expansion, ball_radius
+from kernbench.problems.kernel.expansion import LARGEST_PULL, Expansion, ball_radius
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 

@@ -3,7 +3,7 @@
 import numpy as np
 from online_solvers import either_twin, solver_of
 
-from kernbench.problems.online import pass_order
+from kernbench.problems.kernel.online import pass_order
 from kernbench.solvers import driver
 
 

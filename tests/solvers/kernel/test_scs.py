@@ -7,8 +7,8 @@ from scipy.optimize import minimize_scalar
 from kernbench.kernels import Gaussian
 from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
-from kernbench.problems.conjugate import smallest_norm
-from kernbench.problems.samples import RowSource
+from kernbench.problems.kernel.conjugate import smallest_norm
+from kernbench.problems.streaming.samples import RowSource
 from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
 from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows

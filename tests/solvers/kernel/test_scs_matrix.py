@@ -5,7 +5,7 @@ import pytest
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.problems.conjugate import watches_all
+from kernbench.problems.kernel.conjugate import watches_all
 from kernbench.solvers.kernel.conjugate._sample_matrix import SampleMatrix
 from kernbench.solvers.registry import get
 

@@ -6,9 +6,9 @@ import pytest
 from kernbench import KernelSVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
-from kernbench.problems.samples import RowSource
+from kernbench.problems.streaming.samples import RowSource
+from kernbench.problems.streaming.window import StreamWindow
 from kernbench.problems.whole_objective import Estimate
-from kernbench.problems.window import StreamWindow
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.registry import get

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernbench.problems.feature_bounds import lower_bound
+from kernbench.problems.linear.feature_bounds import lower_bound
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers import driver

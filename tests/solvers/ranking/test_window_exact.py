@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from kernbench.metrics import roc_auc
-from kernbench.problems.criticality import criticality
-from kernbench.problems.ranked_problem import RangeProblem, WindowProblem
+from kernbench.problems.ranking.criticality import criticality
+from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem
 from kernbench.reference.bundle.cutting_planes import CuttingPlanes as ReferencePlanes
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.ranking.ranked_risk import RankedRisk as ReferenceRisk

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernbench.problems.ranked_problem import WindowProblem
+from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.ranking import WindowPairs
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.ranking.stochastic.batches import PairBatches, draw

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from kernbench.features.blocks import FeatureBlocks
 from kernbench.kernels import Gaussian
 from kernbench.losses.output import OUTPUT_LOSSES, output_loss
-from kernbench.problems.batches import ArrayBatches
+from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 

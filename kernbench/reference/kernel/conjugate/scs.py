@@ -9,7 +9,7 @@ misprints, for a test of their effect.
 import numpy as np
 
 from kernbench.losses.margin import margin_loss
-from kernbench.problems.conjugate import (
+from kernbench.problems.kernel.conjugate import (
     EPS,
     HELD_OUT,
     NO_DIRECTION,
@@ -21,7 +21,7 @@ from kernbench.problems.conjugate import (
     watches_all,
 )
 from kernbench.problems.margin_problem import require_state
-from kernbench.problems.samples import as_source
+from kernbench.problems.streaming.samples import as_source
 from kernbench.problems.whole_objective import Estimate, estimate_objective
 from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, bracket_search, exact_search
 from kernbench.solvers.base import Solution
@@ -37,7 +37,7 @@ class SCS:
     Parameters
     ----------
     rows : KernelRows, or a source of samples
-        A source (see ``kernbench.problems.samples``) has labels and weights of its own; then `y` is None.
+        A source (see ``kernbench.problems.streaming.samples``) has labels and weights of its own; then `y` is None.
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float

@@ -7,7 +7,7 @@ P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable f
 import numpy as np
 
 from kernbench.losses.margin import margin_loss
-from kernbench.problems.conjugate import certified_gap, check_wolfe, smallest_norm
+from kernbench.problems.kernel.conjugate import certified_gap, check_wolfe, smallest_norm
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.kernel.conjugate.hinge_line import Line, active_part, exact_search, wolfe_search

@@ -9,7 +9,7 @@ iterates is returned.
 import numpy as np
 
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
-from kernbench.problems.expansion import ball_radius
+from kernbench.problems.kernel.expansion import ball_radius
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import next_retune
 from kernbench.reference.kernel.online.online import BATCH, OnlineSolver

@@ -15,8 +15,8 @@ import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
+from kernbench.problems.kernel.online import StepRule, require_count
 from kernbench.problems.margin_problem import require_state
-from kernbench.problems.online import StepRule, require_count
 from kernbench.reference.kernel.online.online import OnlineSolver
 from kernbench.solvers.base import Solution
 

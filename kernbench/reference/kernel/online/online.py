@@ -6,7 +6,7 @@ Each of them keeps the responses f(x_i) of all examples and needs one kernel row
 import numpy as np
 
 from kernbench.losses.regression import example_loss
-from kernbench.problems.expansion import Expansion
+from kernbench.problems.kernel.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
 
 BATCH = 256  # steps between two updates of an intercept that is set to its best value

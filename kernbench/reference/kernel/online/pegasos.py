@@ -14,7 +14,7 @@ import numpy as np
 from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
-from kernbench.problems.expansion import largest_pull
+from kernbench.problems.kernel.expansion import largest_pull
 from kernbench.problems.margin_problem import require_state
 from kernbench.reference.kernel.online.online import BATCH, OnlineSolver
 from kernbench.solvers.base import Solution

@@ -8,8 +8,8 @@ one of them drawn at random (the online-to-batch conversion of their Theorem D.4
 import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
+from kernbench.problems.kernel.online import ORDERS, OUTPUTS, pass_order, require_count
 from kernbench.problems.margin_problem import require_state
-from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_count
 from kernbench.reference.kernel.online.online import OnlineSolver
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.problems.expansion import best_multiple
+from kernbench.problems.kernel.expansion import best_multiple
 
 MOST_GAP = 0.1  # largest share of the objective that the gap may be at the end, ...
 GAP_PER_TOL = 10  # ... or this many times the tolerance, if that is more

@@ -10,8 +10,8 @@ gamma' = gamma P N are numbers that do not grow with the data.
 """
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import LIST_LOSSES, OF_MEANS, PAIR_LOSSES
-from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.problems.ranking.pools import LIST_LOSSES, OF_MEANS, PAIR_LOSSES
+from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Ranged
 from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches

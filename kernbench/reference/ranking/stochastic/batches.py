@@ -7,7 +7,7 @@ losses that count and N the length of the list, `share` is l/N; u are weights di
 import numpy as np
 
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.pools import THRESHOLDS, ListPool, PairPools
+from kernbench.problems.ranking.pools import THRESHOLDS, ListPool, PairPools
 from kernbench.validation.numbers import check_name
 
 CLEARANCE = 1e-9  # relative difference of values that are not equal but for rounding
@@ -29,7 +29,7 @@ class PairBatches:
     Parameters
     ----------
     design, ranked, n_positive, n_negative
-        See :class:`kernbench.problems.pools.PairPools`.
+        See :class:`kernbench.problems.ranking.pools.PairPools`.
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold tau of the scores b_j, instead of one of the losses each,
         lambda_i = l(a_i - tau).
@@ -80,7 +80,7 @@ class ListBatches:
     Parameters
     ----------
     design, ranked, batch_size
-        See :class:`kernbench.problems.pools.ListPool`.
+        See :class:`kernbench.problems.ranking.pools.ListPool`.
     """
 
     n_thresholds = 1

@@ -8,8 +8,8 @@ larger the batch.
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, step_of
-from kernbench.problems.ranked_problem import WindowProblem, check_loss
+from kernbench.problems.ranking.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, step_of
+from kernbench.problems.ranking.ranked_problem import WindowProblem, check_loss
 from kernbench.reference.ranking.ranked_risk import Losses
 from kernbench.reference.ranking.stochastic.base import _Stochastic
 from kernbench.reference.ranking.stochastic.batches import PairBatches

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernbench.losses.pairwise import HINGE
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranked_problem import WindowProblem
+from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.reference.ranking.stochastic.base import _Stochastic
 from kernbench.reference.ranking.stochastic.batches import PairBatches
 from kernbench.validation.numbers import check_number

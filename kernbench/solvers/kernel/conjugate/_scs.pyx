@@ -25,11 +25,11 @@ import numpy as np
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
-from kernbench.problems.conjugate import (
+from kernbench.problems.kernel.conjugate import (
     EPS, HELD_OUT, NO_DIRECTION, RECOMPUTED, certified_gap, check_scs, largest, scattered, smallest_norm, watches_all,
 )
 from kernbench.solvers.kernel.conjugate._sample_matrix import products
-from kernbench.problems.samples import as_source
+from kernbench.problems.streaming.samples import as_source
 from kernbench.problems.whole_objective import Estimate, estimate_objective
 
 cdef long long RECOMPUTED_EVERY = RECOMPUTED
@@ -45,7 +45,7 @@ cdef class SCS:
     Parameters
     ----------
     rows : KernelRows or a source of samples
-        A source (see ``kernbench.problems.samples``) has labels and weights of its own; then `y` is None.
+        A source (see ``kernbench.problems.streaming.samples``) has labels and weights of its own; then `y` is None.
     y : array-like of shape (n,)
         -1 and +1.
     alpha : float

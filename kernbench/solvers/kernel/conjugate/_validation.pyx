@@ -12,7 +12,7 @@ cdef class ValidationLoss:
     Parameters
     ----------
     source : a source of samples
-        See ``kernbench.problems.samples``.
+        See ``kernbench.problems.streaming.samples``.
     """
 
     def __init__(self, source):

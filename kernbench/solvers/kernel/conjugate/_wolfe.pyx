@@ -25,7 +25,7 @@ import numpy as np
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
-from kernbench.problems.conjugate import RECOMPUTED, certified_gap, check_wolfe, smallest_norm
+from kernbench.problems.kernel.conjugate import RECOMPUTED, certified_gap, check_wolfe, smallest_norm
 
 cdef long long RECOMPUTED_EVERY = RECOMPUTED
 cdef enum:

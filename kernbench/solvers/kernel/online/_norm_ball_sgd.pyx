@@ -13,7 +13,7 @@ from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver
 
 import numpy as np
 
-from kernbench.problems.expansion import ball_radius
+from kernbench.problems.kernel.expansion import ball_radius
 from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.slack_budget import next_retune

@@ -15,7 +15,7 @@ from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import draw_indices
-from kernbench.problems.online import SCHEDULES, StepRule, require_count
+from kernbench.problems.kernel.online import SCHEDULES, StepRule, require_count
 
 BLOCK_VALUES = 2**22  # largest number of kernel values of a block of draws and terms (32 MB)
 

@@ -17,7 +17,7 @@ from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
 
-from kernbench.problems.expansion import Expansion
+from kernbench.problems.kernel.expansion import Expansion
 from kernbench.losses.regression import example_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.problems.draws import as_generator, cumulative_weights

@@ -7,7 +7,7 @@ from kernbench.solvers.kernel.online._online cimport BATCH, OnlineSolver
 import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
-from kernbench.problems.expansion import largest_pull
+from kernbench.problems.kernel.expansion import largest_pull
 from kernbench.losses.margin import Hinge
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution

@@ -9,7 +9,7 @@ import numpy as np
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.problems.draws import UniformStream, seed_of
-from kernbench.problems.online import ORDERS, OUTPUTS, pass_order, require_count
+from kernbench.problems.kernel.online import ORDERS, OUTPUTS, pass_order, require_count
 from kernbench.validation.numbers import check_name
 
 STATE = ("mistakes", "responses", "mistake_sums", "response_sums", "drawn", "counts", "seed")

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.pools import THRESHOLDS, first_coefficients, step_of, threshold_step_of
+from kernbench.problems.ranking.pools import THRESHOLDS, first_coefficients, step_of, threshold_step_of
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_name, check_number
 

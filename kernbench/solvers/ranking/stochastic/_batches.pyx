@@ -14,7 +14,7 @@ from kernbench.solvers.linear._rows cimport row_add, row_dot
 import numpy as np
 
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.pools import THRESHOLDS, ListPool, PairPools
+from kernbench.problems.ranking.pools import THRESHOLDS, ListPool, PairPools
 from kernbench.ranking._order import ScoreOrder
 from kernbench.validation.numbers import check_name
 
@@ -35,7 +35,7 @@ cdef double CLEARANCE = 1e-9   # relative difference of values that are not equa
 
 
 cdef class PoolDraws:
-    """Draws from a `kernbench.problems.pools.Pool`: the first steps of the shuffle of Fisher and Yates, then undone,
+    """Draws from a `kernbench.problems.ranking.pools.Pool`: the first steps of the shuffle of Fisher and Yates, then undone,
     so that a batch depends on its random numbers only."""
 
     def __init__(self, pool):
@@ -127,7 +127,7 @@ cdef class PairBatches(Batches):
     Parameters
     ----------
     design, ranked, n_positive, n_negative
-        See :class:`kernbench.problems.pools.PairPools`.
+        See :class:`kernbench.problems.ranking.pools.PairPools`.
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold of the scores b_j, instead of one of the losses each.
     """
@@ -192,7 +192,7 @@ cdef class ListBatches(Batches):
     Parameters
     ----------
     design, ranked, batch_size
-        See :class:`kernbench.problems.pools.ListPool`.
+        See :class:`kernbench.problems.ranking.pools.ListPool`.
     """
 
     def __init__(self, design, ranked, batch_size):

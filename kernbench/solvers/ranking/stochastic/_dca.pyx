@@ -14,8 +14,8 @@ import numpy as np
 
 from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import LIST_LOSSES, OF_LAST, PAIR_LOSSES
-from kernbench.problems.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.problems.ranking.pools import LIST_LOSSES, OF_LAST, PAIR_LOSSES
+from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.validation.numbers import check_name
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from kernbench import ranking
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, step_of
-from kernbench.problems.ranked_problem import WindowProblem, check_loss
+from kernbench.problems.ranking.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, step_of
+from kernbench.problems.ranking.ranked_problem import WindowProblem, check_loss
 from kernbench.validation.numbers import check_flag
 
 

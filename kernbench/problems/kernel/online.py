@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.problems.expansion import ball_radius
+from kernbench.problems.kernel.expansion import ball_radius
 from kernbench.problems.margin_problem import require_number
 from kernbench.validation.numbers import check_name, check_number
 

@@ -2,7 +2,7 @@
 
 Such a method needs fresh examples, which join its sample, and validation examples, on which it evaluates a step. A
 *source* returns ids for both, and the kernel values between ids: of rows of a kernel matrix here, of the slots of a
-window on a stream in :mod:`kernbench.problems.window`.
+window on a stream in :mod:`kernbench.problems.streaming.window`.
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
-from kernbench.problems.feature_bounds import squared_norms
+from kernbench.problems.linear.feature_bounds import squared_norms
 from kernbench.validation.numbers import check_number
 
 PAIR_LOSSES = ("log_loss", "hinge", "squared_hinge")

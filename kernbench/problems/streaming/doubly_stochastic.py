@@ -4,8 +4,8 @@ import numpy as np
 
 from kernbench._random import as_generator
 from kernbench.losses.output import OUTPUT_LOSSES, Novelty, Softmax, output_loss
-from kernbench.problems.averages import Averages
-from kernbench.problems.step_sizes import StepSizes
+from kernbench.problems.streaming.averages import Averages
+from kernbench.problems.streaming.step_sizes import StepSizes
 from kernbench.validation.numbers import check_flag, check_number, is_integer
 
 LOSSES = tuple(OUTPUT_LOSSES)

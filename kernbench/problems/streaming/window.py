@@ -12,7 +12,7 @@ from kernbench.problems.draws import draw_indices
 
 
 class StreamWindow:
-    """A source of samples (see :mod:`kernbench.problems.samples`) that reads ahead in a stream.
+    """A source of samples (see :mod:`kernbench.problems.streaming.samples`) that reads ahead in a stream.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from kernbench.problems.shuffled import Shuffled
+from kernbench.problems.streaming.shuffled import Shuffled
 
 
 @dataclass(frozen=True)

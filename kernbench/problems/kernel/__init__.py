@@ -1,0 +1,7 @@
+"""Problems of the kernel SVM solvers.
+
+* :mod:`~kernbench.problems.kernel.expansion` -- the best multiple and intercept of a direction, with its gap;
+* :mod:`~kernbench.problems.kernel.parzen` -- when the Parzen classifier is the minimiser;
+* :mod:`~kernbench.problems.kernel.conjugate`, :mod:`~kernbench.problems.kernel.online` -- options of these methods,
+  checked.
+"""

@@ -1,0 +1,10 @@
+"""Where the methods draw their examples from that learn from samples or from a stream.
+
+* :mod:`~kernbench.problems.streaming.batches` -- batches of arrays, pass after pass, or of a stream;
+* :mod:`~kernbench.problems.streaming.shuffled` -- random orders that are never written down;
+* :mod:`~kernbench.problems.streaming.samples`, :mod:`~kernbench.problems.streaming.window` -- growing samples: rows of
+  a kernel matrix, a window on a stream;
+* :mod:`~kernbench.problems.streaming.doubly_stochastic` -- what both twins of that method share;
+* :mod:`~kernbench.problems.streaming.step_sizes`, :mod:`~kernbench.problems.streaming.averages` -- step sizes and
+  averages of stochastic gradient methods.
+"""
