@@ -124,9 +124,6 @@ def command(
     Then: kernbench report
     """
     from kernbench._names import unknown_name
-    from kernbench.cli.progress import ProgressDisplay
-    from kernbench.experiments import registry
-    from kernbench.experiments.run import runner
 
     if scale not in SCALES:
         raise ValueError(unknown_name("scale", scale, SCALES))
@@ -140,6 +137,14 @@ def command(
         if not data.is_dir():
             raise ValueError(f"--data {data}: there is no such folder")
         os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
+    if not dry_run:
+        from kernbench.experiments.run import launching
+
+        launching.prepare()  # first, since the first fit waits for it: it goes on during the imports below
+    from kernbench.cli.progress import ProgressDisplay
+    from kernbench.experiments import registry
+    from kernbench.experiments.run import runner
+
     with ProgressDisplay(registry) as display:
         try:
             summary = runner.run(

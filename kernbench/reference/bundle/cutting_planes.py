@@ -33,6 +33,7 @@ from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
+PER_FEATURE = 4  # ... at least so many of each of many features, since fewer are separable
 COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
@@ -72,7 +73,8 @@ class CuttingPlanes:
         if design.n_coef > LARGEST and not design.is_kernel:
             design, self._columns = design.without_empty_columns()
         self.problem, self.design, self.alpha = problem, design, problem.alpha
-        self._sample = problem.sample(rng, SAMPLE)
+        many = design.n_coef > LARGEST and not design.is_kernel
+        self._sample = problem.sample(rng, max(SAMPLE, PER_FEATURE * design.n_coef) if many else SAMPLE)
         self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
         self._smoothed, self._smoothing, self._last_share = None, False, np.inf
         many = design.n_coef > LARGEST or problem.n < SEPARABLE * design.n_coef

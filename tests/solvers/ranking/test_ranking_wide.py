@@ -74,6 +74,17 @@ def test_separable_rows_take_a_few_hundred_iterations(n, d, alpha, rank):
     assert solver.converged and solver.gap() <= 1e-3 * solver.objective()
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_samples_of_the_line_search_are_not_separable(twin, rank):
+    """Of 20,000 rows 4,096 would be: nothing would move after the fit of these alone."""
+    rng = np.random.default_rng(0)
+    problem = wide(20_000, 5000, per_row=20)
+    weights = rng.normal(size=5000) * (rng.random(5000) < 0.05)
+    problem.y = np.where(problem.X @ weights + 0.5 * rng.normal(size=20_000) > 0, 1, -1)
+    solver = run(rank(BUNDLE, twin, problem, alpha=1e-3), 60)
+    assert solver.converged and solver.gap() <= 1e-3 * solver.objective()
+
+
 def test_few_separable_pairs_take_no_thousands_of_products(rank):
     """Conjugate gradients go on until they come near the Newton step."""
     for alpha in (1e-3, 1e-4):
