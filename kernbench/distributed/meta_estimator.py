@@ -9,13 +9,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernbench.distributed.collections import chunks_of, gathered, is_collection, predicted_lazily
-from kernbench.distributed.dask_blocks import DaskBlocks, free_bytes
+from kernbench.distributed.dask_blocks import DaskBlocks
 from kernbench.distributed.exactness import TASKS, check_estimator
 from kernbench.distributed.file_blocks import FileBlocks, available_bytes
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.sources import read_labels
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
+from kernbench.distributed.workers import free_bytes
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
