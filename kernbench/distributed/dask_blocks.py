@@ -64,19 +64,27 @@ class DaskBlocks:
             self.leaves, max(1, layout_bytes(layout) // max(1, self.n_rows)), len(addresses(self.client))
         )
         self.bounds = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])]
-        self.parts = []
-        for begin, end in self.bounds:
+        self.parts = self._cut(edges, parts, starts, layout.dtype)
+        self._crew = None
+
+    def parts_at(self, edges):
+        """Return futures of the rows between successive edges."""
+        return self._cut(
+            edges, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]), self.layout.dtype
+        )
+
+    def _cut(self, edges, parts, starts, dtype):
+        """Return futures of rows edges[k] to edges[k + 1] - 1, where part k begins at row starts[k]."""
+        found = []
+        for begin, end in zip(edges[:-1], edges[1:]):
             first, last = np.searchsorted(starts, (begin, end), side="right") - (1, 0)
             last = min(last, int(np.searchsorted(starts, end)))
             pieces = [
-                (max(begin, starts[k]) - starts[k], min(end, starts[k + 1]) - starts[k])
+                (int(max(begin, starts[k]) - starts[k]), int(min(end, starts[k + 1]) - starts[k]))
                 for k in range(first, last)
             ]
-            pieces = [(int(a), int(b)) for a, b in pieces]
-            self.parts.append(
-                self.client.submit(held_rows.cut, parts[first:last], pieces, layout.dtype, pure=False)
-            )
-        self._crew = None
+            found.append(self.client.submit(held_rows.cut, parts[first:last], pieces, dtype, pure=False))
+        return found
 
     def mapped(self, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
         """Return the features of the rows, which the workers keep if `keep_bytes` do for them."""
@@ -173,12 +181,12 @@ class DaskBlocks:
                     raise RuntimeError(
                         f"workers were lost in {TRIES} tries of a pass over the rows: {error}"
                     ) from error
-        self.n_bytes_sent += _n_bytes(sent)
+        self.n_bytes_sent += n_bytes_of(sent)
         found = [None] * len(self.parts)
         for own, result in zip(shares, results):
             for k, value in zip(own, result):
                 found[k] = value
-        self.n_bytes_received += _n_bytes(found)
+        self.n_bytes_received += n_bytes_of(found)
         return found
 
     def crew(self):
@@ -252,7 +260,7 @@ def _check_alike(described):
             )
 
 
-def _n_bytes(value):
+def n_bytes_of(value):
     if isinstance(value, list | tuple):
-        return sum(map(_n_bytes, value))
+        return sum(map(n_bytes_of, value))
     return getattr(value, "nbytes", 0)

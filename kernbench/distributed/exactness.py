@@ -3,6 +3,7 @@
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernbench.distributed.streaming.fit import MODELS, BlockStreamTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.ranking.partial_auc import PartialAUCClassifier
@@ -14,6 +15,7 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.numbers import is_number
 
 TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
+TASKS |= dict.fromkeys(MODELS, BlockStreamTask)
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (
@@ -60,6 +62,8 @@ def _check_model(model):
         raise ValueError(
             "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
         )
+    if isinstance(model, MODELS):
+        return
     if isinstance(model, LinearSVC):
         if model.solver != "bundle":
             raise ValueError(
