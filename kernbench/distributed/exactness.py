@@ -19,7 +19,8 @@ TASKS |= dict.fromkeys(MODELS, BlockStreamTask)
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (
-    "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), or LinearSVC(solver='bundle')"
+    "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), LinearSVC(solver='bundle'), "
+    "DoublyStochasticClassifier, DoublyStochasticRegressor"
 )
 
 

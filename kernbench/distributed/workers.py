@@ -1,8 +1,11 @@
 """The workers of a Dask cluster: checked, counted, lost."""
 
+from contextlib import suppress
 from importlib import import_module
 
 from kernbench._version import __version__
+
+LOOK_SECONDS = 2.0  # between two looks at which workers there are
 
 
 def check_workers(client):
@@ -14,23 +17,30 @@ def check_workers(client):
     workers = sorted(addresses(client))
     if not workers:
         raise ValueError("the scheduler has no workers: start some with `dask worker ADDRESS`")
-    found = []
-    for worker in workers:
-        module = client.submit(import_module, "kernbench._version", workers=[worker], pure=False)
-        found.append(client.submit(getattr, module, "__version__", workers=[worker], pure=False))
-    for worker, version in zip(workers, found):
-        if version.exception() is not None:
+    tasks = {worker: client.submit(_version, workers=[worker], pure=False) for worker in workers}
+    for worker, task in tasks.items():
+        while not task.done() and worker in addresses(client):  # one that is gone never answers
+            _wait_for(task)
+        if task.status == "error":
             raise ValueError(
-                f"worker {worker} cannot import kernbench ({version.exception()}): install it on all workers"
+                f"worker {worker} cannot import kernbench ({task.exception()}): install it on all workers"
             )
-        if version.result() != __version__:
+        if task.status == "finished" and task.result() != __version__:
             raise ValueError(
-                f"worker {worker} has kernbench {version.result()}, this process has {__version__}: install the same"
+                f"worker {worker} has kernbench {task.result()}, this process has {__version__}: install the same"
             )
+
+
+def _version():
+    import_module("kernbench.distributed.held_rows")
+    return import_module("kernbench._version").__version__
+
+
+def _wait_for(task):
     from distributed import wait
 
-    module = "kernbench.distributed.held_rows"
-    wait([client.submit(import_module, module, workers=[worker], pure=False) for worker in workers])
+    with suppress(TimeoutError):
+        wait(task, timeout=LOOK_SECONDS)
 
 
 def addresses(client):

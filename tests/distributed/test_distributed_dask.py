@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import ROCSVC, LinearSVC, PartialAUCClassifier
+from kernbench import ROCSVC, DoublyStochasticClassifier, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
@@ -166,6 +166,28 @@ def test_the_number_of_workers_changes_no_bit_nor_does_the_loss_of_one(n_workers
         assert np.array_equal(there.estimator_.coef_, here.estimator_.coef_)
         assert len(there.estimator_.trace_["n_bytes_sent"]) == len(there.estimator_.trace_["n_iter"])
         assert len(killed) == (n_workers == 3)
+
+        model = DoublyStochasticClassifier(block_size=16, max_iter=20, random_state=0)
+        one = Distributed(model).fit([X], y).estimator_
+        killed = []
+        model = clone(model).set_params(callback=kill)
+        there = Distributed(model, client).fit(da.from_array(X, chunks=(7_000, 5)), y)
+        assert np.array_equal(there.estimator_.block_coef_, one.block_coef_)
+        assert len(killed) == (n_workers == 3)
+
+
+def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, examples):
+    X, y = examples(N, 6)
+    m = 256
+    model = DoublyStochasticClassifier(
+        batch_size=512, block_size=m, precondition=False, random_state=0, max_iter=10
+    )
+    there = Distributed(model, client).fit(da.from_array(X, chunks=(5_000, 6)), da.from_array(y, chunks=777))
+    assert np.array_equal(there.estimator_.block_coef_, Distributed(model).fit([X], y).estimator_.block_coef_)
+    workers, steps = 2, there.n_passes_
+    assert steps == 10
+    assert there.n_bytes_sent_ <= 8 * m * workers * (steps - 1)
+    assert there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)  # some are asked for again
 
 
 def test_data_that_do_not_belong_together_are_refused(client, examples):
