@@ -2,20 +2,21 @@
 
 from pathlib import Path
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from kernbench.distributed.collections import chunks_of, gathered, is_collection, predicted_lazily
-from kernbench.distributed.dask_blocks import DaskBlocks, free_bytes
+from kernbench.distributed.collections import chunks_of, gathered, is_collection
+from kernbench.distributed.dask_blocks import DaskBlocks
 from kernbench.distributed.exactness import TASKS, check_estimator
 from kernbench.distributed.file_blocks import FileBlocks, available_bytes
+from kernbench.distributed.predictions import Predictions
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.sources import read_labels
 from kernbench.distributed.spaces import features_of, fit_map
+from kernbench.distributed.streaming.fit import BlockStreamTask
 from kernbench.distributed.tasks import Examples
+from kernbench.distributed.workers import free_bytes
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
@@ -27,7 +28,7 @@ COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
 SHARE = 0.25  # of the memory that is left, for rows and features that are kept; arrays of a pass and a sort need some
 
 
-class Distributed(MetaEstimatorMixin, BaseEstimator):
+class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     """An estimator fitted to rows that need not be in memory, with the objective and the certificate of one array.
 
     Parameters
@@ -126,6 +127,8 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
             Fitted models in the order of `strengths`, to be used without this one.
         """
         _, model = check_estimator(self.estimator)
+        if not hasattr(TASKS[type(model)], "strength"):
+            raise ValueError(f"{type(model).__name__} has no path: fit one for each strength")
         if model is not self.estimator:
             raise ValueError("path takes an estimator, not a pipeline: fit one for each strength")
         name = TASKS[type(model)].strength
@@ -144,7 +147,7 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 lambda _: {name: getattr(blocks, name) for name in COUNTS},
             ]
         try:
-            fit_task(task, models)
+            task.run() if isinstance(task, BlockStreamTask) else fit_task(task, models)
         finally:
             model.callback = own
             for name in COUNTS:
@@ -206,59 +209,6 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
             return int(SHARE * max(0, free))
         check_number("memory", self.memory, at_least=0, whole=True)
         return int(self.memory)
-
-    def _describe(self):
-        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(last if name == "classes_" else self.estimator_, name):
-                setattr(self, name, getattr(last if name == "classes_" else self.estimator_, name))
-
-    def decision_function(self, X):
-        """Return the scores of rows in files, chunks or an array."""
-        return self._of_rows("decision_function", X)
-
-    def predict(self, X):
-        """Return the labels of rows in files, chunks or an array."""
-        return self._of_rows("predict", X)
-
-    def score(self, X, y=None, sample_weight=None):
-        """Return the share of labels that are predicted, computed where the rows lie."""
-        y_pred = self.predict(X)
-        if hasattr(y_pred, "__dask_graph__"):
-            if hasattr(y, "__dask_graph__") and sample_weight is None:
-                return float((y_pred == y).mean().compute())
-            y_pred, y = y_pred.compute(), gathered(self.client, y)
-            return float(np.average(y_pred == y, weights=gathered(self.client, sample_weight)))
-        truth = FileBlocks(X).y if y is None else read_labels(y)
-        return float(np.average(y_pred == truth, weights=sample_weight))
-
-    def _of_rows(self, method, X):
-        check_is_fitted(self)
-        predict = getattr(self.estimator_, method)
-        if is_collection(X):
-            few = self._named(np.zeros((2, self.n_features_in_)))
-            return predicted_lazily(X, predict, predict(few))
-        if not _is_in_chunks(X):
-            return predict(X)
-        with single_threaded_blas():
-            return np.concatenate(FileBlocks(X).map(lambda rows, start: predict(self._named(rows))))
-
-    def _named(self, rows):
-        names = getattr(self, "feature_names_in_", None)
-        if names is None or not isinstance(rows, np.ndarray):
-            return rows
-        import pandas
-
-        return pandas.DataFrame(rows, columns=names)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "estimator_")
-
-
-def _is_in_chunks(X):
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and (isinstance(X[0], str | Path | tuple) or len(np.shape(X[0])) == 2)
-    return isinstance(X, str | Path)
 
 
 def _check_length(name, values, blocks):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import ROCSVC, LinearSVC
+from kernbench import ROCSVC, DoublyStochasticClassifier, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
@@ -40,6 +40,11 @@ MODELS = {
     "squared": ROCSVC(loss="squared"),
     "nystroem": ROCSVC("rbf", n_landmarks=30, random_state=0),
     "random": ROCSVC("rbf", features="random", n_features=64, random_state=0),
+    "window": PartialAUCClassifier((0.0, 0.3), random_state=0),
+    "window-random": PartialAUCClassifier(
+        (0.0, 0.3), kernel="rbf", features="random", n_features=32, random_state=0
+    ),
+    "tight": PartialAUCClassifier((0.0, 0.3), solver="svmpauc-tight", random_state=0),
     "linear": LinearSVC(solver="bundle", random_state=0),
     "pipeline": make_pipeline(
         StandardScaler(),
@@ -62,7 +67,7 @@ def weights_of(model):
 @pytest.mark.parametrize("name", MODELS)
 def test_partitions_change_no_bit_and_files_give_the_same(name, memory, client, examples):
     X, y = examples(N, 6)
-    if memory == 0 and name in ("bundle", "newton", "squared"):
+    if memory == 0 and name in ("bundle", "newton", "squared", "window", "tight"):
         pytest.skip("nothing to keep")
     here = Distributed(MODELS[name]).fit([X], y).estimator_
     for chunks in ((1_000, 3), (N, 6)):
@@ -129,7 +134,7 @@ def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
     design, array = as_design(blocks), as_design(X)
     w, g = np.arange(d) * 1.0, np.random.default_rng(0).normal(size=n)
     assert np.array_equal(design.scores(w), array.scores(w))
-    workers = len(blocks._shares())
+    workers = len(blocks.crew()[1])
     assert (blocks.n_passes, blocks.n_bytes_sent, blocks.n_bytes_received) == (1, 8 * d * workers, 8 * n)
     assert np.array_equal(design.combine(g), array.combine(g))
     chunks = len(blocks.starts) - 1
@@ -162,6 +167,28 @@ def test_the_number_of_workers_changes_no_bit_nor_does_the_loss_of_one(n_workers
         assert len(there.estimator_.trace_["n_bytes_sent"]) == len(there.estimator_.trace_["n_iter"])
         assert len(killed) == (n_workers == 3)
 
+        model = DoublyStochasticClassifier(block_size=16, max_iter=20, random_state=0)
+        one = Distributed(model).fit([X], y).estimator_
+        killed = []
+        model = clone(model).set_params(callback=kill)
+        there = Distributed(model, client).fit(da.from_array(X, chunks=(7_000, 5)), y)
+        assert np.array_equal(there.estimator_.block_coef_, one.block_coef_)
+        assert len(killed) == (n_workers == 3)
+
+
+def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, examples):
+    X, y = examples(N, 6)
+    m = 256
+    model = DoublyStochasticClassifier(
+        batch_size=512, block_size=m, precondition=False, random_state=0, max_iter=10
+    )
+    there = Distributed(model, client).fit(da.from_array(X, chunks=(5_000, 6)), da.from_array(y, chunks=777))
+    assert np.array_equal(there.estimator_.block_coef_, Distributed(model).fit([X], y).estimator_.block_coef_)
+    workers, steps = 2, there.n_passes_
+    assert steps == 10
+    assert there.n_bytes_sent_ <= 8 * m * workers * (steps - 1)
+    assert there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)  # some are asked for again
+
 
 def test_data_that_do_not_belong_together_are_refused(client, examples):
     X, y = examples(40, 3)
@@ -189,7 +216,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
 
 
 def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
-    monkeypatch.setattr("kernbench.distributed.dask_blocks.__version__", "0.0")
+    monkeypatch.setattr("kernbench.distributed.workers.__version__", "0.0")
     X, y = examples(40, 3)
     with pytest.raises(ValueError, match="install the same"):
         Distributed(clone(ROCSVC()), client).fit(da.from_array(X, chunks=20), y)

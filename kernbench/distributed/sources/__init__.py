@@ -2,7 +2,8 @@
 
 A source has ``n_rows``, ``n_columns``, ``dtype`` (float32 or float64), ``is_sparse`` (then ``n_stored``), ``names``,
 ``title`` for messages, ``in_memory`` and ``is_slow`` (whether it takes longer to read than to multiply); ``read(start,
-stop)`` returns rows, ``read_into(start, out)`` fills dense ones, ``labels()`` returns the labels it holds, or None.
+stop)`` returns rows, ``read_into(start, out)`` fills dense ones, ``take(indices)`` returns
+some rows of a dense source that is not slow, ``labels()`` returns the labels it holds, or None.
 """
 
 import re

@@ -159,10 +159,11 @@ class DoublyStochasticModel(BaseEstimator):
     def _intercept(self):
         return 0.0
 
-    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False):
+    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver):
         """Advance the solver on a source of batches, and set the model to its solution.
 
-        After a failure in the middle of a stream the model is that of the run so far.
+        After a failure in the middle of a stream the model is that of the run so far. `make` returns the solver, as
+        `make_solver` does.
         """
         step_size, schedule = steps_of(self)
         initial = start.solution
@@ -172,7 +173,7 @@ class DoublyStochasticModel(BaseEstimator):
             "damping": self.damping, "average": self.average, "max_blocks": self.max_blocks,
             "cache_size": self.cache_size, "random_state": start.seeds[2], "initial": initial, **self._problem(n_rows),
         }  # fmt: skip
-        solver = make_solver(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
+        solver = make(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
         self.loss_ = settings["loss"]
 
         def snapshot(solver):

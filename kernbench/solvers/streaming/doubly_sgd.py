@@ -89,33 +89,47 @@ class DoublySGD(DoublyStochasticState):
         return Solution(*self._solution())
 
     def _step(self, batch, gamma):
-        B, n_blocks, k = len(batch), len(self.A), self._next_block()
-        w = batch.weights
-        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
-        self._note_losses(losses.sum() if w is None else w @ losses, B)
-        G = G if w is None else w[:, None] * G
+        B, k = len(batch), self._next_block()
+        losses, slopes, direction, covariance = self._sums(batch, k)
+        self._note_losses(losses, B)
         if self.precondition:
-            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
-            direction = self._preconditioned(Z, Z.T @ G / B, w, k)
-        else:
-            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
+            direction = self._preconditioned(covariance, direction, k)
         self.n_feature_values += B * self.block_size
 
         self._averages.add(self._iterate(), self.n_iter + 1)
         shrink = 1.0 if self.precondition else 1.0 - gamma * self.alpha
+        self._update(shrink, k, -gamma * direction)
+        if isinstance(self.loss, Novelty):  # the slopes are minus the share of rows below the level
+            self.loss.parameter += gamma * (self.alpha + slopes / B)
+        self.n_iter += 1
+
+    def _sums(self, batch, k):
+        """Return the sums of the losses and of their slopes, the mean gradient with regard to block k, and, with a
+        preconditioner, the mean of z z^T over the rows (its lower half)."""
+        B, w, covariance = len(batch), batch.weights, None
+        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
+        losses = losses.sum() if w is None else w @ losses
+        G = G if w is None else w[:, None] * G
+        if self.precondition:
+            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
+            direction = Z.T @ G / B
+            covariance = lower_covariance(Z, w, 1.0 / B)
+        else:
+            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
+        return losses, G.sum(), direction, covariance
+
+    def _update(self, shrink, k, change):
+        """Multiply all blocks by `shrink`, and add a change to block k, perhaps a new one."""
         if shrink != 1.0:
             self.A *= shrink
-        if k < n_blocks:
-            self.A[k] -= gamma * direction
+        if k < len(self.A):
+            self.A[k] += change
         else:
-            self._append(-gamma * direction)
+            self._append(change)
         if self._outputs is not None:
             self._outputs *= shrink
-            self._blocks.multiply(self.batches.X, self.seed, [k], -gamma * direction[None], self._outputs)
+            self._blocks.multiply(self.batches.X, self.seed, [k], change[None], self._outputs)
             self.n_feature_values += self.batches.X.shape[0] * self.block_size
-        if isinstance(self.loss, Novelty):  # G is minus the share of rows below the level
-            self.loss.parameter += gamma * (self.alpha + G.sum() / B)
-        self.n_iter += 1
 
     def _outputs_of(self, batch):
         """f of the rows of a batch."""
@@ -128,18 +142,16 @@ class DoublySGD(DoublyStochasticState):
         self.n_feature_values += X.shape[0] * self.block_size * len(self.A)
         return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
 
-    def _preconditioned(self, Z, direction, w, k):
+    def _preconditioned(self, covariance, direction, k):
         """(Z^T Z / B + (damping + R alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
         if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
             direction = direction + self.alpha * len(self.A) * self.A[k]
-        weighted = Z if w is None else np.sqrt(w)[:, None] * Z
-        covariance = dsyrk(1.0 / len(Z), weighted.T, lower=1)  # Z^T Z, the lower half
         covariance[np.diag_indices_from(covariance)] += self._ridge()
         try:
             factor = cho_factor(covariance, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise ValueError(
-                f"the covariance of a block of {self.block_size} features on {len(Z)} rows is singular with "
+                f"the covariance of a block of {self.block_size} features on the rows of a batch is singular with "
                 f"damping={self.damping:g}: raise damping, or take smaller blocks or larger batches"
             ) from None
         return cho_solve(factor, direction)
@@ -160,3 +172,9 @@ class DoublySGD(DoublyStochasticState):
         super()._resume(initial)
         if "outputs" in initial.state:
             self._outputs = np.array(initial.state["outputs"])
+
+
+def lower_covariance(Z, weights, factor):
+    """Return `factor` times Z^T W Z, the lower half."""
+    weighted = Z if weights is None else np.sqrt(weights)[:, None] * Z
+    return dsyrk(factor, weighted.T, lower=1)
