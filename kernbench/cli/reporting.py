@@ -50,7 +50,9 @@ def command(results, out, history, show):
         disable=not console.is_terminal,
     ) as progress:
         task = progress.add_task("reading records")
-        built = build(results, out, history=history, on_step=lambda step: progress.update(task, description=step))
+        built = build(
+            results, out, history=history, on_step=lambda step: progress.update(task, description=step)
+        )
     for note in built.notes:
         click.echo(f"kernbench: note: {note}", err=True)
     click.echo(built.headline)
