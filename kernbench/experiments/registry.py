@@ -11,6 +11,8 @@ EXPERIMENTS = [
         "papers.sbp.inner_products",
         "ours.svm_peers.declaration",
         "ours.primitives.declaration",
+        "ours.scaling.declaration",
+        "ours.twins.declaration",
         "papers.rocsvm.linear",
         "papers.rocsvm.nystroem",
         "papers.rocsvm.real",

@@ -30,6 +30,8 @@ class Page:
         About records that could not be used.
     version, date : str
     n_records : int
+    has_history : bool
+        Whether there is a page ``history.html`` beside.
     """
 
     verdicts: list[Verdict]
@@ -40,6 +42,7 @@ class Page:
     version: str
     date: str
     n_records: int
+    has_history: bool = False
 
     @property
     def menu(self):
