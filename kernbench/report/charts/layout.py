@@ -1,11 +1,10 @@
 """Canvases and panels: what all declared figures share.
 
-Small multiples are drawn twice: each panel on a small canvas for the page, where they are arranged in as many columns
-as fit into the window, and all of them on one canvas for the file.
+Small multiples are drawn panel by panel: the page arranges them in as many columns as fit into the window, a sheet in
+the file shows all of them.
 """
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
@@ -15,7 +14,7 @@ from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
 from kernbench.report.charts.looks import GRID, INK
-from kernbench.report.charts.svg import inline, render, standalone
+from kernbench.report.charts.svg import inline, render, sheet, standalone
 
 SIZE = (5.2, 4.1)  # inches; at this size the letters are readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
@@ -226,13 +225,5 @@ def multiples(panels, title, size=SMALL):
         panel.draw(canvas.add_subplot(), SMALL_FONTS)
         pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
-    rows = ceil(len(panels) / columns)
-    canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
-    canvas.suptitle(title, fontsize=LARGE_FONTS.title, fontweight="bold", color=INK, x=0.01, ha="left")
-    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
-    for panel, axes in zip(panels, grid):
-        panel.draw(axes, SMALL_FONTS)
-    for axes in grid[len(panels) :]:
-        axes.remove()
     page = f'<div class="multiples">{"".join(pieces)}</div>'
-    return page, standalone(render(finish(canvas)))
+    return page, sheet(pieces, columns, size, title)

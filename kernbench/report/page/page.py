@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from kernbench.report.charts.svg import share_styles
 from kernbench.report.page.sections import Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
 from kernbench.report.text import unbroken
@@ -81,7 +82,8 @@ def render_html(page):
     """The page as one self-contained HTML document."""
     environment = _environment(True)
     environment.filters["unbroken"] = unbroken
-    return environment.get_template("index.html.j2").render(page=page).lstrip()
+    html, css = share_styles(environment.get_template("index.html.j2").render(page=page).lstrip())
+    return html.replace("</style>", f"{css}\n</style>", 1)
 
 
 def render_markdown(page):
