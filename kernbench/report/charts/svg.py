@@ -35,7 +35,8 @@ def render(canvas):
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Not savefig, which draws twice: once to find the bounding box, which is that of the canvas here.
         FigureCanvasSVG(canvas).print_svg(buffer, metadata=_METADATA)
-    return _LONG_NUMBER.sub(r"\1", buffer.getvalue())
+    # In tags only: what is written between them is for readers.
+    return re.sub(r"<[^>]*>", lambda tag: _LONG_NUMBER.sub(r"\1", tag[0]), buffer.getvalue())
 
 
 def standalone(document):
