@@ -93,7 +93,4 @@ def _draw(task, races, looks, ends, y_ends, axes, fonts):
     layout.set_ticks(axes.xaxis, scales.ticks(*ends, True))
     layout.set_ticks(axes.yaxis, scales.ticks(*y_ends, True))
     names = [label.partition(" (")[0] for label in handles]
-    axes.legend(
-        list(handles.values()), names, loc="upper left", bbox_to_anchor=(-0.08, -0.12), ncols=1, frameon=False,
-        fontsize=fonts.note, labelcolor=INK, handlelength=1.0, handletextpad=0.4, borderaxespad=0.1, labelspacing=0.25,
-    )  # fmt: skip
+    layout.name_below(axes, list(handles.values()), names, fonts, columns=1)

@@ -1,5 +1,6 @@
 """Pareto fronts: accuracy against the time of a fit, a panel for each data set."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -34,12 +35,13 @@ def front_picture(results):
         )
         for dataset, points in found.items()
     ]
-    most = max(sum(point.fast for point in points) for points in found.values())
-    drawn = layout.multiples(panels, title, layout.size_for(most, layout.MEDIUM))
+    shown = dict.fromkeys(point.method for points in found.values() for point in points)
+    key = [(results.short_label(method), replace(looks[method], dash="none")) for method in shown]
+    drawn = layout.multiples(panels, title, layout.MEDIUM, key)
     better = "lower" if metric.direction == "lower" else "higher"
     caption = (
         f"{title}: further left is faster, {better} is better. Filled: no other method is both faster and more "
-        "accurate; these are named, and the line joins them. Medians of time, means of accuracy; points far off are cut."
+        "accurate; the line joins these. Medians of time, means of accuracy; points far off are cut."
     )
     rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
     rows += [
@@ -60,14 +62,11 @@ def _words(results, metric, label, points):
 
 def _draw(results, metric, looks, title, points, axes, fonts):
     axes.set_xscale("log")
-    handles = {}
     for point in points:
         look = looks[point.method]
         style = {"marker": look.marker, "color": look.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
         style["markerfacecolor"] = look.colour if point.fast else "none"
-        (handle,) = axes.plot(point.seconds, metric.factor * point.value, **style)
-        if point.fast:
-            handles[results.short_label(point.method)] = handle
+        axes.plot(point.seconds, metric.factor * point.value, **style)
     front = [point for point in points if point.fast]
     x, y = [point.seconds for point in front], [metric.factor * point.value for point in front]
     axes.step(x, y, where="post", color=INK, linewidth=0.9, zorder=2)
@@ -83,4 +82,3 @@ def _draw(results, metric, looks, title, points, axes, fonts):
     layout.dress(axes, fonts, title=title)
     layout.set_ticks(axes.xaxis, scales.ticks(low, high, True))
     layout.set_ticks(axes.yaxis, scales.round_ticks(y_low, y_high))
-    layout.name_inside(axes, list(handles.values()), list(handles), fonts)

@@ -91,7 +91,7 @@ def inline(document, name, title, description):
     return opening + body[body.index(">") + 1 :].rstrip()
 
 
-def sheet(pieces, columns, size, title):
+def sheet(pieces, columns, size, title, key="", key_height=0.0):
     """Several elements of :func:`inline` in one document of dark ink on white, to stand alone.
 
     Parameters
@@ -101,13 +101,15 @@ def sheet(pieces, columns, size, title):
     columns : int
     size : (float, float)
         Of each, in inches.
-    title : str
+    title, key : str
+        The key is SVG, `key_height` points high, between the title and the elements.
+    key_height : float
 
     Returns
     -------
     str
     """
-    width, height, head = 72 * size[0], 72 * size[1], 25
+    width, height, head = 72 * size[0], 72 * size[1], 25 + key_height
     rows = -(-len(pieces) // columns)
     box = (columns * width, rows * height + head)
     placed = [
@@ -119,6 +121,8 @@ def sheet(pieces, columns, size, title):
         )
         for i, piece in enumerate(pieces)
     ]
+    if key:
+        placed.append(f'<g transform="translate(0 24)">{key}</g>')
     body = "".join(placed).replace("currentColor", "#1a1a1a").replace("var(--grid)", "#dddddd")
     for colour, variable in PALETTE_NAMES.items():
         body = body.replace(f"var(--{variable})", colour)

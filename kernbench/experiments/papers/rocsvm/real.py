@@ -164,7 +164,7 @@ EXPERIMENT = Experiment(
             )
             for kernel, name, task in (
                 ("linear", "linear", "ranking by a linear score"),
-                ("rbf", "Gaussian", "ranking with a Gaussian kernel"),
+                ("rbf", "Gaussian", "ranking with a kernel"),
             )
         ),
     ),

@@ -64,7 +64,7 @@ def simulation(data, compared, n_small, baseline, *, quick_pairs_at, n_seeds, qu
         "quick": Scale(quick, quick_repeats, time_limit=60.0, memory_limit=2 * 2**30),
         "paper": Scale(paper, 50, time_limit=1800.0),
     }
-    task = {"roc-linear": "ranking by a linear score", "roc-radial": "ranking with a Gaussian kernel"}[data]
+    task = {"roc-linear": "ranking by a linear score", "roc-radial": "ranking with a kernel"}[data]
     tables, figures = _tables(compared, baseline, task), _figures(compared)
     return Experiment(scales=scales, tables=tables, figures=figures, own_data=True, **RACE, **declared)
 
