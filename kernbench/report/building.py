@@ -83,7 +83,7 @@ def _page(found, notes, past, on_step):
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
     sections, shown = [], set()
-    for results in found:  # paper scale first
+    for results in _in_order(found):
         if results.experiment.name not in shown:
             shown.add(results.experiment.name)
             on_step(f"drawing {results.experiment.name}, {results.scale} scale")
@@ -104,6 +104,14 @@ def _page(found, notes, past, on_step):
         date=datetime.now(UTC).date().isoformat(),
         n_records=sum(len(results.records) for results in found),
     )
+
+
+def _in_order(found):
+    """The results in the order of the registry, an experiment's paper scale first."""
+    from kernbench.experiments import registry
+
+    order = registry.names()
+    return sorted(found, key=lambda results: (order.index(results.experiment.name), results.scale != "paper"))
 
 
 def _files(page):

@@ -7,13 +7,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kernbench.report.charts.picture import Picture
 from kernbench.report.charts.svg import share_styles
-from kernbench.report.page.sections import Section
+from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
 from kernbench.report.text import unbroken
 from kernbench.report.verdict.verdict import Verdict
 from kernbench.solvers.registry import SOLVERS
 
-OURS = "Ours"
 _PAPER = re.compile("[^:;]*(: [^,;]*)?")  # authors and title, without the year and the place in the paper
 
 

@@ -1,5 +1,6 @@
 """The content of the page on one experiment at one scale."""
 
+import re
 from dataclasses import dataclass, field
 
 from kernbench.report import text
@@ -10,6 +11,9 @@ from kernbench.report.page.displays import pictures_of, tables_of
 from kernbench.report.page.provenance import command, dates, described, environments
 from kernbench.report.tables.facts import data_table, failure_table
 from kernbench.report.tables.tradeoffs import tradeoff_table
+
+OURS = "Ours"  # the group of what is in no paper
+_PLACE = re.compile(r"\b(Tables?|Figures?|section) .*")
 
 
 @dataclass
@@ -61,6 +65,12 @@ class Section:
     dates: str = ""
     n_records: int = 0
     n_failed: int = 0
+
+    @property
+    def place(self):
+        """Where the paper has it: ``"Table 1, Figure 3"``; empty for ours."""
+        found = _PLACE.search(self.paper)
+        return found[0] if found and self.group != OURS else ""
 
     @property
     def folded(self):
