@@ -9,7 +9,7 @@ from kernbench.report.charts.picture import Picture
 from kernbench.report.statistics import finite
 from kernbench.report.tables.table import csv_text
 
-SIZE = (2.3, 1.6)  # inches
+SIZE = (2.3, 1.45)  # inches
 NAME, TITLE = "choices", "The recommended method, by size of the data"
 
 

@@ -232,8 +232,20 @@ class _Chart:
                 yield f"Dotted: {share} of {peer} {display.x.label}."
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
+            yield from self._fitted_slopes()
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
+
+    def _fitted_slopes(self):
+        """The slopes of the lines, in one sentence; of a line with several panels their range."""
+        found = {}
+        for line in self.every:
+            slope = None if self.display.steps else line.slope()
+            if slope is not None:
+                found.setdefault(self.line_name(line.name), []).append(slope)
+        if found:
+            parts = [f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()]
+            yield f"Fitted slopes, with 95 % intervals: {'; '.join(parts)}."
 
     def csv_rows(self):
         """The data of the chart, with a heading."""
@@ -244,3 +256,11 @@ class _Chart:
             for line in lines:
                 for point in zip(line.x, line.y, line.low, line.high):
                     yield (*([panel] if head else []), line.name, *point)
+
+
+def _slopes(slopes):
+    if len(slopes) == 1:
+        slope, half = slopes[0]
+        return f"{slope:.2f} ± {half:.2f}".replace("-", "−")
+    low, high = (end(slope for slope, _ in slopes) for end in (min, max))
+    return f"{low:.2f} to {high:.2f}".replace("-", "−")

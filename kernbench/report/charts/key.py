@@ -5,11 +5,14 @@ from html import escape
 
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
+from matplotlib.patches import PathPatch
+from matplotlib.transforms import Affine2D
 
 from kernbench.report import text
 from kernbench.report.charts.svg import inline, render
 
-WIDTH, HEIGHT = 26, 11  # points of a sample
+WIDTH, HEIGHT, MARK = 26, 11, 6  # points of a sample and of its mark
 LETTER, GAP = 5.2, 18  # points of an average letter, and between entries, in a file
 ROW = 14
 
@@ -51,8 +54,13 @@ def _sample(look):
     """A piece of line with its mark."""
     canvas = Canvas(figsize=(WIDTH / 72, HEIGHT / 72))
     canvas.patch.set_alpha(0.0)
-    style = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.8, "marker": look.marker, "markersize": 6}
-    canvas.add_artist(Line2D([0.02, 0.5, 0.98], [0.5, 0.5, 0.5], markevery=[1], **style))
+    line = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.8}
+    canvas.add_artist(Line2D([0.02, 0.98], [0.5, 0.5], **line))
+    # As a path, since a marker has an id, and the same sample is in many figures of a page.
+    mark = MarkerStyle(look.marker)
+    placed = mark.get_transform() + Affine2D().scale(MARK / WIDTH, MARK / HEIGHT).translate(0.5, 0.5)
+    path = mark.get_path().transformed(placed)
+    canvas.add_artist(PathPatch(path, facecolor=look.colour, edgecolor=look.colour, transform=canvas.transFigure))
     found = inline(render(canvas), f"sample-{look}", "", "")
     # The name stands beside it: nothing to read out.
     start = found.index("</desc>") + len("</desc>")

@@ -255,5 +255,5 @@ def multiples(panels, title, size=SMALL, key=()):
         fit_panel(axes, SMALL_FONTS)
         pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
-    page = f'{html_key(key)}<div class="multiples">{"".join(pieces)}</div>'
+    page = f'<div>{html_key(key)}<div class="multiples">{"".join(pieces)}</div></div>'
     return page, sheet(pieces, columns, size, title, *svg_key(key, 72 * size[0] * columns))

@@ -2,7 +2,10 @@
 choice costs."""
 
 from dataclasses import dataclass
+from functools import cache
+from inspect import signature
 
+from kernbench._lazy import load
 from kernbench.report import text
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
@@ -67,9 +70,21 @@ def choices(verdicts):
 def spelled(advice):
     """The recommended method in code: the estimator with the arguments that make it another method."""
     method = advice.results.method(advice.method)
-    kept = {name: value for name, value in method.params.items() if name in TELLING} if method else {}
+    kept = {} if method is None else {name: method.params[name] for name in TELLING if name in method.params}
+    usual = {} if method is None else _defaults(method.estimator)
+    kept = {name: value for name, value in kept.items() if usual.get(name) != value}
     code, _ = advice.results.code(advice.method, params=kept)
     return code
+
+
+@cache
+def _defaults(estimator):
+    """The default arguments of a class given as ``"module:Class"``; empty if it cannot be imported."""
+    try:
+        parameters = signature(load(estimator)).parameters
+    except (ImportError, AttributeError, ValueError):
+        return {}
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def choice_table(found):
