@@ -33,8 +33,9 @@ class Built:
 def build(results="results", out="reports", *, history=None, on_step=None):
     """Turn a folder of records into a report.
 
-    Writes ``index.html`` (one page, needs nothing else), ``summary.md``, and every figure and table as SVG
-    and CSV in ``figures/`` and ``tables/``. Everything is made before the first file is replaced, ``index.html`` last.
+    Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and every
+    figure and table as SVG and CSV in ``figures/`` and ``tables/``. Everything is made before the first file is replaced,
+    ``index.html`` last.
     For an experiment with records at both scales, the paper's is shown.
 
     Parameters
@@ -61,11 +62,11 @@ def build(results="results", out="reports", *, history=None, on_step=None):
     on_step("reading records")
     from kernbench.report.records.reading import read_results
 
-    found, notes = read_results(results)
+    found, notes, past = read_results(results)
     out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
-        page = _page(found, notes, on_step)
+        page = _page(found, notes, past, on_step)
         on_step("writing")
         history = _history(history, out)
         page.has_history = bool(history)
@@ -85,23 +86,33 @@ def _history(folder, out):
     return history_files(folder)
 
 
-def _page(found, notes, on_step):
+def _page(found, notes, past, on_step):
+    from kernbench.report.charts.choices import choice_picture
+    from kernbench.report.charts.history import history_picture
     from kernbench.report.charts.overall import overall_profiles
     from kernbench.report.page.page import Page, solver_table
     from kernbench.report.page.sections import make_section
+    from kernbench.report.tables.history import history_table
+    from kernbench.report.verdict.choices import choice_table, choices
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
     sections, shown = [], set()
-    for results in found:  # paper scale first
+    for results in _in_order(found):
         if results.experiment.name not in shown:
             shown.add(results.experiment.name)
             on_step(f"drawing {results.experiment.name}, {results.scale} scale")
             sections.append(make_section(results))
+    advised = verdicts(found)
+    chosen = choices(advised)
     return Page(
-        verdicts=verdicts(found) or [without_recommendation(sections)],
+        verdicts=advised or [without_recommendation(sections)],
+        choices=choice_table(chosen),
+        choice_picture=choice_picture(chosen),
         sections=sections,
         solvers=solver_table(),
         overall=overall_profiles(found),
+        history=history_table(past),
+        history_picture=history_picture(past),
         notes=notes,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),
@@ -109,16 +120,22 @@ def _page(found, notes, on_step):
     )
 
 
-def _files(page):
-    from kernbench.report.page.page import render_html, render_markdown
+def _in_order(found):
+    """The results in the order of the registry, an experiment's paper scale first."""
+    from kernbench.experiments import registry
 
-    tables = [table for section in page.sections for table in section.tables + section.facts]
-    tables += [verdict.table for verdict in page.verdicts if verdict.table is not None]
-    pictures = [picture for section in page.sections for _, group in section.pictures for picture in group]
-    files = {f"tables/{table.name}.csv": table.to_csv() for table in [*tables, page.solvers]}
-    for picture in pictures + page.overall:
+    order = registry.names()
+    return sorted(found, key=lambda results: (order.index(results.experiment.name), results.scale != "paper"))
+
+
+def _files(page):
+    from kernbench.report.page.page import render_details, render_html, render_markdown
+
+    files = {f"tables/{table.name}.csv": table.to_csv() for table in page.every_table}
+    for picture in page.every_picture:
         files[f"figures/{picture.name}.svg"] = picture.svg_file
         files[f"figures/{picture.name}.csv"] = picture.csv
+    files |= {f"details/{section.name}.md": render_details(section) for section in page.sections}
     files["summary.md"] = render_markdown(page)
     files["index.html"] = render_html(page)
     return files

@@ -8,6 +8,8 @@ import numpy as np
 
 MIN_REPEATS = 5  # with fewer, a bootstrap interval or a rank test is not informative
 N_RESAMPLES = 2000
+NOISY_SPREAD = 0.25  # distance of the quartiles, as a share of the median, from which a sample is noisy
+MIN_QUARTILES = 3  # values
 
 
 def finite(value):
@@ -50,6 +52,18 @@ def median_or_none(values):
     """The median of the finite values, or None when there are none."""
     values = finite_values(values)
     return median(values) if values else None
+
+
+def spread(values):
+    """The distance of the quartiles as a share of the median."""
+    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
+    return float((high - low) / abs(middle)) if middle else 0.0
+
+
+def is_noisy(values):
+    """Whether three or more values lie so far apart that their median says little."""
+    values = finite_values(values)
+    return len(values) >= MIN_QUARTILES and spread(values) >= NOISY_SPREAD
 
 
 def median_interval(values):

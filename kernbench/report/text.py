@@ -109,8 +109,8 @@ def printable(name):
 
 
 def unbroken(sentence):
-    """A sentence whose lines do not break between a number and its ``%`` or ``×``."""
-    return re.sub(r"(?<=\d) (?=[%×])", "\u00a0", sentence)
+    """A sentence whose lines do not break between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=[%×]|(?:µs|ms|s|h|MB|GB|points|races?)\b)", "\u00a0", sentence)
 
 
 def possessive(name):

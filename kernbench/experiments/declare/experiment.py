@@ -18,6 +18,8 @@ class Experiment:
     name, title : str
     paper : str
         Citation, with the place in the paper.
+    group : str
+        Heading under which the report's menu lists it, in the order of the registry: the paper in two words, or "Ours".
     methods : tuple of Method
         In the order of tables.
     scales : dict of str to Scale
@@ -34,8 +36,13 @@ class Experiment:
         For the race: ``"module:function"``, called off the clock as ``function(fit) -> dict`` with a
         :class:`kernbench.experiments.measure.race.Fit`: the cell's metrics.
     tables : tuple of MetricTable, CrossTable or Recommendation
-        In the order of the page. The data and the failures are always shown.
+        In the order of the page: the first is open, the paper's numbers beside ours; the others are folded. The data
+        and the failures are always shown.
     figures : tuple of Curves, Marks, HeatMap, Contours or Profiles
+        The first is open, the paper's drawn again; the others are folded.
+    optimality : str or None
+        Metric of the distance to the optimum, if the methods solve one problem: shown wherever the report weighs accuracy
+        against time. One called "objective" is shown relative to the least on the same data.
     threads : int or None
         Default number of threads per cell; None divides the cores among the jobs.
     warm_up_rows : int
@@ -58,12 +65,14 @@ class Experiment:
     methods: tuple
     scales: dict
     metrics: tuple
+    group: str = "Ours"
     claims: tuple = ()
     paper_numbers: tuple = ()
     measure: str = RACE_MEASURE
     evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
     tables: tuple = ()
     figures: tuple = ()
+    optimality: str | None = None
     threads: int | None = None
     warm_up_rows: int = 0
     own_data: bool = False
@@ -94,6 +103,7 @@ class Experiment:
         methods += [getattr(user, role, None) for user in users for role in ("method", "baseline")]
         metrics = [column for column in columns if isinstance(column, str)]
         metrics += [getattr(user, role, None) for user in users for role in ("metric", "time", "objective")]
+        metrics += [self.optimality]
         datasets = [name for user in users for name in getattr(user, "datasets", None) or ()]
         for what, used, known in (
             ("method", methods, self.methods),

@@ -34,7 +34,8 @@ def picture(display, results):
         draw = partial(chart.draw, panel, lines, title, False)
         words = f"{title}: {chart.words(lines)}"
         multiples.append(layout.Panel(results.file_name(display.name, panel), title, words, draw))
-    drawn = layout.multiples(multiples, display.title, layout.size_for(chart.most_inside(), chart.panel_size))
+    size = chart.panel_size if chart.key else layout.size_for(chart.most_inside(), chart.panel_size)
+    drawn = layout.multiples(multiples, display.title, size, chart.key)
     lead = f"↑ {text.heading(display.y)}  → {text.heading(display.x)}"
     shape = "panels large" if display.large else "panels"
     return picture_of(display, results, drawn, chart.csv_rows(), chart.remarks(), shape=shape, lead=lead)
@@ -93,8 +94,9 @@ class _Chart:
         for set_scale, axis in ((axes.set_xscale, display.x), (axes.set_yscale, display.y)):
             set_scale("log" if axis.log else "linear")
         width, names = layout.width_of(axes), [self.line_name(line.name) for line in lines]
-        inside = layout.room_for(names, fonts, width) > MOST_ROOM
-        share = self._room(self.every if display.shared_x else lines, fonts, width)
+        keyed = bool(self.key) and not alone
+        inside = keyed or layout.room_for(names, fonts, width) > MOST_ROOM
+        share = 0.0 if keyed else self._room(self.every if display.shared_x else lines, fonts, width)
         if inside and not display.shared_x:
             share = 0.0
         axes.set_xlim(x_limits[0], scales.beyond(x_limits, share, display.x.log))
@@ -110,13 +112,20 @@ class _Chart:
         x_label, y_label = (text.heading(axis) if alone else "" for axis in (display.x, display.y))
         layout.dress(axes, fonts, title=title, x_label=x_label, y_label=y_label)
         self._tick(axes, lines, alone, y_limits)
-        if not self.is_named:
+        if keyed or not self.is_named:
             return
         if inside:
             layout.name_inside(axes, handles, names, fonts)
         else:
             ends = [(name, line.x[-1], line.y[-1]) for name, line in zip(names, lines)]
             layout.name_ends(axes, ends, fonts)
+
+    @cached_property
+    def key(self):
+        """What the lines stand for, if their names are too long to stand at the ends of many of them."""
+        if self.looks is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
+            return []
+        return [(self.line_name(name), self.looks[name]) for name in dict.fromkeys(line.name for line in self.every)]
 
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
@@ -223,8 +232,20 @@ class _Chart:
                 yield f"Dotted: {share} of {peer} {display.x.label}."
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
+            yield from self._fitted_slopes()
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
+
+    def _fitted_slopes(self):
+        """The slopes of the lines, in one sentence; of a line with several panels their range."""
+        found = {}
+        for line in self.every:
+            slope = None if self.display.steps else line.slope()
+            if slope is not None:
+                found.setdefault(self.line_name(line.name), []).append(slope)
+        if found:
+            parts = [f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()]
+            yield f"Fitted slopes, with 95 % intervals: {'; '.join(parts)}."
 
     def csv_rows(self):
         """The data of the chart, with a heading."""
@@ -235,3 +256,11 @@ class _Chart:
             for line in lines:
                 for point in zip(line.x, line.y, line.low, line.high):
                     yield (*([panel] if head else []), line.name, *point)
+
+
+def _slopes(slopes):
+    if len(slopes) == 1:
+        slope, half = slopes[0]
+        return f"{slope:.2f} ± {half:.2f}".replace("-", "−")
+    low, high = (end(slope for slope, _ in slopes) for end in (min, max))
+    return f"{low:.2f} to {high:.2f}".replace("-", "−")

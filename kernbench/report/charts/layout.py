@@ -1,11 +1,10 @@
 """Canvases and panels: what all declared figures share.
 
-Small multiples are drawn twice: each panel on a small canvas for the page, where they are arranged in as many columns
-as fit into the window, and all of them on one canvas for the file.
+Small multiples are drawn panel by panel: the page arranges them in as many columns as fit into the window, a sheet in
+the file shows all of them.
 """
 
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
@@ -14,8 +13,9 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
+from kernbench.report.charts.key import html_key, svg_key
 from kernbench.report.charts.looks import GRID, INK
-from kernbench.report.charts.svg import inline, render, standalone
+from kernbench.report.charts.svg import inline, render, sheet, standalone
 
 SIZE = (5.2, 4.1)  # inches; at this size the letters are readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
@@ -69,9 +69,9 @@ def tick(value, _=None):
     return power if mantissa == "1" else f"{mantissa}·{power}".replace("-", "−")
 
 
-def new_canvas(size):
+def new_canvas(size, layout="constrained"):
     """An empty canvas without a background."""
-    canvas = Canvas(figsize=size, layout="constrained")
+    canvas = Canvas(figsize=size, layout=layout)
     canvas.patch.set_alpha(0.0)
     return canvas
 
@@ -93,7 +93,8 @@ def head(axes, title, fonts):
 def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
     """Label axes and set their colours and grid."""
     axes.patch.set_alpha(0.0)
-    axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold")
+    # A given height: matplotlib would look for a free one, which takes as long as the drawing.
+    axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold", y=1.0)
     axes.set_xlabel(x_label, fontsize=fonts.label, color=INK)
     axes.set_ylabel(y_label, fontsize=fonts.label, color=INK)
     axes.tick_params(which="both", colors=INK, labelsize=fonts.tick)
@@ -156,23 +157,47 @@ def apart(levels, gap):
 
 def name_inside(axes, handles, names, fonts):
     """Draw a small legend in the emptiest part of the panel, or below it if there are many lines."""
-    place = {"loc": "best"}
     if len(names) > MOST_INSIDE:
-        below = -0.19 if axes.get_xlabel() else -0.12
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, below), "columnspacing": 1.0}
-        place["ncols"] = LEGEND_COLUMNS
-    axes.legend(
-        handles,
-        names,
-        **place,
-        frameon=False,
-        fontsize=fonts.note,
-        labelcolor=INK,
-        handlelength=1.2,
-        handletextpad=0.5,
-        borderaxespad=0.1,
-        labelspacing=0.25,
-    )
+        name_below(axes, handles, names, fonts)
+    else:
+        axes.legend(handles, names, loc="best", **_legend_style(fonts))
+
+
+def name_below(axes, handles, names, fonts, columns=LEGEND_COLUMNS):
+    """Draw a legend below the panel."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19 if axes.get_xlabel() else -0.12)}
+    legend = axes.legend(handles, names, **place, ncols=columns, columnspacing=1.0, **_legend_style(fonts))
+    legend.rows_below = -(-len(names) // columns)  # for fit_panel
+
+
+def _legend_style(fonts):
+    return {
+        "frameon": False,
+        "fontsize": fonts.note,
+        "labelcolor": INK,
+        "handlelength": 1.2,
+        "handletextpad": 0.5,
+        "borderaxespad": 0.1,
+        "labelspacing": 0.25,
+    }
+
+
+def fit_panel(axes, fonts):
+    """Set the margins of the one panel of a canvas: what a layout engine finds by drawing, in much less time."""
+    width, height = 72 * axes.figure.get_size_inches()
+    low, high = sorted(axes.get_ylim())
+    labels = [tick(value) for value in axes.get_yticks() if low <= value <= high]
+    left = 9 + LETTER * fonts.tick * max(map(len, labels), default=0)
+    top, below = 1.4 * fonts.title + 4, fonts.tick + 9
+    legend = axes.get_legend()
+    rows = getattr(legend, "rows_below", 0)
+    bottom = below + rows * 72 * LEGEND_ROW + (3 if rows else 0)
+    axes.figure.subplots_adjust(left / width, bottom / height, 1 - 10 / width, 1 - top / height)
+    if rows:
+        middle = 0.5 - (left - 10) / (2 * (width - left - 10))  # of the canvas, in those of the panel
+        legend.set_bbox_to_anchor((middle, -below / (height - top - bottom)), axes.transAxes)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_label_coords(0.5, 0.0)  # there is none; unset, its place would be computed from all ticks
 
 
 def size_for(n_names, size=SMALL):
@@ -209,7 +234,7 @@ def one(name, title, words, draw, size=SIZE):
     return inline(document, name, title, words), standalone(document)
 
 
-def multiples(panels, title, size=SMALL):
+def multiples(panels, title, size=SMALL, key=()):
     """Small multiples: (for the page, for their file).
 
     Parameters
@@ -219,20 +244,16 @@ def multiples(panels, title, size=SMALL):
         Over the file.
     size : (float, float)
         Of a panel, in inches.
+    key : list of (str, Look)
+        What the lines stand for, if the panels do not say it.
     """
     pieces = []
     for panel in panels:
-        canvas = new_canvas(size)
-        panel.draw(canvas.add_subplot(), SMALL_FONTS)
+        canvas = new_canvas(size, layout=None)
+        axes = canvas.add_subplot()
+        panel.draw(axes, SMALL_FONTS)
+        fit_panel(axes, SMALL_FONTS)
         pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
-    rows = ceil(len(panels) / columns)
-    canvas = new_canvas((size[0] * columns, size[1] * rows + 0.35))
-    canvas.suptitle(title, fontsize=LARGE_FONTS.title, fontweight="bold", color=INK, x=0.01, ha="left")
-    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
-    for panel, axes in zip(panels, grid):
-        panel.draw(axes, SMALL_FONTS)
-    for axes in grid[len(panels) :]:
-        axes.remove()
-    page = f'<div class="multiples">{"".join(pieces)}</div>'
-    return page, standalone(render(finish(canvas)))
+    page = f'<div>{html_key(key)}<div class="multiples">{"".join(pieces)}</div></div>'
+    return page, sheet(pieces, columns, size, title, *svg_key(key, 72 * size[0] * columns))

@@ -9,6 +9,8 @@ from kernbench.report.records.rows import rows_of
 from kernbench.report.records.steps import on_one_grid, positive_steps
 from kernbench.report.statistics import median_or_none
 
+MIN_POINTS = 3  # of a fitted slope
+
 
 @dataclass(frozen=True)
 class Line:
@@ -19,6 +21,16 @@ class Line:
     y: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    def slope(self):
+        """The exponent of y ~ x ** slope, fitted to the medians, and half of its 95 % interval; None with few points."""
+        x, y = np.log(self.x), np.log(self.y)
+        if len(x) < MIN_POINTS or not np.ptp(x):
+            return None
+        from scipy.stats import linregress, t
+
+        fit = linregress(x, y)
+        return float(fit.slope), float(fit.stderr * t.ppf(0.975, len(x) - 2))
 
     @property
     def scatters(self):

@@ -9,11 +9,23 @@ from dataclasses import dataclass
 INK = "#010203"
 GRID = "#a1a2a3"
 
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+# Darkened until each has a contrast of 3 : 1 to white, as WCAG 2 asks of graphics; the page has lighter ones for the dark
+# theme, by these names.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#008C66", "#B5588F", "#B07800", "#2E95D3"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 # Steps of one quantity, visible on white and on black.
-ORDERED = (SKY, "#2B8CC4", BLUE, "#7A5FB0", PURPLE)
+ORDERED = (SKY, "#2B86BF", BLUE, "#7A5FB0", PURPLE)
+PALETTE_NAMES = {
+    BLUE: "blue",
+    VERMILION: "vermilion",
+    GREEN: "green",
+    PURPLE: "purple",
+    ORANGE: "orange",
+    SKY: "sky",
+    ORDERED[1]: "steel",
+    ORDERED[3]: "violet",
+}
 
 KNOWN = {
     "libsvm": INK,
@@ -26,14 +38,14 @@ KNOWN = {
 }
 MARKERS = {
     "libsvm": ("D", "d", "*"),
-    "smo": ("o", "*"),
-    "sbp": "s",
-    "pegasos": "^",
-    "sdca": "v",
-    "perceptron": "P",
-    "norm-ball-sgd": "X",
+    "smo": ("o", "H"),
+    "sbp": ("s", "p"),
+    "pegasos": ("^", "<"),
+    "sdca": ("v", ">"),
+    "perceptron": ("P", "+"),
+    "norm-ball-sgd": ("X", "x"),
 }
-OTHERS = ("h", "p", "<", ">", "H")
+OTHERS = ("h", "p", "<", ">", "o", "s", "^", "D", "v", "P", "X", "*", "d", "8")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -85,9 +97,9 @@ def looks_of(results):
 def looks(methods, budgeted=()):
     """The look of each method.
 
-    A known solver has its own colour in every figure; its variants share it and differ by their dashes, the solid
-    line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order; when
-    these are used up, marks and dashes differ.
+    A known solver has its own colour in every figure; its variants share it and differ by their marks and dashes, the
+    solid line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order. Marks
+    differ as long as there are enough of them, since colour alone tells nothing to some readers.
     """
     methods = sorted(set(methods), key=lambda name: (name in budgeted, len(name), name))
     families = {method: family(method) for method in methods}
@@ -98,12 +110,15 @@ def looks(methods, budgeted=()):
         name: free[i % len(free)] for i, name in enumerate(others)
     }
     rounds = {name: i // len(free) for i, name in enumerate(others)}
+    used = {marker for name in taken for marker in MARKERS[name]}
+    marks = [marker for marker in OTHERS if marker not in used]
+    own = {name: (marks[i % len(marks)],) for i, name in enumerate(others)}
     variants = {}
     result = {}
     for method in methods:
         name = families[method]
         nth = variants[name] = variants.get(name, -1) + 1
-        markers = MARKERS.get(name) or OTHERS[rounds[name] % len(OTHERS)]
+        markers = MARKERS.get(name) or own[name]
         dash = DASHES[(nth + rounds.get(name, 0)) % len(DASHES)]
         result[method] = Look(colours[name], markers[nth % len(markers)], dash)
     return result

@@ -55,6 +55,7 @@ def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
         for label, found in factors.items():
             x, y = _steps(found, end)
             style = {"color": looks[label].colour, "linestyle": looks[label].dash, "linewidth": 2.0}
+            style |= {"marker": looks[label].marker, "markersize": 5, "markevery": max(1, len(x) // 5)}
             handles += axes.step(x, y, where="post", clip_on=False, **style)
         axes.set_xscale("log")
         axes.set_xlim(1.0, end)

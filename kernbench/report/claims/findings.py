@@ -47,6 +47,11 @@ class Finding:
         return PARTLY if self.n_holding else OPEN
 
     @property
+    def tone(self):
+        """How the page marks it: ``"holds"``, ``"holds in part"``, ``"does not hold"`` or ``"cannot be judged"``."""
+        return PARTLY if 0 < self.n_holding < self.n_datasets else self.verdict
+
+    @property
     def words(self):
         """The verdict with its count: ``"holds on 4 of 6 data sets"``."""
         kind = "generated " if self.generated else ""
@@ -133,3 +138,9 @@ def standing(found):
     parts += [f"{n_partly} on some data sets only"] if n_partly else []
     parts += [f"{n_open} cannot be judged"] if n_open else []
     return ", ".join(parts)
+
+
+def tone(found):
+    """How the page marks all findings together, as it marks one; empty without any."""
+    tones = {finding.tone for finding in found}
+    return tones.pop() if len(tones) == 1 else PARTLY if tones else ""

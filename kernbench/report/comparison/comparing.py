@@ -11,10 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernbench.report.comparison.sides import machine_of
-from kernbench.report.statistics import MIN_REPEATS, Comparison, compare, compare_pairs, finite, holm
+from kernbench.report.statistics import (
+    MIN_REPEATS,
+    NOISY_SPREAD,
+    Comparison,
+    compare,
+    compare_pairs,
+    finite,
+    holm,
+    spread,
+)
 
 LEVEL = 0.01  # of the tests together: a false alarm in one comparison of a hundred
-SPREAD = 0.25  # distance of the quartiles, as a share of the median, from which a sample is noisy
 MEASURED = ("s", "MB")  # units of what varies from run to run
 
 BETTER, WORSE, SAME = "better", "worse", "same"
@@ -204,13 +212,7 @@ def _judge_by_test(change, metric, samples, pairs, measured, tolerance):
         change.test = compare_pairs(pairs)  # repeats differ by their data: compare each with its own
     if change.test is None:
         change.verdict = FEW
-    elif measured and max(map(_spread, values)) >= SPREAD:
+    elif measured and max(map(spread, values)) >= NOISY_SPREAD:
         change.verdict, change.test = NOISY, None
     elif abs(difference := change.second - change.first) > tolerance * abs(change.first):
         change.verdict = _direction(metric, difference)
-
-
-def _spread(values):
-    """The distance of the quartiles as a share of the median."""
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
-    return (high - low) / abs(middle) if middle else 0.0

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from kernbench.report.page.sections import Section
+from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.svg import share_styles
+from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
 from kernbench.report.text import unbroken
 from kernbench.report.verdict.verdict import Verdict
@@ -22,10 +24,14 @@ class Page:
     ----------
     verdicts : list of Verdict
         One for each task.
+    choices, choice_picture : Table or None, Picture or None
+        The recommended methods of all tasks.
     sections : list of Section
     solvers : Table
     overall : list of Picture
         Over all experiments.
+    history, history_picture : Table or None, Picture or None
+        For records of several commits.
     notes : list of str
         About records that could not be used.
     version, date : str
@@ -35,9 +41,13 @@ class Page:
     """
 
     verdicts: list[Verdict]
+    choices: Table | None
+    choice_picture: Picture | None
     sections: list[Section]
     solvers: Table
     overall: list
+    history: Table | None
+    history_picture: Picture | None
     notes: list
     version: str
     date: str
@@ -46,11 +56,34 @@ class Page:
 
     @property
     def menu(self):
-        """The sections by paper: a list of (paper, list of Section)."""
+        """The sections by paper, ours last: a list of (group, paper, list of Section)."""
         groups = {}
         for section in self.sections:
-            groups.setdefault(_PAPER.match(section.paper)[0], []).append(section)
-        return list(groups.items())
+            groups.setdefault(section.group, []).append(section)
+        last = groups.pop(OURS, None)
+        menu = [(name, _PAPER.match(sections[0].paper)[0], sections) for name, sections in groups.items()]
+        return [*menu, *([(OURS, "Comparisons that no paper makes", last)] if last else [])]
+
+    @property
+    def in_order(self):
+        """The sections in the order of the menu."""
+        return [section for _, _, sections in self.menu for section in sections]
+
+    @property
+    def n_experiments(self):
+        return len({section.experiment for section in self.sections})
+
+    @property
+    def every_table(self):
+        tables = [table for section in self.sections for table in section.every_table]
+        tables += [verdict.table for verdict in self.verdicts]
+        return [table for table in (self.choices, *tables, self.history, self.solvers) if table is not None]
+
+    @property
+    def every_picture(self):
+        pictures = [picture for section in self.sections for picture in section.every_picture]
+        pictures += [self.choice_picture, *self.overall, self.history_picture]
+        return [picture for picture in pictures if picture is not None]
 
 
 def solver_table():
@@ -84,14 +117,24 @@ def render_html(page):
     """The page as one self-contained HTML document."""
     environment = _environment(True)
     environment.filters["unbroken"] = unbroken
-    return environment.get_template("index.html.j2").render(page=page).lstrip()
+    html, css = share_styles(environment.get_template("index.html.j2").render(page=page).lstrip())
+    return html.replace("</style>", f"{css}\n</style>", 1)
 
 
 def render_markdown(page):
-    """The short form in Markdown."""
+    """The short form in Markdown: the choices, and a line for each claim."""
+    return _markdown("summary.md.j2", page=page)
+
+
+def render_details(section):
+    """All tables of one experiment, its data and its provenance, in Markdown."""
+    return _markdown("details.md.j2", section=section)
+
+
+def _markdown(template, **data):
     environment = _environment(False)
     environment.filters["md"] = markdown_text
-    text = environment.get_template("summary.md.j2").render(page=page)
+    text = environment.get_template(template).render(**data)
     lines = [line.rstrip() for line in text.splitlines()]
     # At most one empty line between two others.
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]

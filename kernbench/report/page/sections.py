@@ -1,13 +1,19 @@
 """The content of the page on one experiment at one scale."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 
 from kernbench.report import text
+from kernbench.report.charts.fronts import front_picture
 from kernbench.report.charts.picture import by_heading
-from kernbench.report.claims.findings import findings, standing
+from kernbench.report.claims.findings import findings, standing, tone
 from kernbench.report.page.displays import pictures_of, tables_of
 from kernbench.report.page.provenance import command, dates, described, environments
 from kernbench.report.tables.facts import data_table, failure_table
+from kernbench.report.tables.tradeoffs import tradeoff_table
+
+OURS = "Ours"  # the group of what is in no paper
+_PLACE = re.compile(r"\b(Tables?|Figures?|section) .*")
 
 
 @dataclass
@@ -18,14 +24,16 @@ class Section:
     ----------
     name : str
         Also the anchor in the page.
-    title, paper, scale, note : str
+    experiment, title, paper, group, scale, note : str
     findings : list of Finding
-    standing : str
-        The findings in a few words.
-    tables, facts : list of Table
-        The declared tables; those of the data and of the failures.
-    pictures : list of (str, list of Picture)
-        By heading.
+    standing, tone : str
+        The findings in a few words, and how the page marks these.
+    pictures, tables : list of Picture, list of Table
+        The declared ones. The first of each is open: the paper's figure and table.
+    front, tradeoffs : Picture or None, Table or None
+        Accuracy against time and memory, for a race.
+    facts : list of Table
+        The data and the failures.
     gaps : list of str
         Methods without a record, and cells that were never run.
     generated : list of str
@@ -39,20 +47,43 @@ class Section:
     experiment: str
     title: str
     paper: str
+    group: str
     scale: str
     note: str
     findings: list
     standing: str
-    tables: list
-    facts: list
+    tone: str
     pictures: list
+    tables: list
+    front: object
+    tradeoffs: object
+    facts: list
     gaps: list
     generated: list
-    environments: list
-    command: str
-    dates: str
-    n_records: int
-    n_failed: int
+    environments: list = field(default_factory=list)
+    command: str = ""
+    dates: str = ""
+    n_records: int = 0
+    n_failed: int = 0
+
+    @property
+    def place(self):
+        """Where the paper has it: ``"Table 1, Figure 3"``; empty for ours."""
+        found = _PLACE.search(self.paper)
+        return found[0] if found and self.group != OURS else ""
+
+    @property
+    def folded(self):
+        """The figures after the first: a list of (heading, list of Picture)."""
+        return by_heading(self.pictures[1:])
+
+    @property
+    def every_picture(self):
+        return [*self.pictures, *([self.front] if self.front else [])]
+
+    @property
+    def every_table(self):
+        return [*self.tables, *([self.tradeoffs] if self.tradeoffs else []), *self.facts]
 
 
 def make_section(results):
@@ -65,13 +96,17 @@ def make_section(results):
         experiment=experiment.name,
         title=experiment.title,
         paper=experiment.paper,
+        group=experiment.group,
         scale=results.scale,
         note=experiment.note,
         findings=stated,
         standing=standing(stated),
+        tone=tone(stated),
+        pictures=pictures_of(results),
         tables=tables_of(results),
+        front=front_picture(results),
+        tradeoffs=tradeoff_table(results),
         facts=[table for table in facts if table is not None],
-        pictures=by_heading(pictures_of(results)),
         gaps=_gaps(results),
         generated=[] if experiment.own_data else generated,
         environments=[(described(found), number) for found, number in environments(results.records)],

@@ -7,6 +7,7 @@ from kernbench.experiments import registry
 from kernbench.experiments.run.store import Store
 from kernbench.report import text
 from kernbench.report.records.cells import cells_of
+from kernbench.report.records.history import versions
 from kernbench.report.records.results import Results
 
 
@@ -23,6 +24,8 @@ def read_results(folder):
         One for each experiment and scale that has records.
     notes : list of str
         What was left out, and the reasons; printed in the report.
+    past : list of Version
+        The commits of the records, if there are several.
 
     Raises
     ------
@@ -41,7 +44,8 @@ def read_results(folder):
     if not found:
         because = f" ({'; '.join(notes)})" if notes else ""
         raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")
-    return found, notes
+    past = versions(records, {results.experiment.name: results.experiment for results in found})
+    return found, notes, past
 
 
 def results_of(records):

@@ -136,8 +136,10 @@ class Results:
         setting = self.setting(word) if place == "dataset" else None
         return (setting.label if setting else "") or word
 
-    def code(self, name, *more):
+    def code(self, name, *more, params=None):
         """How a user writes a method, ``KernelSVC(solver="smo")``, and the module to import it from.
+
+        With `params`, these instead of all of its own.
 
         For a method that is a class of the experiment itself, its label and no module.
         """
@@ -145,7 +147,7 @@ class Results:
         if method is None or method.estimator.startswith("kernbench.experiments."):
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")
-        arguments = [f"{key}={json.dumps(value)}" for key, value in method.params.items()]
+        arguments = [f"{key}={json.dumps(value)}" for key, value in (method.params if params is None else params).items()]
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package
 

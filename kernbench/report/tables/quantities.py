@@ -1,10 +1,14 @@
 """The entries of a metric table: what a :class:`~kernbench.experiments.declare.Quantity` is on a data set."""
 
+from dataclasses import replace
+
 from kernbench.report import text
 from kernbench.report.records.cells import speed
 from kernbench.report.records.steps import positive_steps, settled_at
-from kernbench.report.statistics import mean_and_error, median_or_none
+from kernbench.report.statistics import is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
+
+MEASURED = ("s", "MB")  # units of what differs from run to run
 
 # The form of a quantity -> its heading and its heading in the CSV, if they are not the metric's own.
 HEADINGS = {
@@ -42,9 +46,12 @@ def entry_of(results, quantity, dataset, method):
     values = cell.values(metric)
     match quantity.form:
         case "mean":
-            return mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found))
+            return _noted(
+                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)), metric, values
+            )
         case "median":
-            return _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))
+            found = _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))
+            return _noted(found, metric, values)
         case "largest":
             return _one(max(values, default=None), lambda value: text.fitting(metric, value, quantity.digits))
         case "all":
@@ -71,6 +78,13 @@ def entry_of(results, quantity, dataset, method):
 
 def _one(value, show):
     return NOTHING if value is None else Entry(show(value), value)
+
+
+def _noted(entry, metric, values):
+    """An entry, with a word where a measured time or memory scatters too much."""
+    if metric.unit not in MEASURED or not is_noisy(values):
+        return entry
+    return replace(entry, text=f"{entry.text}, noisy")
 
 
 def mean_entry(cell, mean, error, show, paper=""):

@@ -1,4 +1,4 @@
-"""The boxes at the top of the page: the recommended method for a task, with reasons computed from the records."""
+"""The recommended method for each task, with reasons computed from the records."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from kernbench.report.verdict.reasons import reasons
 
 @dataclass
 class Verdict:
-    """A box at the top of the page.
+    """The recommendation for one task, or what there is without one.
 
     Attributes
     ----------
@@ -29,6 +29,9 @@ class Verdict:
     table : Table or None
         A row for each data set.
     caveats : list of str
+    task : str
+    advices : list of Advice
+        One for each data set.
     """
 
     headline: str
@@ -38,6 +41,8 @@ class Verdict:
     code: str = ""
     table: Table | None = None
     caveats: list = field(default_factory=list)
+    task: str = ""
+    advices: list = field(default_factory=list)
 
 
 def verdicts(results):
@@ -76,7 +81,10 @@ def _verdict(task, scale, results, advices):
     basis, caveats = _basis(scale, results), _caveats(scale, results)
     if not advices:
         return Verdict(
-            f"No method can be recommended yet for {task}: no run succeeded.", *basis, caveats=caveats
+            f"No method can be recommended yet for {task}: no run succeeded.",
+            *basis,
+            caveats=caveats,
+            task=task,
         )
     by_label = {}
     for advice in advices:
@@ -91,6 +99,8 @@ def _verdict(task, scale, results, advices):
         _code(first),
         _table(text.file_name(f"recommended-{task}-{scale}"), f"Which method for {task}", advices),
         caveats,
+        task,
+        advices,
     )
 
 

@@ -83,7 +83,7 @@ def test_markdown_of_a_hostile_name_stays_in_its_cell():
 
 def test_a_number_and_its_unit_stay_on_one_line():
     shown = text.unbroken("1.5 % of 3 s, 0.2 × as much; × alone, 2 of 3")
-    assert shown == "1.5\u00a0% of 3 s, 0.2\u00a0× as much; × alone, 2 of 3"
+    assert shown == "1.5\u00a0% of 3\u00a0s, 0.2\u00a0× as much; × alone, 2 of 3"
 
 
 def test_possessives():

@@ -196,6 +196,7 @@ EXPERIMENT = Experiment(
     name="peers-svm",
     title="One kernel SVM, many solvers: time to the same accuracy",
     paper="Ours",
+    optimality="relative_gap",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,

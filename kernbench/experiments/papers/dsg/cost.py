@@ -66,6 +66,7 @@ EXPERIMENT = Experiment(
     name="dsg-cost",
     title="Doubly stochastic gradients: what a pass costs",
     paper=f"{PAPER}, Tables 2 and 3",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={
         "quick": _scale(2**13, [16, 64, 256], 1, 60.0),

@@ -49,6 +49,7 @@ EXPERIMENT = Experiment(
     name="dsg-gp",
     title="Doubly stochastic gradients: Gaussian processes",
     paper=f"{PAPER}, Figure 5",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={
         "quick": _scale(2**11, 64, STEPS[:5], 1, 60.0),

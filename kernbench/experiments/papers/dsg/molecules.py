@@ -8,6 +8,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     PaperNumber,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -32,6 +33,7 @@ EXPERIMENT = Experiment(
     name="dsg-molecules",
     title="Doubly stochastic gradients: energies of molecules",
     paper=f"{PAPER}, Figure 7",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={
         "quick": _scale(
@@ -103,6 +105,7 @@ EXPERIMENT = Experiment(
                 "peak_memory",
             ),
         ),
+        Recommendation("kernel regression", "mae", "kernel-ridge", 0.1),
     ),
     threads=1,
     note="Every molecule is trained with as 40 random Coulomb matrices, whose atoms are sorted by the norm of their "

@@ -10,6 +10,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     PaperNumber,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -87,6 +88,7 @@ EXPERIMENT = Experiment(
     name="dsg-multiclass",
     title="Doubly stochastic gradients: many classes",
     paper=f"{PAPER}, Figure 7",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(*CLASSIFIER_METRICS, m.number("n_rows", "rows read", deterministic=True)),
@@ -128,6 +130,7 @@ EXPERIMENT = Experiment(
                 "peak_memory",
             ),
         ),
+        Recommendation("many classes", "test_error", "svc", 0.005, methods=("doubly", "svc")),
     ),
     figures=(
         Curves(

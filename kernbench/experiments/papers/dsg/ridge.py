@@ -9,6 +9,7 @@ from kernbench.experiments.declare import (
     Experiment,
     Method,
     MetricTable,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -93,6 +94,7 @@ EXPERIMENT = Experiment(
     name="dsg-ridge",
     title="Doubly stochastic gradients: ridge regression",
     paper=f"{PAPER}, Figure 4",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={
         "quick": _scale(2**14, 400, 60, [8, 16, 32, 64], 1, time_limit=60.0, memory_limit=2 * 2**30),
@@ -169,6 +171,14 @@ EXPERIMENT = Experiment(
             methods=COMPARED,
         ),
         MetricTable("rate", "The rate with θα = 1", ("distance", "slope"), methods=("rate",)),
+        Recommendation(
+            "kernel regression",
+            "mse",
+            "r-ridge",
+            0.0,
+            methods=("doubly", "doubly-last", "r-ridge", "n-ridge"),
+            datasets=("ridge-2d",),
+        ),
     ),
     figures=(
         Curves(

@@ -12,6 +12,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     PaperNumber,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -219,6 +220,7 @@ EXPERIMENT = Experiment(
     name="dsg-svm",
     title="Doubly stochastic gradients: kernel SVMs",
     paper=f"{PAPER}, Figure 6",
+    group="Doubly stochastic",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=CLASSIFIER_METRICS,
@@ -238,6 +240,7 @@ EXPERIMENT = Experiment(
             methods=ONE_PASS,
             notes=("A doubly stochastic fit has 100 batches at least, on small data more than a pass.",),
         ),
+        Recommendation("a kernel SVM in one pass", "test_error", "k-sdca", 0.002, methods=ONE_PASS),
     ),
     figures=tuple(_figures()),
     threads=1,

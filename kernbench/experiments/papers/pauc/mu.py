@@ -42,6 +42,8 @@ EXPERIMENT = Experiment(
     name="pauc-mu",
     title="AGD-SBCD: the smoothing",
     paper=f"{PAPER}, Table 6, Figure 6",
+    group="Partial AUC",
+    optimality="objective",
     methods=METHODS,
     scales={
         "quick": Scale((stand_in("edema", 4000, 1000, 64),), 1, 60.0, 2 * 2**30),

@@ -1,6 +1,16 @@
 """``sorr``: Figure 2 of Yao, Lin and Yang: the sum of ranked range on four LIBSVM sets."""
 
-from kernbench.experiments.declare import Axis, Bound, CrossTable, Curves, Experiment, Method, Scale, Setting
+from kernbench.experiments.declare import (
+    Axis,
+    Bound,
+    CrossTable,
+    Curves,
+    Experiment,
+    Method,
+    Recommendation,
+    Scale,
+    Setting,
+)
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.pauc.parts import EVALUATE, HERE, PAPER, real
 
@@ -35,6 +45,8 @@ EXPERIMENT = Experiment(
     name="sorr",
     title="The sum of ranked range",
     paper=f"{PAPER}, Figure 2",
+    group="Partial AUC",
+    optimality="objective",
     methods=METHODS,
     scales={
         "quick": Scale(
@@ -77,6 +89,7 @@ EXPERIMENT = Experiment(
     tables=(
         CrossTable("objective", "Mean of the logistic losses of rank 1,001 to 20,000", "objective"),
         CrossTable("time", "Time of a fit", "fit_seconds"),
+        Recommendation("a ranked range of losses", "objective", "dca", 1e-3, objective="objective"),
     ),
     figures=(
         Curves(

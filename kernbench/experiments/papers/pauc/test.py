@@ -94,6 +94,7 @@ EXPERIMENT = Experiment(
     name="pauc-test",
     title="Partial AUC on fresh rows",
     paper=f"{PAPER}, Table 2 (linear models), Figure 4",
+    group="Partial AUC",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
@@ -135,7 +136,7 @@ EXPERIMENT = Experiment(
             notes=("Objective: the mean logistic loss of the pairs in the window, without the penalty.",),
         ),
         Recommendation(
-            "the partial AUC of a linear score",
+            "the partial AUC",
             "test_pauc",
             "dca-exact",
             0.001,

@@ -57,6 +57,8 @@ EXPERIMENT = simulation(
     name="rocsvm-linear",
     title="Linear ROC-SVM: drawn pairs against all pairs",
     paper=f"{PAPER}, Table 1",
+    group="ROC-SVM",
+    optimality="objective",
     methods=METHODS,
     claims=(
         Claim(

@@ -63,6 +63,8 @@ EXPERIMENT = simulation(
     name="rocsvm-nystroem",
     title="Gaussian ROC-SVM: 300 landmarks against the whole kernel, drawn pairs against all",
     paper=f"{PAPER}, Table 2",
+    group="ROC-SVM",
+    optimality="objective",
     methods=METHODS,
     claims=(
         Claim(

@@ -10,6 +10,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     OwnFile,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -123,6 +124,7 @@ EXPERIMENT = Experiment(
     name="rocsvm-real",
     title="ROC-SVM on Skin, Bank Marketing and Accelerometer",
     paper=f"{PAPER}, Table 3",
+    group="ROC-SVM",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     claims=tuple(_claims()),
@@ -149,6 +151,21 @@ EXPERIMENT = Experiment(
                 "Objective: α/2·‖f‖² + the mean hinge over all pairs of training rows; α differs from method "
                 "to method.",
             ),
+        ),
+        *(
+            Recommendation(
+                task,
+                "auc",
+                f"{kernel}-incomplete",
+                0.001,
+                methods=(f"{kernel}-incomplete", f"{kernel}-exact"),
+                name=f"recommended-{kernel}",
+                caption=f"Which method, {name}, by data set",
+            )
+            for kernel, name, task in (
+                ("linear", "linear", "ranking by a linear score"),
+                ("rbf", "Gaussian", "ranking with a kernel"),
+            )
         ),
     ),
     figures=(

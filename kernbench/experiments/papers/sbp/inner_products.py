@@ -42,6 +42,7 @@ EXPERIMENT = Experiment(
     name="sbp-inner-products",
     title="Test error against inner products: kernels and random Fourier features",
     paper=f"{PAPER}, Figure 3",
+    group="Batch perceptron",
     methods=SOLVERS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(

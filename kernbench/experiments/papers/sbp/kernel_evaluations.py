@@ -114,6 +114,7 @@ EXPERIMENT = Experiment(
     name="sbp-kernel-evaluations",
     title="Test error against kernel evaluations",
     paper=f"{PAPER}, Figure 2 and Table 1",
+    group="Batch perceptron",
     methods=(*SOLVERS, BOUNDS),
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(

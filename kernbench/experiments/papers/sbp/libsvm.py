@@ -243,6 +243,8 @@ EXPERIMENT = Experiment(
     name="sbp-libsvm",
     title="Stochastic batch perceptron against LIBSVM in a quarter of its time",
     paper="Cotter, Shalev-Shwartz, Srebro: The Kernelized Stochastic Batch Perceptron, ICML 2012, section 5",
+    group="Batch perceptron",
+    optimality="objective",
     claims=(
         Claim(
             text="In a quarter of LIBSVM's time, SBP's test error is at most 0.2 points above LIBSVM's.",

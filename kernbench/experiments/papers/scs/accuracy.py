@@ -13,6 +13,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     PaperNumber,
+    Recommendation,
     Scale,
     Setting,
 )
@@ -195,6 +196,8 @@ EXPERIMENT = Experiment(
     name="scs-accuracy",
     title="Stochastic conjugate subgradients: accuracy and time",
     paper=f"{PAPER}, Table 1",
+    group="Conjugate subgradients",
+    optimality="excess",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
@@ -238,6 +241,14 @@ EXPERIMENT = Experiment(
             ("fit_seconds", "growth", "accuracy", "fit_memory"),
             methods=("scs-growing",),
             datasets=("growing",),
+        ),
+        Recommendation(
+            "a kernel SVM, λ validated",
+            "accuracy",
+            "smo-validated",
+            0.005,
+            methods=tuple(method for method in ITERATIVE if method.endswith("-validated")),
+            datasets=SETS,
         ),
     ),
     figures=(

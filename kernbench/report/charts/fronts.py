@@ -1,0 +1,84 @@
+"""Pareto fronts: accuracy against the time of a fit, a panel for each data set."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from kernbench.report import text
+from kernbench.report.charts import layout, scales
+from kernbench.report.charts.looks import INK, looks_of
+from kernbench.report.charts.picture import Picture
+from kernbench.report.statistics import median_or_none
+from kernbench.report.tables.table import csv_text
+from kernbench.report.tables.tradeoffs import fronts
+
+
+def front_picture(results):
+    """Draw accuracy against time for every method; None for an experiment that is no race.
+
+    Returns
+    -------
+    Picture or None
+    """
+    found, metric = fronts(results), results.experiment.metrics[0]
+    if not found:
+        return None
+    title = f"{text.capitalised(metric.label)} against the time of a fit"
+    looks, name = looks_of(results), "fronts"
+    panels = [
+        layout.Panel(
+            results.file_name(name, dataset),
+            label := results.category_label("dataset", dataset),
+            _words(results, metric, label, points),
+            partial(_draw, results, metric, looks, label, points),
+        )
+        for dataset, points in found.items()
+    ]
+    shown = dict.fromkeys(point.method for points in found.values() for point in points)
+    key = [(results.short_label(method), replace(looks[method], dash="none")) for method in shown]
+    drawn = layout.multiples(panels, title, layout.MEDIUM, key)
+    better = "lower" if metric.direction == "lower" else "higher"
+    caption = (
+        f"{title}: further left is faster, {better} is better. Filled: no other method is both faster and more "
+        "accurate; the line joins these. Medians of time, means of accuracy; points far off are cut."
+    )
+    rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
+    rows += [
+        (dataset, p.method, p.seconds, p.value, p.memory, int(p.on_front)) for dataset, points in found.items() for p in points
+    ]
+    lead = f"↑ {text.heading(metric)}  → fit time (s)"
+    return Picture(results.file_name(name), caption, *drawn, csv_text(rows), shape="panels large", lead=lead)
+
+
+def _words(results, metric, label, points):
+    front = [
+        f"{results.short_label(p.method)} {text.with_unit(metric, p.value)} in {text.seconds(p.seconds)}"
+        for p in points
+        if p.fast
+    ]
+    return f"{label}, on the front: {text.listed(front)}."
+
+
+def _draw(results, metric, looks, title, points, axes, fonts):
+    axes.set_xscale("log")
+    for point in points:
+        look = looks[point.method]
+        style = {"marker": look.marker, "color": look.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
+        style["markerfacecolor"] = look.colour if point.fast else "none"
+        axes.plot(point.seconds, metric.factor * point.value, **style)
+    front = [point for point in points if point.fast]
+    x, y = [point.seconds for point in front], [metric.factor * point.value for point in front]
+    axes.step(x, y, where="post", color=INK, linewidth=0.9, zorder=2)
+    low, high = scales.limits([[point.seconds for point in points]], True)
+    values = [metric.factor * point.value for point in points]
+    # One method far off must not hide the differences between the others.
+    middle = median_or_none(values)
+    spread = max(np.median([abs(value - middle) for value in values]) * 8, 1e-12)
+    shown = [value for value in values if abs(value - middle) <= spread] or values
+    y_low, y_high = scales.limits([shown], False)
+    axes.set_xlim(low, high)
+    axes.set_ylim(y_low, y_high)
+    layout.dress(axes, fonts, title=title)
+    layout.set_ticks(axes.xaxis, scales.ticks(low, high, True))
+    layout.set_ticks(axes.yaxis, scales.round_ticks(y_low, y_high))

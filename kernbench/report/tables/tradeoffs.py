@@ -1,0 +1,127 @@
+"""What accuracy costs: for every method on every data set its accuracy, time and memory, and whether another is better in
+all of them."""
+
+from dataclasses import dataclass
+
+from kernbench.experiments.declare import Quantity
+from kernbench.report import text
+from kernbench.report.statistics import mean_and_error
+from kernbench.report.tables.metric_table import plus_minus
+from kernbench.report.tables.quantities import entry_of
+from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
+
+TIME, MEMORY = "fit_seconds", ("working_memory", "peak_memory")  # names of metrics; of memory the first that is declared
+OBJECTIVE = "objective"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method on a data set.
+
+    Attributes
+    ----------
+    method : str
+    value, seconds, memory : float
+        Mean of the headline metric, medians of time and memory; memory is 0 if it is not known.
+    on_front : bool
+        No other method is at least as good in all three and better in one.
+    fast : bool
+        So if memory does not count.
+    """
+
+    method: str
+    value: float
+    seconds: float
+    memory: float
+    on_front: bool = False
+    fast: bool = False
+
+
+def fronts(results):
+    """The points of each data set with two methods or more.
+
+    Returns
+    -------
+    dict of str to list of Point
+        By data set, the fastest first; empty for an experiment that does not weigh accuracy against the time of fits.
+    """
+    experiment = results.experiment
+    headline, time, memory = experiment.metrics[0], _metric(experiment, TIME), _memory(experiment)
+    if time is None or headline.unit == "s":
+        return {}
+    sign, found = 1.0 if headline.direction == "lower" else -1.0, {}
+    for dataset in results.datasets:
+        points = []
+        for method in results.methods(dataset):
+            cell = results.cell(dataset, method)
+            value, seconds = mean_and_error(cell.values(headline))[0], cell.median(time)
+            if value is not None and seconds:
+                points.append((method, value, seconds, (memory and cell.median(memory)) or 0.0))
+        if len(points) > 1:
+            costs = {point[0]: (sign * point[1], *point[2:]) for point in points}
+            found[dataset] = sorted(
+                (Point(*point, _is_best(point[0], costs), _is_best(point[0], costs, 2)) for point in points),
+                key=lambda point: point.seconds,
+            )
+    return found
+
+
+def _is_best(name, costs, n=3):
+    own = costs[name][:n]
+    others = (cost[:n] for other, cost in costs.items() if other != name)
+    return not any(cost != own and all(a <= b for a, b in zip(cost, own)) for cost in others)
+
+
+def _metric(experiment, name):
+    return next((metric for metric in experiment.metrics if metric.name == name), None)
+
+
+def _memory(experiment):
+    return next(filter(None, (_metric(experiment, name) for name in MEMORY)), None)
+
+
+def tradeoff_table(results):
+    """The table; None for an experiment that is no race.
+
+    A column tells how near the optimum each method came, if the experiment says what that is: nobody should win by
+    stopping early.
+    """
+    found, experiment = fronts(results), results.experiment
+    if not found:
+        return None
+    quantities = [
+        Quantity(experiment.metrics[0].name),
+        Quantity(TIME, "median"),
+        *([Quantity(_memory(experiment).name, "median")] if _memory(experiment) else []),
+    ]
+    if experiment.optimality is not None:
+        form = "excess" if experiment.optimality == OBJECTIVE else "median"
+        quantities.append(Quantity(experiment.optimality, form))
+    metrics = [experiment.metric(quantity.metric) for quantity in quantities]
+    blocks = []
+    for dataset, points in found.items():
+        rows = []
+        for point in points:
+            entries = (entry_of(results, quantity, dataset, point.method) for quantity in quantities)
+            front = words("yes", mark="good") if point.on_front else NOTHING
+            n_ok = len(results.cell(dataset, point.method).ok)
+            rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
+        blocks.append((results.category_label("dataset", dataset), rows))
+    notes = ["On the front: no other method is at least as good in accuracy, time and memory, and better in one."]
+    notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
+    if experiment.optimality is None:
+        notes.append("No column of optimality: these methods do not minimise one objective.")
+    columns = (
+        Column("method", "method", numeric=False),
+        *(_column(quantity, metric) for quantity, metric in zip(quantities, metrics)),
+        Column("on the front", "on_front", numeric=False),
+        Column("repeats", "repeats"),
+    )
+    caption = "Accuracy, time, memory and optimality" if experiment.optimality else "Accuracy, time and memory"
+    return Table(results.file_name("trade-offs"), caption, columns, blocks, [*notes, *plus_minus(blocks)])
+
+
+def _column(quantity, metric):
+    if quantity.form == "excess":
+        return Column(f"{metric.label} above the best here", f"relative_excess_{metric.name}")
+    return Column(metric.label if quantity.form == "median" else text.heading(metric), metric.name)

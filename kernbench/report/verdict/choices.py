@@ -1,0 +1,240 @@
+"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a wrong
+choice costs."""
+
+from dataclasses import dataclass
+from functools import cache
+from inspect import signature
+
+from kernbench._lazy import load
+from kernbench.report import text
+from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
+from kernbench.report.tables.table import Column, Entry, Table, words
+
+TELLING = ("kernel", "features", "solver", "loss", "pairs")  # arguments that make another method
+HURRY = 0.1  # of the usual choice's time: the small budget
+
+
+@dataclass
+class Choice:
+    """One method that is recommended for a task on some data sets.
+
+    Attributes
+    ----------
+    task : str
+    advices : list of Advice
+    n_races : int
+        All data sets of the task.
+    """
+
+    task: str
+    advices: list
+    n_races: int
+
+    @property
+    def label(self):
+        return self.advices[0].label
+
+    @property
+    def spelled(self):
+        """How to write it in code, without the arguments that only tune it."""
+        return spelled(self.advices[0])
+
+    def data(self, key):
+        """The finite numbers of the data sets at a place of their description."""
+        return finite_values(advice.results.data(advice.dataset).get(key) for advice in self.advices)
+
+
+def choices(verdicts):
+    """The recommended methods of all tasks, those of one task by the number of their data sets.
+
+    Parameters
+    ----------
+    verdicts : list of Verdict
+
+    Returns
+    -------
+    list of Choice
+    """
+    found = []
+    for verdict in verdicts:
+        by_code = {}
+        for advice in verdict.advices:
+            by_code.setdefault(spelled(advice), []).append(advice)
+        found += sorted(
+            (Choice(verdict.task, advices, len(verdict.advices)) for advices in by_code.values()),
+            key=lambda choice: -len(choice.advices),
+        )
+    return found
+
+
+def spelled(advice):
+    """The recommended method in code: the estimator with the arguments that make it another method."""
+    method = advice.results.method(advice.method)
+    kept = {} if method is None else {name: method.params[name] for name in TELLING if name in method.params}
+    usual = {} if method is None else _defaults(method.estimator)
+    kept = {name: value for name, value in kept.items() if usual.get(name) != value}
+    code, _ = advice.results.code(advice.method, params=kept)
+    return code
+
+
+@cache
+def _defaults(estimator):
+    """The default arguments of a class given as ``"module:Class"``; empty if it cannot be imported."""
+    try:
+        parameters = signature(load(estimator)).parameters
+    except (ImportError, AttributeError, ValueError):
+        return {}
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+def choice_table(found):
+    """The choices as a table, a block for each task; None without any."""
+    if not found:
+        return None
+    columns = (
+        Column("use", "method", numeric=False),
+        Column("where it won", "data_sets", numeric=False),
+        Column("training time", "seconds", numeric=False),
+        Column("the usual choice", "times_as_long_as_usual", numeric=False),
+        Column("a wrong choice costs up to", "cost_of_wrong_choice", numeric=False),
+        Column(f"with {100 * HURRY:g} % of the usual time", "in_a_hurry", numeric=False),
+        Column("records", "n_records"),
+    )
+    blocks = {}
+    for choice in found:
+        blocks.setdefault(text.capitalised(choice.task), []).append(_row(choice))
+    notes = [
+        "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns are "
+        "those of the training data; stand-ins are generated, not the data they are named after."
+    ]
+    return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes)
+
+
+def _row(choice):
+    n_records = sum(
+        len(advice.results.cell(advice.dataset, name).records)
+        for advice in choice.advices
+        for name in advice.results.chosen_methods(advice.display, advice.dataset)
+    )
+    return (
+        words(choice.spelled, mark="use"),
+        words(_where(choice)),
+        _seconds(choice),
+        words(_usual(choice)),
+        words(_wrong(choice)),
+        words(_hurried(choice)),
+        Entry(f"{n_records:,}", n_records),
+    )
+
+
+def _where(choice):
+    kinds = {advice.results.kind(advice.dataset) for advice in choice.advices}
+    generated = {"generated"} == kinds
+    shapes = [_range(choice.data(key), text.count) for key in ("n_train", "n_features")]
+    shape = f": {shapes[0]} × {shapes[1]}" if all(shapes) else ""
+    kind = ", generated" if generated else (", some generated" if "generated" in kinds else "")
+    n_own = len(choice.advices)
+    count = f"{n_own} of {text.plural(choice.n_races, 'race')}"
+    return f"{count}{shape}{kind}"
+
+
+def _range(values, show):
+    if not values:
+        return ""
+    return "–".join(dict.fromkeys(show(end(values)) for end in (min, max)))
+
+
+def _seconds(choice):
+    values = [advice.seconds for advice in choice.advices]
+    noisy = any(
+        is_noisy(advice.cell(advice.method).values(advice.results.experiment.metric(advice.display.time)))
+        for advice in choice.advices
+    )
+    shown = " to ".join(dict.fromkeys(text.seconds(end(values)) for end in (min, max)))
+    return Entry(f"{shown}{', noisy' if noisy else ''}", median_or_none(values))
+
+
+def _usual(choice):
+    """The baseline's time over the method's."""
+    peers = list(dict.fromkeys(advice.peer for advice in choice.advices))
+    ratios = [advice.ratio for advice in choice.advices if advice.ratio is not None]
+    if not ratios:
+        return "is this one"
+    return f"{text.listed(peers)} takes {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long"
+
+
+def _wrong(choice):
+    """What the slowest and the least accurate of the methods cost."""
+    slow, bad = [], []
+    for advice in choice.advices:
+        others = {name: seconds for name, seconds in advice.times.items() if name != advice.method}
+        if others:
+            name = max(others, key=others.get)
+            slow.append((others[name] / advice.seconds, advice.results.short_label(name)))
+        sign = 1.0 if advice.metric.direction == "lower" else -1.0
+        losses = {name: sign * (advice.value(name) - advice.value(advice.method)) for name in others}
+        if losses and max(losses.values()) > advice.display.margin:
+            name = max(losses, key=losses.get)
+            bad.append((losses[name], advice, advice.results.short_label(name)))
+    parts = []
+    if slow and max(slow)[0] > 1:
+        ratio, name = max(slow)
+        parts.append(f"{text.significant(ratio, 2)} × the time ({name})")
+    if bad:
+        loss, advice, name = max(bad, key=lambda entry: entry[0])
+        parts.append(f"{text.amount(advice.metric, loss)} of {advice.metric.label} ({name})")
+    return "; ".join(parts) or text.DASH
+
+
+def _hurried(choice):
+    """The best within the small budget, by data set."""
+    wins = {}
+    for advice in choice.advices:
+        found = best_within(advice, HURRY * (advice.times.get(advice.display.baseline) or advice.seconds))
+        if found is not None:
+            wins.setdefault(advice.results.short_label(found[0]), []).append((found[1], advice))
+    if not wins:
+        return "no method is done"
+    name, places = max(wins.items(), key=lambda item: len(item[1]))
+    value, advice = places[0]
+    shown = text.with_unit(advice.metric, value)
+    where = f" ({len(places)} of {len(choice.advices)})" if len(choice.advices) > 1 else ""
+    return f"{name}{where}, {advice.metric.label} {shown} on {advice.results.category_label('dataset', advice.dataset)}"
+
+
+def best_within(advice, seconds):
+    """The method with the best value of the metric that is there after some seconds of training.
+
+    Traced methods count as far as they have come; others, if they are done.
+
+    Parameters
+    ----------
+    advice : Advice
+    seconds : float
+
+    Returns
+    -------
+    (str, float) or None
+        Method and value, the mean over repeats; None if no method has a value so early.
+    """
+    results, metric = advice.results, advice.metric
+    time, found = results.experiment.metric(advice.display.time), {}
+    for name in results.chosen_methods(advice.display, advice.dataset):
+        values = [_value_at(record, metric, time, seconds) for record in advice.cell(name).ok]
+        if values and None not in values:
+            found[name] = mean_and_error(values)[0]
+    if not found:
+        return None
+    best = (min if metric.direction == "lower" else max)(found, key=found.get)
+    return best, found[best]
+
+
+def _value_at(record, metric, time, seconds):
+    taken, trace = finite(time.of(record)), record.get("trace") or {}
+    if taken is not None and taken <= seconds:
+        return finite(metric.of(record))
+    clock, values = trace.get("seconds"), trace.get(metric.name)
+    if not (isinstance(clock, list) and isinstance(values, list) and len(clock) == len(values) > 1):
+        return None
+    early = [finite(value) for t, value in zip(clock, values) if finite(t) and 0 < t <= seconds]
+    return next((value for value in reversed(early) if value is not None), None)
