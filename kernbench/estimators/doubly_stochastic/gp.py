@@ -51,7 +51,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     batch_size : int, default=4096
         Rows of a step.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is half of the rows of a batch, at most 2,048.
+        Features of a step; ``"auto"`` is as many as a batch has rows, at most 2,048.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
@@ -154,7 +154,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     True
     """
 
-    _largest_block, _rows_per_feature = 2048, 2
+    _largest_block, _rows_per_feature = 2048, 1
     _steps = {False: (1.0, "bounded"), True: (1.0, "inverse_sqrt")}
 
     def __init__(
