@@ -9,9 +9,8 @@ from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import Novelty
 from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_number
+from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 
-MEGABYTE = 2**20
 GROWTH = 1.25  # of the room for coefficients
 
 
@@ -54,6 +53,10 @@ class DoublySGD(DoublyStochasticState):
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
         costs the features of one block for all rows, without them those of all blocks for a batch.
+    operator : bool, default=False
+        Learn, beside f, the operator that gives a Gaussian process its variance, see
+        `kernbench.solvers.streaming.covariance_operator`. For the squared error, with max_blocks; `cache_size` must
+        have room for its 20 (max_blocks block_size)^2 bytes.
     random_state : None, int, RandomState or Generator
         Gives the seed of the features; an int is the seed.
     initial : Solution, optional
@@ -63,23 +66,30 @@ class DoublySGD(DoublyStochasticState):
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 cache_size=100, random_state=None, initial=None):  # fmt: skip
+                 cache_size=100, operator=False, random_state=None, initial=None):  # fmt: skip
         self._outputs = None  # f of all rows of the arrays
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
             step_size=step_size, t0=t0, precondition=precondition, damping=damping, average=average,
             average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
-            quantile=quantile, random_state=random_state, initial=initial,
+            quantile=quantile, cache_size=cache_size, operator=operator, random_state=random_state, initial=initial,
         )  # fmt: skip
         self._room = self.A  # A is the beginning of it
-        room = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
+        room = self._room_bytes
         n_rows = 0 if batches.X is None else batches.X.shape[0]
         self._keeps_outputs = n_rows > 0 and 8 * n_rows * self.n_outputs <= room // 2
         if self._keeps_outputs:
             room -= 8 * n_rows * self.n_outputs
+        features = {"form": form, "draws": draws}
         self._blocks = FeatureBlocks(
-            kernel, self.block_size, batches.n_features, form=form, draws=draws, cache_bytes=room
+            kernel, self.block_size, batches.n_features, **features, cache_bytes=room
         )
+        if operator:
+            second = FeatureBlocks(
+                kernel, self.block_size, batches.n_features, **features, second_stream=True
+            )
+            coef = None if initial is None else initial.state.get("operator")
+            self._operator = CovarianceOperator(self._blocks, second, self.seed, coef)
 
     def solution(self):
         """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
@@ -101,6 +111,10 @@ class DoublySGD(DoublyStochasticState):
         self._update(shrink, k, -gamma * direction)
         if isinstance(self.loss, Novelty):  # the slopes are minus the share of rows below the level
             self.loss.parameter += gamma * (self.alpha + slopes / B)
+        if self._operator is not None:
+            self.n_feature_values += self._operator.step(
+                batch.X, batch.weights, k, gamma, self.alpha, self._ridge() if self.precondition else None
+            )
         self.n_iter += 1
 
     def _sums(self, batch, k):
@@ -166,7 +180,10 @@ class DoublySGD(DoublyStochasticState):
         self.A = self._room[: n + 1]
 
     def _more_state(self):
-        return {} if self._outputs is None else {"outputs": self._outputs.copy()}
+        state = {} if self._outputs is None else {"outputs": self._outputs.copy()}
+        if self._operator is not None:
+            state["operator"] = self._operator.coef.copy()
+        return state
 
     def _resume(self, initial):
         super()._resume(initial)
