@@ -59,5 +59,16 @@ def stand_in(task, n_train, n_test, n_features, **arguments):
 
 
 def real(name, note="", **arguments):
-    """A real set with many more negatives than positives, split anew in each repeat where it has no test part."""
+    """A real set with many more negatives than positives, in its published parts, or one split if it has none."""
     return Setting(name, {"name": name}, note=note, **arguments)
+
+
+def resplit(name, **arguments):
+    """A real set of which every repeat draws another test part."""
+    return Setting(name, {"name": name}, repeat_argument="split_seed", **arguments)
+
+
+def pooled(name, **arguments):
+    """A set published in two parts, which are pooled; every repeat draws another test part."""
+    note = "The published parts pooled; every repeat splits them again, at their sizes."
+    return resplit(name, loader=f"{HERE}.splits:pooled", note=note, **arguments)
