@@ -19,6 +19,7 @@ METRICS = (
     m.percent("train_pauc", "pAUC on training rows", 1e-3, "higher", unit=""),
     m.AUC,
     m.number("objective", "objective", 1e-3),
+    m.number("penalised", "objective with the penalty", 1e-3),
     m.FIT_SECONDS,
     m.seconds("search", "time to choose α"),
     m.number("alpha", "α"),
