@@ -69,7 +69,7 @@ class LibAUCPartial:
         Weight decay.
     beta : float, default=0.5
         For ``"SOPA"``, the upper end of the range of false positive rates; LibAUC's ranges begin at 0.
-    n_epochs : int, default=10
+    n_epochs : int, default=6
         Passes over the negatives. The learning rate is divided by 10 after half of them and after three quarters.
     batch_size : int, default=200
         Half of each batch are positives, as LibAUC's own sampler, which needs torchvision, draws them.
@@ -82,7 +82,7 @@ class LibAUCPartial:
         mode="SOPA",
         alpha=1e-5,
         beta=0.5,
-        n_epochs=10,
+        n_epochs=6,
         batch_size=200,
         learning_rate=0.01,
         random_state=0,
