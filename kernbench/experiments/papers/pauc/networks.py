@@ -106,8 +106,8 @@ PAPER_SCALE = Scale(
             {},
             {"n_rates": 2, "max_epochs": 20},
             loader=f"{HERE}.images:cifar10_long_tailed_subset",
-            note="SUBSET: CIFAR-10's first 4,000 + 1,000 images, long-tailed as far as Table 5's counts allow: 238 cats, "
-            "2,507 others. Not comparable with the paper's numbers, which are of 12,406 images.",
+            note="SUBSET: CIFAR-10's first 4,000 + 1,000 images, long-tailed as far as Table 5's counts allow: 237 "
+            "cats and 2,495 others. Not comparable with the paper's numbers, which are of 12,406 images.",
             repeat_argument="seed",
         ),
         placed(
