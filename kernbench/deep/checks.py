@@ -61,8 +61,19 @@ class Classes:
 
 
 def scored_batch(scores, labels):
-    """Return a batch's scores as a vector, and its `Classes`."""
+    """Return a batch's scores, which must be finite, as a vector, and its `Classes`."""
     scores, classes = column_of(scores), Classes(labels)
-    if len(scores) != len(classes.mask):
-        raise ValueError(f"a batch needs a label per score, got {len(classes.mask)} and {len(scores)}")
+    require_labels(scores, classes.mask)
+    if not torch.isfinite(scores.detach()).all():
+        raise ValueError(
+            "scores must be finite, found NaN or infinity: lower the learning rate, or scale the inputs"
+        )
     return scores, classes
+
+
+def require_labels(scores, labels):
+    """Raise ValueError unless there is a label for each score."""
+    if len(labels) != len(scores):
+        raise ValueError(
+            f"a batch needs a label per score, got {len(labels)} labels and {len(scores)} scores"
+        )

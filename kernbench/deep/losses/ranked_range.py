@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional
 
 from kernbench._names import unknown_name
-from kernbench.deep.checks import Classes, column_of
+from kernbench.deep.checks import Classes, column_of, require_labels
 from kernbench.estimators.ranking.window_parameters import masses_of, shares_or_ranks
 
 # Of the margin: losses fall as it grows, so that minus the margin ranks them exactly, also where they underflow.
@@ -93,8 +93,7 @@ class RankedRangeLoss(torch.nn.Module):
                 )
             return losses, losses
         scores = column_of(scores)
-        if len(labels) != len(scores):
-            raise ValueError(f"a batch needs a label per score, got {len(labels)} and {len(scores)}")
+        require_labels(scores, labels)
         if self.loss in OF_MARGINS:
             mask = Classes(labels, both=False).mask.to(scores.device)
             margins = torch.where(mask, scores, -scores)

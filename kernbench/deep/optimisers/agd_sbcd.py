@@ -212,6 +212,23 @@ class AGDSBCD(ScoreOptimizer):
             self._end_stage()
         return value
 
+    def load_state_dict(self, state_dict):
+        """Go on from the state that `state_dict` returned.
+
+        Parameters
+        ----------
+        state_dict : dict
+
+        Raises
+        ------
+        ValueError
+            If the parameters have other shapes, or the training set another number of positives.
+        """
+        theirs, ours = (d["param_groups"][0]["n_positives"] for d in (state_dict, vars(self)))
+        if theirs != ours:
+            raise ValueError(f"the checkpoint is one of {theirs} positives, not of {ours}")
+        super().load_state_dict(state_dict)
+
     def find_thresholds(self, scores):
         """Set the thresholds by the scores of all negatives; for ``thresholds="exact"``, when a stage begins.
 

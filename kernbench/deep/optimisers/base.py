@@ -2,7 +2,7 @@
 
 import torch
 
-from kernbench.deep.checks import column_of
+from kernbench.deep.checks import column_of, require_labels
 
 
 class ScoreOptimizer(torch.optim.Optimizer):
@@ -84,8 +84,7 @@ class ScoreOptimizer(torch.optim.Optimizer):
             raise ValueError(
                 "the closure must return scores that depend on the parameters: call the module, undetached"
             )
-        if len(scores) != len(classes.mask):
-            raise ValueError(f"a batch needs a label per score, got {len(classes.mask)} and {len(scores)}")
+        require_labels(scores, classes.mask)
         values = scores.detach().to(torch.promote_types(scores.dtype, torch.float32))
         if not torch.isfinite(values).all():
             raise NotFinite

@@ -154,8 +154,8 @@ class PESG(ScoreOptimizer):
     def _return_to_the_reference(self):
         """Put v_ref into the parameters; return the error to raise."""
         torch._foreach_copy_(self._parameters, self._states("reference"))
-        lr = self.param_groups[0]["lr"]
+        lr, step = self.param_groups[0]["lr"], self.param_groups[0]["lr"] * 0.1**self.stage
         return ValueError(
-            f"scores are NaN or infinite in stage {self.stage}: lower lr={lr:g} (the step was {lr * 0.1**self.stage:g}), "
-            "or scale the inputs; the parameters are the last good ones, those of the reference point"
+            f"scores are NaN or infinite in stage {self.stage}: lower lr={lr:g} (the step was {step:g}), or scale the "
+            "inputs; the parameters are the last good ones, those of the reference point"
         )
