@@ -93,43 +93,38 @@ def _checked(model, X, y, *, reset):
             for name in ("n_features_in_", "example_shape_"):
                 vars(model).pop(name, None)
         return X, y
-    X, y = _on_host(X), _on_host(y)
-    if y is None or np.ndim(X) <= 2:
-        X, y = check_rows(model, X, y, reset=reset, accept_sparse=False)
-    else:
-        X, y = validate_data(
-            model, X, y, reset=reset, dtype="numeric", allow_nd=True, ensure_all_finite=False
-        )
-        check_finite(X.reshape(len(X), -1))
-    _check_shape(model, X, reset)
-    return X, y
+    return _array(model, X, _on_host(y), reset=reset)
 
 
 def unlabelled(model, X):
     """Return examples to be scored, checked."""
-    if is_dataset(X):
-        return Examples(X, np.zeros(len(X)))
+    source = X if is_dataset(X) else _array(model, X, reset=False)
+    return Examples(source, np.zeros(len(X)))
+
+
+def _array(model, X, *y, reset):
+    """Return X as a checked array, and the labels if there are any; its examples have the shape of those fitted."""
     X = _on_host(X)
-    if np.ndim(X) <= 2:
-        X = check_rows(model, X, reset=False, accept_sparse=False)
+    if (X if hasattr(X, "ndim") else np.asarray(X)).ndim <= 2:
+        found = check_rows(model, X, *y, reset=reset, accept_sparse=False)
+        array = found[0] if y else found
     else:
-        X = validate_data(model, X, reset=False, dtype="numeric", allow_nd=True, ensure_all_finite=False)
-        check_finite(X.reshape(len(X), -1))
-    _check_shape(model, X, False)
-    return Examples(X, np.zeros(len(X)))
+        found = validate_data(
+            model, X, *y, reset=reset, dtype="numeric", allow_nd=True, ensure_all_finite=False
+        )
+        array = found[0] if y else found
+        check_finite(array.reshape(len(array), -1))
+    if reset:
+        model.example_shape_ = array.shape[1:]
+    elif array.shape[1:] != getattr(model, "example_shape_", array.shape[1:]):
+        raise ValueError(
+            f"examples have the shape {array.shape[1:]}, the model was fitted to {model.example_shape_}"
+        )
+    return found
 
 
 def _on_host(values):
     return values.numpy(force=True) if isinstance(values, torch.Tensor) else values
-
-
-def _check_shape(model, X, reset):
-    if reset:
-        model.example_shape_ = X.shape[1:]
-    elif X.shape[1:] != getattr(model, "example_shape_", X.shape[1:]):
-        raise ValueError(
-            f"examples have the shape {X.shape[1:]}, the model was fitted to {model.example_shape_}"
-        )
 
 
 def _module(model, train, device):
