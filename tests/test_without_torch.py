@@ -7,7 +7,7 @@ import sys
 def run_without_torch(code):
     """Run Python code in a process whose `import torch` fails; return what it printed."""
     code = f"import sys; sys.modules['torch'] = None\n{code}"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout
 
 
 def test_without_torch_the_import_says_what_to_install():
