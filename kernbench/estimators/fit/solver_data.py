@@ -18,8 +18,8 @@ WRONG = 0.01  # relative error of a kernel value from which float32 is too coars
 
 # float64 by way of float32 ends with a product in float64, n values for each support vector. It pays off if values are
 # used more than once (with few rows a problem is one working set) and are not cheap. Measured, its time over that of
-# float64 alone, by entries per row: dense rows 5: 1.1, 10: 0.5, 22 (ijcnn1): 0.75; sparse rows 12 (w8a): 0.75, 14 (a9a):
-# 1.0 to 1.2, 150 (MNIST): below 1.
+# float64 alone, by entries per row: dense rows 5: 1.1, 10: 0.5, 22 (ijcnn1): 0.75; sparse rows 12 (w8a): 0.75,
+# 14 (a9a): 1.0 to 1.2, 150 (MNIST): below 1.
 TWO_PRECISIONS_ROWS = 2500
 TWO_PRECISIONS_ENTRIES = {"csr": 40, "dense": 10, "strips": 10}  # by storage
 
