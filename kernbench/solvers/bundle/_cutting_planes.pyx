@@ -85,8 +85,10 @@ cdef class CuttingPlanes:
         d, n = self.design.n_coef, problem.n
         many = d > LARGEST and not self.design.is_kernel
         self.sample = problem.sample(rng, max(SAMPLE, PER_FEATURE * d) if many else SAMPLE)
-        small = problem if len(self.sample) == n else problem.take(self.sample)
-        self.line = SampledLine(small, self.sample)
+        # A kernel separates any sample; a product with its matrix takes longer than the line search over all samples.
+        searched = np.arange(n) if self.design.is_kernel else self.sample
+        small = problem if len(searched) == n else problem.take(searched)
+        self.line = SampledLine(small, searched)
         if not self.design.is_kernel and (d > LARGEST or n < SEPARABLE * d):
             self._smooth(small)
         if self.smoothed is None:
