@@ -26,7 +26,7 @@ CELL = "sbp-libsvm/checkerboard/smo-converged/0"
 
 @pytest.fixture
 def store(tmp_path):
-    """``store(name, evaluations, support, **changes)``: a folder with one record."""
+    """``store(name, evaluations, support, **changes)``: a folder with one more record."""
 
     def make(name, evaluations=1000, support=50, method="smo-converged", **changes):
         record = {
@@ -60,7 +60,7 @@ def store(tmp_path):
 def test_counters_are_those_of_own_methods_that_no_clock_ends(store):
     assert counters.counters_of(store("own")) == {CELL: {"n_kernel_evaluations": 1000, "n_support": 50}}
     experiment = get("sbp-libsvm")
-    others = [method.name for method in experiment.methods if not method.estimator.startswith("kernbench.")]
+    others = [method.name for method in experiment.methods if not method.estimator.startswith("kernbench")]
     timed = [method.name for method in experiment.methods if method.depends_on]
     assert others and timed
     for method in (*others, *timed):
@@ -76,6 +76,16 @@ def test_only_what_all_records_agree_on_is_kept(store, tmp_path):
     counters.renew(stores, tmp_path / "all.json")
     assert json.loads((tmp_path / "all.json").read_text()) == {CELL: {"n_support": 50}}
     assert counters.agreed([stores[0], {}]) == {}
+
+
+def test_a_counter_that_differs_on_one_data_set_is_left_out_on_all(store):
+    folders = [store(str(n), evaluations=n, dataset="text-like") for n in (1000, 1001)]
+    for n in (1000, 1001):
+        store(str(n), evaluations=500)
+    kept = counters.agreed([counters.counters_of(folder) for folder in folders])
+    assert kept == {
+        CELL.replace("checkerboard", name): {"n_support": 50} for name in ("checkerboard", "text-like")
+    }
 
 
 @pytest.mark.parametrize("evaluations", [999, 1001, None])
