@@ -9,9 +9,9 @@ Counters are the metrics that experiments declare deterministic, as far as they 
 estimators: kernel evaluations, iterations, feature values, support vectors, passes. Methods that a clock stops are left
 out.
 
-Rounding differs between processors and BLAS libraries, and a solver that runs to a tolerance may take a step more or less
-for it. So the file holds only counters that several records agree on, made by other kernels of the BLAS each, and of a
-method only those that agree on every data set::
+Rounding differs between processors and BLAS libraries, and a solver that runs to a tolerance may take one step more or
+less for it. So the file holds only counters that several records agree on, made by other kernels of the BLAS each, and
+of a method only those that agree on every data set::
 
     for core in Haswell Prescott SkylakeX Sandybridge; do
         OPENBLAS_CORETYPE=$core kernbench run --results results-$core
