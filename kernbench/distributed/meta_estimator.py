@@ -14,7 +14,6 @@ from kernbench.distributed.predictions import Predictions
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.sources import read_labels
 from kernbench.distributed.spaces import features_of, fit_map
-from kernbench.distributed.streaming.fit import BlockStreamTask
 from kernbench.distributed.tasks import Examples
 from kernbench.distributed.workers import free_bytes
 from kernbench.estimators.fit.parameters import callbacks_of
@@ -50,6 +49,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
+
+    n_rounds_ : int
+        With ``KernelSVC(solver="smo")``: how often all rows were tested for the optimality conditions.
 
     Notes
     -----
@@ -147,9 +149,11 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 lambda _: {name: getattr(blocks, name) for name in COUNTS},
             ]
         try:
-            task.run() if isinstance(task, BlockStreamTask) else fit_task(task, models)
+            task.run() if hasattr(task, "run") else fit_task(task, models)
         finally:
             model.callback = own
+            if hasattr(task, "n_rounds"):
+                self.n_rounds_ = task.n_rounds
             for name in COUNTS:
                 if self.client is not None:
                     setattr(self, f"{name}_", getattr(blocks, name))

@@ -134,7 +134,7 @@ def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
     design, array = as_design(blocks), as_design(X)
     w, g = np.arange(d) * 1.0, np.random.default_rng(0).normal(size=n)
     assert np.array_equal(design.scores(w), array.scores(w))
-    workers = len(blocks.crew()[1])
+    workers = len(blocks.crew.shares)
     assert (blocks.n_passes, blocks.n_bytes_sent, blocks.n_bytes_received) == (1, 8 * d * workers, 8 * n)
     assert np.array_equal(design.combine(g), array.combine(g))
     chunks = len(blocks.starts) - 1
