@@ -6,13 +6,13 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import column_or_1d
 
-from kernbench.distributed.collections import chunks_of, gathered, is_collection
+from kernbench.distributed.collections import chunks_of, chunks_of_files, gathered, is_collection
 from kernbench.distributed.dask_blocks import DaskBlocks
 from kernbench.distributed.exactness import TASKS, check_estimator
 from kernbench.distributed.file_blocks import FileBlocks, available_bytes
 from kernbench.distributed.predictions import Predictions
 from kernbench.distributed.scaling import fit_scaler
-from kernbench.distributed.sources import read_labels
+from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
 from kernbench.distributed.workers import free_bytes
@@ -45,7 +45,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted model, which is saved, loaded and used without this one.
     classes_ : ndarray
-    n_features_in_ : int
+    n_features_in_, n_samples_ : int
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
@@ -58,7 +58,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
     or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). y is an array, a ``.npy`` file, a
     folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
-    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way.
+    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way, or a
+    folder that all workers see, each file of which is read by one of them.
     Labels and weights are gathered here once.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
@@ -165,6 +166,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
         y, names = column_or_1d(y, warn=True), blocks.names
+        self.n_samples_ = blocks.n_rows
         _check_length("y", y, blocks)
         if sample_weight is not None:
             sample_weight = read_labels(gathered(self.client, sample_weight))
@@ -192,17 +194,20 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     def _read(self, X, y):
         """Return the rows as blocks, and the labels (None without any)."""
         if self.client is not None:
+            if isinstance(X, str | Path):
+                chunks, y = chunks_of_files(self.client, X, y)
+                return DaskBlocks(self.client, chunks), read_labels(y)
             if not is_collection(X):
                 raise ValueError(
-                    "with a client X must be a Dask array, a Dask data frame or a list of delayed chunks, got "
-                    f"{type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
+                    "with a client X must be a Dask array, a Dask data frame, a list of delayed chunks or a folder, "
+                    f"got {type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
                 )
             return DaskBlocks(self.client, chunks_of(self.client, X)), read_labels(gathered(self.client, y))
         if is_collection(X):
             raise ValueError(
                 "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
             )
-        label = y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
+        label = column_of(y)
         blocks = FileBlocks(X, label=label)
         return blocks, blocks.y if y is None or label is not None else read_labels(y)
 
