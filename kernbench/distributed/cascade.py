@@ -106,7 +106,8 @@ class Cascade:
 
     def __init__(self, blocks, y, weights, settings, *, tol, found):
         self.blocks, self.y, self.weights, self.settings, self.tol = blocks, y, weights, settings, tol
-        self.alpha = 1.0 / (settings["C"] * len(y))
+        self.n_used = int(np.count_nonzero(weights))  # rows of weight 0 do not count, as elsewhere
+        self.alpha = 1.0 / (settings["C"] * self.n_used)
         self.n_iter = self.n_rounds = self._n_evaluations = 0
         self.converged, self._is_stuck, self.violation, self._tested = False, False, np.inf, None
         members = np.concatenate([rows for rows, _ in found])
@@ -144,13 +145,13 @@ class Cascade:
 
     def dual_objective(self):
         """Return the dual objective, which is that of all rows, since the others have coefficients 0."""
-        return self._solver.dual_objective() * len(self.members) / len(self.y)
+        return self._solver.dual_objective() * len(self.members) / self.n_used
 
     def objective(self):
         """Return the objective over all rows."""
         _, f, b = self._outputs()
         loss = self.weights @ np.maximum(0.0, 1.0 - self.y * (f + b))
-        return float(0.5 * self.alpha * self._squared_norm(f) + loss / len(self.y))
+        return float(0.5 * self.alpha * self._squared_norm(f) + loss / self.n_used)
 
     def gap(self):
         """Return the objective minus the dual objective, over all rows."""
