@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from kernbench.distributed.collections import chunks_of, chunks_of_files, gathered, is_collection
@@ -11,6 +13,7 @@ from kernbench.distributed.dask_blocks import DaskBlocks
 from kernbench.distributed.exactness import TASKS, check_estimator
 from kernbench.distributed.file_blocks import FileBlocks, available_bytes
 from kernbench.distributed.predictions import Predictions
+from kernbench.distributed.random_rows import chunks_in_order
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import features_of, fit_map
@@ -27,13 +30,20 @@ COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
 SHARE = 0.25  # of the memory that is left, for rows and features that are kept; arrays of a pass and a sort need some
 
 
+def _learns_from_streams(self):
+    self.estimator.partial_fit  # noqa: B018  its AttributeError says what is missing
+    return True
+
+
 class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     """An estimator fitted to rows that need not be in memory, with the objective and the certificate of one array.
 
     Parameters
     ----------
-    estimator : ROCSVC, LinearSVC(solver="bundle"), or a Pipeline of StandardScaler, Nystroem, RandomFeatures and these
-        Others are refused, with the one that does it.
+    estimator : estimator
+        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"),
+        DoublyStochasticClassifier, DoublyStochasticRegressor, or a Pipeline of StandardScaler, Nystroem,
+        RandomFeatures and one of these. Others are refused, with the one that does it.
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
@@ -114,6 +124,36 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             self._describe()
         return self
 
+    @available_if(_learns_from_streams)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from more rows: the estimator's own ``partial_fit``, one chunk of them after the other.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The first call must bring all classes.
+
+        Returns
+        -------
+        self
+        """
+        blocks, y = self._read(X, y)
+        y = self._checked_labels(y, blocks)
+        if sample_weight is not None:
+            sample_weight = read_labels(gathered(self.client, sample_weight))
+            _check_length("sample_weight", sample_weight, blocks)
+        is_first = not hasattr(self, "estimator_")
+        if is_first:
+            self.estimator_ = clone(self.estimator)
+        options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
+        for start, rows in chunks_in_order(blocks):
+            here = slice(start, start + rows.shape[0])
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
+            self.estimator_.partial_fit(rows, y[here], **options, **weights)
+            options = {}
+        self._describe()
+        return self
+
     def path(self, X, y=None, strengths=None, sample_weight=None):
         """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the solution before it.
 
@@ -163,11 +203,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         """Fit the steps before the last and return the last, and its task."""
         maps, model = check_estimator(estimator)
         blocks, y = self._read(X, y)
-        if y is None:
-            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
-        y, names = column_or_1d(y, warn=True), blocks.names
+        y, names = self._checked_labels(y, blocks), blocks.names
         self.n_samples_ = blocks.n_rows
-        _check_length("y", y, blocks)
         if sample_weight is not None:
             sample_weight = read_labels(gathered(self.client, sample_weight))
             _check_length("sample_weight", sample_weight, blocks)
@@ -190,6 +227,13 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                     blocks = features_of(blocks, step, blocks.dtype, keep if step is maps[-1][1] else 0)
                 names = None
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
+
+    def _checked_labels(self, y, blocks):
+        if y is None:
+            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
+        y = column_or_1d(y, warn=True)
+        _check_length("y", y, blocks)
+        return y
 
     def _read(self, X, y):
         """Return the rows as blocks, and the labels (None without any)."""

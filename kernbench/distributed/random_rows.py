@@ -1,9 +1,11 @@
-"""Rows in blocks that are read in any order, by their indices."""
+"""Rows in blocks that are read by their indices, in any order, or chunk after chunk."""
 
 import numpy as np
 from scipy import sparse
 
 from kernbench.distributed.spaces import DrawnRows
+
+ROWS = 16_384  # fetched at a time, of rows on workers
 
 
 class RowsBetween:
@@ -59,3 +61,18 @@ def origin_of(blocks):
         maps.insert(0, blocks.function)
         blocks = blocks.blocks
     return blocks, maps
+
+
+def chunks_in_order(blocks):
+    """Yield pairs of a row's index and the rows from there on, some thousand at a time."""
+    if blocks.is_remote:
+        for start in range(0, blocks.n_rows, ROWS):
+            yield start, blocks.rows(np.arange(start, min(start + ROWS, blocks.n_rows)))
+        return
+    start, waiting = 0, []
+    for part in blocks.parts():
+        waiting.append(part)
+        n_rows = sum(rows.shape[0] for rows in waiting)
+        if n_rows >= ROWS or start + n_rows == blocks.n_rows:
+            yield start, sparse.vstack(waiting, format="csr") if blocks.is_sparse else np.concatenate(waiting)
+            start, waiting = start + n_rows, []
