@@ -26,7 +26,7 @@ SAVING = KERNELS | {"_models", "saving"}
 PROBLEMS = SAVING | {"problems", "losses", "ranking", "features"}
 SOLVERS = PROBLEMS | {"solvers"}
 ESTIMATORS = SOLVERS | {"estimators", "metrics"}
-EXPERIMENTS = ESTIMATORS | {"experiments", "datasets"}
+EXPERIMENTS = ESTIMATORS | {"experiments", "datasets", "distributed"}
 
 # What the files of a folder (or a module of the package itself) may import; a longer path opens a part only.
 MAY_IMPORT = {

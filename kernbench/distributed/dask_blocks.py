@@ -1,5 +1,7 @@
 """Rows on the workers of a Dask cluster: a pass is one task for each worker."""
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
@@ -7,11 +9,10 @@ from kernbench.distributed import held_rows
 from kernbench.distributed.crew import Crew
 from kernbench.distributed.held_rows import Layout
 from kernbench.distributed.mapped_blocks import features_of_rows
-from kernbench.distributed.workers import addresses, check_workers, lost
+from kernbench.distributed.workers import addresses, check_workers
 from kernbench.solvers.design._block_design import add_in_order
 
 PART_BYTES = 64 << 20  # of rows in one partition, if a leaf is not larger
-TRIES = 4  # of a pass; workers may be lost in between
 
 
 class DaskBlocks:
@@ -65,7 +66,7 @@ class DaskBlocks:
         )
         self.bounds = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])]
         self.parts = self._cut(edges, parts, starts, layout.dtype)
-        self._crew = None
+        self._make_crew()
 
     def parts_at(self, edges):
         """Return futures of the rows between successive edges."""
@@ -103,6 +104,7 @@ class DaskBlocks:
                 for bounds, part in zip(made.bounds, made.parts)
             ]
             made.layout = Layout(layout.n_rows, int(n_columns), np.dtype(dtype).name, n_stored)
+            made._make_crew()
         return made
 
     # --- the four questions ------------------------------------------------------------------------------------------
@@ -169,55 +171,32 @@ class DaskBlocks:
     def _pass(self, function, arguments):
         """Return what `function` finds, for each part; ``arguments(own)`` are those for the parts `own` of a worker."""
         self.n_passes += 1
-        for trial in range(TRIES):
-            try:
-                crew, shares = self.crew()
-                sent = [arguments(own) for own in shares]
-                results = crew.call("ask", [(function, *each) for each in sent])
-                break
-            except lost() as error:
-                self._crew = None
-                if trial == TRIES - 1:
-                    raise RuntimeError(
-                        f"workers were lost in {TRIES} tries of a pass over the rows: {error}"
-                    ) from error
-        self.n_bytes_sent += n_bytes_of(sent)
+        sent = []
+
+        def sent_to(own):
+            sent.append(arguments(own))
+            return (function, *sent[-1])
+
         found = [None] * len(self.parts)
-        for own, result in zip(shares, results):
-            for k, value in zip(own, result):
+        for own, values in self.crew.call("ask", sent_to):
+            for k, value in zip(own, values):
                 found[k] = value
+        self.n_bytes_sent += n_bytes_of(sent)
         self.n_bytes_received += n_bytes_of(found)
         return found
 
-    def crew(self):
-        """Return the holders of the parts, and which parts each of them holds."""
-        if self._crew is None:
-            shares = shares_of(self.client, self.parts)
-            arguments = {
-                worker: (self.layout, [self.bounds[k] for k in own], [self.parts[k] for k in own])
-                for worker, own in shares.items()
-            }
-            self._crew = Crew(self.client, held_rows.Holder, arguments), list(shares.values())
-        return self._crew
+    def _make_crew(self):
+        # No method of this object: the workers hold their parts as long as nothing refers to the crew but it.
+        self.crew = Crew(
+            self.client, self.parts, held_rows.Holder, partial(_held, self.layout, self.bounds, self.parts)
+        )
 
     def _gather(self, futures):
         return self.client.gather(futures, direct=True)
 
 
-def shares_of(client, parts):
-    """Return which parts each worker holds, a dict; a part that several hold goes to the one that has fewer."""
-    from distributed import wait
-
-    wait(parts)
-    for part in parts:
-        if part.status != "finished":
-            part.result(timeout=0)
-    holders, everybody = client.who_has(parts), sorted(addresses(client))
-    shares = {}
-    for k, part in enumerate(parts):
-        held_by = sorted(holders.get(part.key, ())) or everybody
-        shares.setdefault(min(held_by, key=lambda worker: len(shares.get(worker, ()))), []).append(k)
-    return shares
+def _held(layout, bounds, parts, own):
+    return layout, [bounds[k] for k in own], [parts[k] for k in own]
 
 
 def layout_bytes(layout):

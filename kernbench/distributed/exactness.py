@@ -4,6 +4,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernbench.distributed.streaming.fit import MODELS, BlockStreamTask
+from kernbench.distributed.svm_task import BlockKernelTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.ranking.partial_auc import PartialAUCClassifier
@@ -15,12 +16,14 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.numbers import is_number
 
 TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
+TASKS[KernelSVC] = BlockKernelTask
 TASKS |= dict.fromkeys(MODELS, BlockStreamTask)
+KERNEL_SOLVERS = ("smo", "scs")
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (
     "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), LinearSVC(solver='bundle'), "
-    "DoublyStochasticClassifier, DoublyStochasticRegressor"
+    "KernelSVC(solver='smo' or 'scs'), DoublyStochasticClassifier, DoublyStochasticRegressor"
 )
 
 
@@ -52,11 +55,6 @@ def check_estimator(estimator):
 
 
 def _check_model(model):
-    if isinstance(model, KernelSVC):
-        raise ValueError(
-            "KernelSVC works on the kernel of all pairs of rows: KernelSVC(solver='scs').fit_chunks reads chunks, and "
-            "make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) takes features of the kernel"
-        )
     if type(model) not in TASKS:
         raise ValueError(f"{type(model).__name__} cannot be fitted block by block: use {OFFER}")
     if model.warm_start:
@@ -64,6 +62,9 @@ def _check_model(model):
             "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
         )
     if isinstance(model, MODELS):
+        return
+    if isinstance(model, KernelSVC):
+        _check_kernel_svc(model)
         return
     if isinstance(model, LinearSVC):
         if model.solver != "bundle":
@@ -95,3 +96,19 @@ def _check_model(model):
         raise ValueError(
             "threshold_on='train' is the only choice here; estimator_.adjust_threshold takes the scores of other rows"
         )
+
+
+def _check_kernel_svc(model):
+    if is_precomputed(model.kernel):
+        raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
+    if model.solver not in KERNEL_SOLVERS:
+        raise ValueError(
+            f"KernelSVC(solver={model.solver!r}) walks over the kernel of all pairs of rows: choose solver='smo' or "
+            "'scs', or make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) with features of the kernel"
+        )
+    if model.solver == "smo" and model.loss != "hinge":
+        raise ValueError(
+            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}"
+        )
+    if model.solver == "smo" and model.solver_options:
+        raise ValueError("solver_options have no effect on a cascade of working sets: leave them out")

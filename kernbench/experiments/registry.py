@@ -17,6 +17,7 @@ EXPERIMENTS = [
         "papers.rocsvm.nystroem",
         "papers.rocsvm.real",
         "ours.auc_peers.declaration",
+        "ours.distributed.declaration",
         "papers.scs.accuracy",
         "papers.scs.objective",
         "papers.pauc.train",

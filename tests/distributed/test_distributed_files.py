@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import kernbench
-from kernbench import ROCSVC, KernelSVC, LinearSVC, PartialAUCClassifier
+from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.survey import gamma_of, survey
 from kernbench.features import Nystroem, RandomFeatures
@@ -165,6 +165,28 @@ def test_validation_rows_and_a_path_of_partial_auc_are_those_of_the_array(exampl
         assert one.objective_ == pytest.approx(other.objective_, rel=1e-10)
 
 
+def test_a_stream_is_learned_chunk_after_chunk(examples, in_files):
+    X, y = examples(3_000, 4)
+    model = DoublyStochasticClassifier(batch_size=256, block_size=16, random_state=0)
+    stream = Distributed(model).partial_fit(in_files(X, (1_000,)), y).partial_fit([X[:300]], y[:300])
+    plain = clone(model).partial_fit(X, y).partial_fit(X[:300], y[:300])
+    assert stream.estimator_.n_iter_ == plain.n_iter_ and stream.classes_.tolist() == [-1, 1]
+    assert stream.score([X], y) == stream.estimator_.score(X, y) > 0.8
+    assert not hasattr(Distributed(PartialAUCClassifier()), "partial_fit")
+
+
+def test_what_the_estimator_has_is_there(examples):
+    X, y = examples(600, 3)
+    model = Distributed(
+        DoublyStochasticClassifier(loss="log_loss", max_iter=3, block_size=8, random_state=0)
+    ).fit([X], y)
+    assert np.array_equal(model.predict_proba([X[:9], X[9:]]), model.estimator_.predict_proba(X))
+    assert not hasattr(Distributed(ROCSVC()), "predict_proba")
+    assert clone(model).get_params()["estimator__loss"] == "log_loss"
+    model.set_params(estimator__loss="hinge").fit([X], y)
+    assert model.estimator_.loss == "hinge" and not hasattr(model, "predict_proba")
+
+
 def test_three_classes_are_fitted_against_the_rest(examples, in_files):
     X, y = examples(5_000, 4)
     y = np.where(X[:, 1] > 1, "c", np.where(y > 0, "b", "a"))
@@ -185,7 +207,7 @@ def test_a_run_of_no_time_still_leaves_a_model(examples, in_files):
 @pytest.mark.parametrize(
     "estimator, message",
     [
-        (KernelSVC(), "fit_chunks"),
+        (KernelSVC(solver="sdca"), "solver='smo' or 'scs'"),
         (LinearSVC(), "solver='bundle'"),
         (LogisticRegression(), "cannot be fitted block by block: use ROCSVC"),
         (ROCSVC("rbf", features="exact"), "features='nystroem' or 'random'"),

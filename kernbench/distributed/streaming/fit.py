@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from kernbench._random import generator_of
-from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
+from kernbench.distributed.random_rows import RowsBetween, origin_of, rows_at_random
+from kernbench.distributed.spaces import kernel_of_blocks
 from kernbench.distributed.streaming.doubly_sgd import BlockBatches
 from kernbench.distributed.streaming.gradients import Setup, Stratum
 from kernbench.distributed.streaming.strata import Order, strata_of
@@ -50,7 +50,7 @@ class BlockStreamTask:
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
         edges = strata_of(n_rows, int(model.batch_size))
         strata = [self._stratum(k, a, b, y) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
-        options, (origin, maps) = model.solver_options or {}, _origin_of(blocks)
+        options, (origin, maps) = model.solver_options or {}, origin_of(blocks)
         setup = Setup(
             kernel=model.kernel_, n_features=blocks.n_columns, block_size=0, form=options.get("form", "auto"),
             draws=options.get("draws", "iid"), cache_bytes=int(model.cache_size * MEGABYTE), seed=0, loss=None,
@@ -61,7 +61,9 @@ class BlockStreamTask:
             self.blocks.client = blocks.client
         else:
             rows = rows_at_random(origin, examples.keep_bytes)
-            self.blocks = LocalTeam(setup, strata, [Part(rows, a) for a in edges[:-1]])
+            self.blocks = LocalTeam(
+                setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])]
+            )
         self.source = BlockBatches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
             batch_size=min(int(model.batch_size), n_rows), code=code,
@@ -92,54 +94,12 @@ class BlockStreamTask:
         if limit == -1:
             limit = max(model._fewest_steps(n_rows), self.source.batches_per_pass)
         start = Progress(None, self.seeds, (), model.kernel_)
-        model._run(self.source, n_rows, start, limit, [], make=_make_solver)
+        try:
+            model._run(self.source, n_rows, start, limit, [], make=_make_solver)
+        finally:
+            self.blocks.release()
 
 
 def _make_solver(model, entry, source, kernel, settings):
     entry = replace(entry, compiled="kernbench.distributed.streaming.doubly_sgd:BlockDoublySGD")
     return make_solver(model, entry, source, kernel, settings)
-
-
-class Part:
-    """Some rows of one stratum, from row `begin` on, by their indices in it."""
-
-    def __init__(self, rows, begin):
-        self.rows, self.begin = rows, begin
-
-    def __getitem__(self, indices):
-        return self.rows[self.begin + indices]
-
-
-def rows_at_random(blocks, keep_bytes):
-    """Return something that rows are drawn from: the blocks, or, where that is slow, all rows in memory.
-
-    Raises
-    ------
-    ValueError
-        For rows in text or Parquet files that do not fit.
-    """
-    if not any(source.is_sparse or source.is_slow for source in blocks.sources):
-        return DrawnRows(blocks)
-    entry = blocks.dtype.itemsize + 4 * blocks.is_sparse
-    if entry * blocks.n_values > keep_bytes and any(source.is_slow for source in blocks.sources):
-        raise ValueError(
-            f"rows are drawn at random here, and {blocks.sources[0].title} is slow to read so: write the rows as .npy "
-            f"files, or give memory={entry * blocks.n_values} or more"
-        )
-    parts = list(blocks.parts())
-    return sparse.vstack(parts, format="csr") if blocks.is_sparse else np.concatenate(parts)
-
-
-def _origin_of(blocks):
-    """Return the rows as they are held or read, and the maps from there to `blocks`."""
-    if blocks.is_remote:
-        maps = []
-        while blocks._origin is not None:
-            blocks, function = blocks._origin
-            maps.insert(0, function)
-        return blocks, maps
-    maps = []
-    while hasattr(blocks, "function"):
-        maps.insert(0, blocks.function)
-        blocks = blocks.blocks
-    return blocks, maps

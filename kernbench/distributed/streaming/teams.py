@@ -3,9 +3,8 @@
 from dataclasses import dataclass, replace
 
 from kernbench.distributed.crew import Crew
-from kernbench.distributed.dask_blocks import TRIES, n_bytes_of, shares_of
+from kernbench.distributed.dask_blocks import n_bytes_of
 from kernbench.distributed.streaming.gradients import Gradients, Setup
-from kernbench.distributed.workers import lost
 
 
 @dataclass
@@ -32,6 +31,9 @@ class Team:
             self.setup, block_size=solver.block_size, seed=solver.seed, loss=solver.loss,
             n_outputs=solver.n_outputs, precondition=solver.precondition,
         )  # fmt: skip
+
+    def release(self):
+        """Let go of what the members hold."""
 
 
 class LocalTeam(Team):
@@ -60,53 +62,40 @@ class DaskTeam(Team):
     A worker that is lost is replaced: the new one begins with the coefficients as they are.
     """
 
-    client = _crew = _step = None
+    client = crew = _step = None
 
     def step(self, solver, *step):
         """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
         self._step = solver, step
         self.n_passes += 1
-        for trial in range(TRIES):
-            try:
-                now = step if self._crew is not None else (None, *step[1:])
-                crew, shares = self._members(solver)
-                found = self._call(crew, "step", now, len(shares))
-                break
-            except lost() as error:
-                self._crew = None
-                if trial == TRIES - 1:
-                    raise RuntimeError(f"workers were lost in {TRIES} tries of a step: {error}") from error
+        if self.crew is None:
+            self._complete(solver)
+            self.crew = Crew(self.client, self.rows, Gradients, self._arguments_of)
+        found = self._call("step", lambda own: (None if self.crew.is_new else step[0], *step[1:]))
         losses, slopes = [0.0] * len(self.strata), [0.0] * len(self.strata)
-        for own, (some_losses, some_slopes, _) in zip(shares, found):
+        for own, (some_losses, some_slopes, _) in found:
             for number, loss, slope in zip(own, some_losses, some_slopes):
                 losses[number], slopes[number] = loss, slope
-        return losses, slopes, list(zip(*(sums for _, _, sums in found)))
+        return losses, slopes, list(zip(*(sums for _, (_, _, sums) in found)))
 
     def rounded(self, exponents):
         """Return the sums of the last step again, with other exponents."""
         try:
-            crew, shares = self._crew
-            return list(zip(*self._call(crew, "rounded", (exponents,), len(shares))))
-        except lost():
-            self._crew = None
+            return list(zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1))))
+        except RuntimeError:  # the members are new, and know nothing of the last step
             solver, step = self._step
             return self.step(solver, *step[:-1], exponents)[2]
 
-    def _call(self, crew, method, arguments, n_members):
-        found = crew.call(method, [arguments] * n_members)
-        self.n_bytes_sent += n_members * n_bytes_of(arguments)
+    def release(self):
+        """Let go of what the members hold."""
+        self.crew = self._step = None
+
+    def _call(self, method, arguments, **options):
+        found = self.crew.call(method, arguments, **options)
+        self.n_bytes_sent += sum(n_bytes_of(arguments(own)) for own, _ in found)
         self.n_bytes_received += n_bytes_of(found)
         return found
 
-    def _members(self, solver):
-        if self._crew is None:
-            self._complete(solver)
-            shares = shares_of(self.client, self.rows)
-            arguments = {
-                worker: (
-                    self.setup, own, [self.strata[k] for k in own], solver.A.copy(), [self.rows[k] for k in own],
-                )
-                for worker, own in shares.items()
-            }  # fmt: skip
-            self._crew = Crew(self.client, Gradients, arguments), list(shares.values())
-        return self._crew
+    def _arguments_of(self, own):
+        solver, _ = self._step
+        return self.setup, own, [self.strata[k] for k in own], solver.A.copy(), [self.rows[k] for k in own]
