@@ -147,7 +147,10 @@ class Results:
         if method is None or method.estimator.startswith("kernbench.experiments."):
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")
-        arguments = [f"{key}={json.dumps(value)}" for key, value in (method.params if params is None else params).items()]
+        arguments = [
+            f"{key}={json.dumps(value)}"
+            for key, value in (method.params if params is None else params).items()
+        ]
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package
 

@@ -1,5 +1,5 @@
-"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a wrong
-choice costs."""
+"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a
+wrong choice costs."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -72,7 +72,7 @@ def spelled(advice):
     method = advice.results.method(advice.method)
     kept = {} if method is None else {name: method.params[name] for name in TELLING if name in method.params}
     usual = {} if method is None else _defaults(method.estimator)
-    kept = {name: value for name, value in kept.items() if usual.get(name) != value}
+    kept = {name: value for name, value in kept.items() if name == "solver" or usual.get(name) != value}
     code, _ = advice.results.code(advice.method, params=kept)
     return code
 
@@ -104,8 +104,8 @@ def choice_table(found):
     for choice in found:
         blocks.setdefault(text.capitalised(choice.task), []).append(_row(choice))
     notes = [
-        "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns are "
-        "those of the training data; stand-ins are generated, not the data they are named after."
+        "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns "
+        "are those of the training data; stand-ins are generated, not the data they are named after."
     ]
     return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes)
 
@@ -116,15 +116,10 @@ def _row(choice):
         for advice in choice.advices
         for name in advice.results.chosen_methods(advice.display, advice.dataset)
     )
-    return (
-        words(choice.spelled, mark="use"),
-        words(_where(choice)),
-        _seconds(choice),
-        words(_usual(choice)),
-        words(_wrong(choice)),
-        words(_hurried(choice)),
-        Entry(f"{n_records:,}", n_records),
-    )
+    seconds, *others = (_seconds(choice), _where(choice), _usual(choice), _wrong(choice), _hurried(choice))
+    where, usual, wrong, hurried = (words(text.unbroken(shown)) for shown in others)
+    code = words(choice.spelled, mark="use")
+    return (code, where, seconds, usual, wrong, hurried, Entry(f"{n_records:,}", n_records))
 
 
 def _where(choice):
@@ -151,7 +146,7 @@ def _seconds(choice):
         for advice in choice.advices
     )
     shown = " to ".join(dict.fromkeys(text.seconds(end(values)) for end in (min, max)))
-    return Entry(f"{shown}{', noisy' if noisy else ''}", median_or_none(values))
+    return Entry(text.unbroken(f"{shown}{', noisy' if noisy else ''}"), median_or_none(values))
 
 
 def _usual(choice):
