@@ -49,9 +49,9 @@ def choice_picture(choices):
         for task, races in tasks.items()
     ]
     caption = (
-        "Every mark is a race on one data set: the fastest method that is no worse than the usual choice, at the number "
-        "of training rows and its training time. The line rises to the time of the usual choice (hollow diamond): the "
-        "cost of choosing by habit."
+        "Every mark is a race on one data set: the fastest method that is no worse than the usual choice, at the "
+        "number of training rows and its training time. The line rises to the time of the usual choice (hollow "
+        "diamond): the cost of choosing by habit."
     )
     rows = [("task", "method", "dataset", "experiment", "n_train", "seconds", "usual", "seconds_usual")]
     rows += [

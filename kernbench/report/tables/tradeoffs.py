@@ -1,5 +1,4 @@
-"""What accuracy costs: for every method on every data set its accuracy, time and memory, and whether another beats it in
-all of them."""
+"""What accuracy costs: the accuracy, time and memory of every method, and whether another beats it in all of them."""
 
 from dataclasses import dataclass
 
