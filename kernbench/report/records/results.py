@@ -154,9 +154,9 @@ class Results:
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package
 
-    def spelled(self, name):
+    def spelled(self, name, params=None):
         """A method in a sentence: its code, with the package of a class of another library."""
-        code, package = self.code(name)
+        code, package = self.code(name, params=params)
         return code if package in ("", "kernbench") else f"{package}.{code}"
 
     def paper(self, dataset, method, metric):
