@@ -1,5 +1,6 @@
 """Build a report from records."""
 
+import gc
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,7 +65,12 @@ def build(results="results", out="reports", *, on_step=None):
     out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
-        page = _page(found, notes, past, on_step)
+        gc.collect()
+        gc.freeze()  # or the collector would walk through all records again for every few figures
+        try:
+            page = _page(found, notes, past, on_step)
+        finally:
+            gc.unfreeze()
         on_step("writing")
         files = _files(page)
         write_files(out, scratch, files)
