@@ -1,5 +1,6 @@
 """Build a report from records."""
 
+import gc
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,9 +34,9 @@ class Built:
 def build(results="results", out="reports", *, history=None, on_step=None):
     """Turn a folder of records into a report.
 
-    Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and every
-    figure and table as SVG and CSV in ``figures/`` and ``tables/``. Everything is made before the first file is replaced,
-    ``index.html`` last.
+    Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and
+    every figure and table as SVG and CSV in ``figures/`` and ``tables/``. Everything is made before the first file is
+    replaced, ``index.html`` last.
     For an experiment with records at both scales, the paper's is shown.
 
     Parameters
@@ -66,7 +67,12 @@ def build(results="results", out="reports", *, history=None, on_step=None):
     out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
-        page = _page(found, notes, past, on_step)
+        gc.collect()
+        gc.freeze()  # or the collector would walk through all records again for every few figures
+        try:
+            page = _page(found, notes, past, on_step)
+        finally:
+            gc.unfreeze()
         on_step("writing")
         history = _history(history, out)
         page.has_history = bool(history)
@@ -88,11 +94,11 @@ def _history(folder, out):
 
 def _page(found, notes, past, on_step):
     from kernbench.report.charts.choices import choice_picture
-    from kernbench.report.charts.history import history_picture
     from kernbench.report.charts.overall import overall_profiles
+    from kernbench.report.charts.versions import version_picture
     from kernbench.report.page.page import Page, solver_table
     from kernbench.report.page.sections import make_section
-    from kernbench.report.tables.history import history_table
+    from kernbench.report.tables.versions import version_table
     from kernbench.report.verdict.choices import choice_table, choices
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
@@ -111,8 +117,8 @@ def _page(found, notes, past, on_step):
         sections=sections,
         solvers=solver_table(),
         overall=overall_profiles(found),
-        history=history_table(past),
-        history_picture=history_picture(past),
+        versions=version_table(past),
+        version_picture=version_picture(past),
         notes=notes,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),

@@ -41,8 +41,8 @@ class Experiment:
     figures : tuple of Curves, Marks, HeatMap, Contours or Profiles
         The first is open, the paper's drawn again; the others are folded.
     optimality : str or None
-        Metric of the distance to the optimum, if the methods solve one problem: shown wherever the report weighs accuracy
-        against time. One called "objective" is shown relative to the least on the same data.
+        Metric of the distance to the optimum, if the methods solve one problem: shown wherever the report weighs
+        accuracy against time. One called "objective" is shown relative to the least on the same data.
     threads : int or None
         Default number of threads per cell; None divides the cores among the jobs.
     warm_up_rows : int

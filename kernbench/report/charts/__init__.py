@@ -7,6 +7,9 @@
     heat.py       HeatMap: coloured cells with numbers;  grid.py  what it shares with marks
     contours.py   Contours: a function on a grid, as small multiples
     profiles.py   Profiles: share of problems within a factor of the best;  overall.py  over all experiments
+    choices.py    the recommended methods by size of the data, the first figure of the page
+    fronts.py     accuracy against time;  versions.py  times over commits
+    key.py        what lines and marks stand for, once for all panels
     layout.py     what they share: canvases, panels, axes, labels at the ends of lines
     looks.py      a colour, marker and dash for each method
     svg.py        from matplotlib to SVG

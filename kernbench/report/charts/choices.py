@@ -41,14 +41,17 @@ def choice_picture(choices):
     size = (SIZE[0], SIZE[1] + layout.LEGEND_ROW * most)
     panels = [
         layout.Panel(
-            f"{NAME}-{task}", text.capitalised(task), _words(task, races), partial(_draw, task, races, looks, ends, y_ends)
+            f"{NAME}-{task}",
+            text.capitalised(task),
+            _words(task, races),
+            partial(_draw, task, races, looks, ends, y_ends),
         )
         for task, races in tasks.items()
     ]
     caption = (
-        "Every mark is a race on one data set: the fastest method that is no worse than the usual choice, at the number of "
-        "training rows and its training time. The line rises to the time of the usual choice (hollow diamond): the cost of "
-        "choosing by habit."
+        "Every mark is a race on one data set: the fastest method that is no worse than the usual choice, at the "
+        "number of training rows and its training time. The line rises to the time of the usual choice (hollow "
+        "diamond): the cost of choosing by habit."
     )
     rows = [("task", "method", "dataset", "experiment", "n_train", "seconds", "usual", "seconds_usual")]
     rows += [
@@ -83,9 +86,20 @@ def _draw(task, races, looks, ends, y_ends, axes, fonts):
         usual = _usual(advice)
         if usual != advice.seconds:
             axes.plot([rows, rows], [advice.seconds, usual], color=GRID, linewidth=2.2, zorder=1)
-            hollow = {"marker": "D", "markersize": 4.5, "markerfacecolor": "none", "color": INK, "markeredgewidth": 0.8}
+            hollow = {
+                "marker": "D",
+                "markersize": 4.5,
+                "markerfacecolor": "none",
+                "color": INK,
+                "markeredgewidth": 0.8,
+            }
             axes.plot(rows, usual, linestyle="none", zorder=2, **hollow)
-        style = {"marker": looks[label].marker, "color": looks[label].colour, "markersize": 6.5, "linestyle": "none"}
+        style = {
+            "marker": looks[label].marker,
+            "color": looks[label].colour,
+            "markersize": 6.5,
+            "linestyle": "none",
+        }
         handles.setdefault(label, axes.plot(rows, advice.seconds, zorder=3, **style)[0])
     axes.set_xlim(*ends)
     axes.set_ylim(*y_ends)

@@ -14,7 +14,7 @@ from kernbench.report.statistics import finite
 SIZE = (1.95, 2.0)  # inches
 LEVELS = np.round(np.arange(0.1, 1.0, 0.1), 1)
 LABELLED = (0.1, 0.5, 0.9)
-OPACITY = 0.15  # of one step; the steps lie over each other
+OPACITY = 0.15  # of one step over the one before
 
 
 def picture(display, results):
@@ -53,9 +53,10 @@ def _draw(grid, title, axes, fonts):
     x, y, values, point = grid
     values = np.ma.masked_invalid(values)
     highest = float(values.max())
-    for level in LEVELS:
-        if level < highest:
-            axes.contourf(x, y, values, levels=[level, max(highest, 1.0) + 1.0], colors=[BLUE], alpha=OPACITY)
+    levels = [level for level in LEVELS if level < highest]
+    if levels:
+        colours = [(BLUE, 1 - (1 - OPACITY) ** step) for step in range(1, len(levels) + 1)]
+        axes.contourf(x, y, values, levels=[*levels, max(highest, 1.0) + 1.0], colors=colours)
     shown = [level for level in LEVELS if float(values.min()) < level < highest]
     if shown:
         lines = axes.contour(x, y, values, levels=shown, colors=[INK], linewidths=0.45, alpha=0.55)

@@ -128,7 +128,10 @@ class _Chart:
         """What the lines stand for, if their names are too long to stand at the ends of many of them."""
         if self.looks is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
             return []
-        return [(self.line_name(name), self.looks[name]) for name in dict.fromkeys(line.name for line in self.every)]
+        return [
+            (self.line_name(name), self.looks[name])
+            for name in dict.fromkeys(line.name for line in self.every)
+        ]
 
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
@@ -250,7 +253,9 @@ class _Chart:
             if slope is not None:
                 found.setdefault(self.line_name(line.name), []).append(slope)
         if found:
-            parts = [f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()]
+            parts = [
+                f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()
+            ]
             yield f"Fitted slopes, with 95 % intervals: {'; '.join(parts)}."
 
     def csv_rows(self):

@@ -45,7 +45,9 @@ def front_picture(results):
     )
     rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
     rows += [
-        (dataset, p.method, p.seconds, p.value, p.memory, int(p.on_front)) for dataset, points in found.items() for p in points
+        (dataset, p.method, p.seconds, p.value, p.memory, int(p.on_front))
+        for dataset, points in found.items()
+        for p in points
     ]
     lead = f"↑ {text.heading(metric)}  → fit time (s)"
     return Picture(results.file_name(name), caption, *drawn, csv_text(rows), shape="panels large", lead=lead)
@@ -64,7 +66,13 @@ def _draw(results, metric, looks, title, points, axes, fonts):
     axes.set_xscale("log")
     for point in points:
         look = looks[point.method]
-        style = {"marker": look.marker, "color": look.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
+        style = {
+            "marker": look.marker,
+            "color": look.colour,
+            "markersize": 6.5,
+            "linestyle": "none",
+            "zorder": 3,
+        }
         style["markerfacecolor"] = look.colour if point.fast else "none"
         axes.plot(point.seconds, metric.factor * point.value, **style)
     front = [point for point in points if point.fast]
@@ -75,8 +83,8 @@ def _draw(results, metric, looks, title, points, axes, fonts):
     # One method far off must not hide the differences between the others.
     middle = median_or_none(values)
     spread = max(np.median([abs(value - middle) for value in values]) * 8, 1e-12)
-    shown = [value for value in values if abs(value - middle) <= spread] or values
-    y_low, y_high = scales.limits([shown], False)
+    shown = [value for value in values if abs(value - middle) <= spread]
+    y_low, y_high = scales.limits([[*shown, *y]], False)
     axes.set_xlim(low, high)
     axes.set_ylim(y_low, y_high)
     layout.dress(axes, fonts, title=title)

@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
+from kernbench.report.charts.frame import frame, own_frame, ticks_of
 from kernbench.report.charts.key import html_key, svg_key
 from kernbench.report.charts.looks import GRID, INK
 from kernbench.report.charts.svg import inline, render, sheet, standalone
@@ -78,11 +79,22 @@ def new_canvas(size, layout="constrained"):
 
 def finish(canvas):
     """Make text safe: names come from records, so a $ is not mathematics, and SVG allows no control characters."""
-    for words in canvas.findobj(Text):
+    for words in _texts(canvas):
         words.set_parse_math(False)
         words.set_text(text.printable(words.get_text()))
         words.set_family("sans-serif")
     return canvas
+
+
+def _texts(canvas):
+    """The texts of a canvas, without making ticks that a frame of our own replaces."""
+    for part in canvas.get_children():
+        if getattr(part, "framed", False):
+            for inner in part.get_children():
+                if inner not in (part.xaxis, part.yaxis):
+                    yield from inner.findobj(Text)
+        else:
+            yield from part.findobj(Text)
 
 
 def head(axes, title, fonts):
@@ -95,6 +107,9 @@ def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
     axes.patch.set_alpha(0.0)
     # A given height: matplotlib would look for a free one, which takes as long as the drawing.
     axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold", y=1.0)
+    if getattr(axes, "framed", False):
+        axes.own_grid = grid
+        return
     axes.set_xlabel(x_label, fontsize=fonts.label, color=INK)
     axes.set_ylabel(y_label, fontsize=fonts.label, color=INK)
     axes.tick_params(which="both", colors=INK, labelsize=fonts.tick)
@@ -111,6 +126,9 @@ def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
 
 def set_ticks(axis, values):
     """Put the ticks of a matplotlib axis at `values` and nowhere else."""
+    if getattr(axis.axes, "framed", False):
+        axis.own_ticks = list(values)
+        return
     axis.set_ticks(values)
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -185,8 +203,7 @@ def _legend_style(fonts):
 def fit_panel(axes, fonts):
     """Set the margins of the one panel of a canvas: what a layout engine finds by drawing, in much less time."""
     width, height = 72 * axes.figure.get_size_inches()
-    low, high = sorted(axes.get_ylim())
-    labels = [tick(value) for value in axes.get_yticks() if low <= value <= high]
+    labels = [words for _, words in ticks_of(axes.yaxis, tick)]
     left = 9 + LETTER * fonts.tick * max(map(len, labels), default=0)
     top, below = 1.4 * fonts.title + 4, fonts.tick + 9
     legend = axes.get_legend()
@@ -196,8 +213,6 @@ def fit_panel(axes, fonts):
     if rows:
         middle = 0.5 - (left - 10) / (2 * (width - left - 10))  # of the canvas, in those of the panel
         legend.set_bbox_to_anchor((middle, -below / (height - top - bottom)), axes.transAxes)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_label_coords(0.5, 0.0)  # there is none; unset, its place would be computed from all ticks
 
 
 def size_for(n_names, size=SMALL):
@@ -251,9 +266,11 @@ def multiples(panels, title, size=SMALL, key=()):
     for panel in panels:
         canvas = new_canvas(size, layout=None)
         axes = canvas.add_subplot()
+        own_frame(axes)
         panel.draw(axes, SMALL_FONTS)
         fit_panel(axes, SMALL_FONTS)
-        pieces.append(inline(render(finish(canvas)), panel.name, panel.title, panel.words))
+        document = render(finish(canvas), frame(axes, SMALL_FONTS, tick))
+        pieces.append(inline(document, panel.name, panel.title, panel.words))
     columns = min(int(FILE_WIDTH / size[0] + 1e-9), len(panels))
     page = f'<div>{html_key(key)}<div class="multiples">{"".join(pieces)}</div></div>'
     return page, sheet(pieces, columns, size, title, *svg_key(key, 72 * size[0] * columns))

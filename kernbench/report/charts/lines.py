@@ -23,7 +23,7 @@ class Line:
     high: np.ndarray
 
     def slope(self):
-        """The exponent of y ~ x ** slope, fitted to the medians, and half of its 95 % interval; None with few points."""
+        """The exponent of y ~ x ** slope fitted to the medians, and half of its 95 % interval; or None."""
         x, y = np.log(self.x), np.log(self.y)
         if len(x) < MIN_POINTS or not np.ptp(x):
             return None

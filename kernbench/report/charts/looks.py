@@ -9,8 +9,8 @@ from dataclasses import dataclass
 INK = "#010203"
 GRID = "#a1a2a3"
 
-# Darkened until each has a contrast of 3 : 1 to white, as WCAG 2 asks of graphics; the page has lighter ones for the dark
-# theme, by these names.
+# Darkened until each has a contrast of 3 : 1 to white, as WCAG 2 asks of graphics; the page has lighter ones for the
+# dark theme, by these names.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#008C66", "#B5588F", "#B07800", "#2E95D3"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
@@ -98,8 +98,8 @@ def looks(methods, budgeted=()):
     """The look of each method.
 
     A known solver has its own colour in every figure; its variants share it and differ by their marks and dashes, the
-    solid line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order. Marks
-    differ as long as there are enough of them, since colour alone tells nothing to some readers.
+    solid line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order.
+    Marks differ as long as there are enough of them, since colour alone tells nothing to some readers.
     """
     methods = sorted(set(methods), key=lambda name: (name in budgeted, len(name), name))
     families = {method: family(method) for method in methods}

@@ -27,8 +27,15 @@ _LONG = 200  # letters of a path that is worth it
 _POINTS = 96 / 72  # pixels of a point
 
 
-def render(canvas):
-    """A matplotlib figure as an SVG document without a background, in the colours ``INK`` and ``GRID``."""
+def render(canvas, behind=""):
+    """A matplotlib figure as an SVG document without a background, in the colours ``INK`` and ``GRID``.
+
+    Parameters
+    ----------
+    canvas : matplotlib Figure
+    behind : str, default=""
+        SVG elements to put behind it.
+    """
     buffer = io.StringIO()
     with matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         # Letters stay text: the reader's font must have them, not the one used here to measure.
@@ -36,7 +43,11 @@ def render(canvas):
         # Not savefig, which draws twice: once to find the bounding box, which is that of the canvas here.
         FigureCanvasSVG(canvas).print_svg(buffer, metadata=_METADATA)
     # In tags only: what is written between them is for readers.
-    return re.sub(r"<[^>]*>", lambda tag: _LONG_NUMBER.sub(r"\1", tag[0]), buffer.getvalue())
+    document = re.sub(r"<[^>]*>", lambda tag: _LONG_NUMBER.sub(r"\1", tag[0]), buffer.getvalue())
+    if not behind:
+        return document
+    start = document.index(">", document.index("<svg")) + 1
+    return f"{document[:start]}{behind}{document[start:]}"
 
 
 def standalone(document):

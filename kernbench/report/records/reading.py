@@ -7,8 +7,8 @@ from kernbench.experiments import registry
 from kernbench.experiments.run.store import Store
 from kernbench.report import text
 from kernbench.report.records.cells import cells_of
-from kernbench.report.records.history import versions
 from kernbench.report.records.results import Results
+from kernbench.report.records.versions import versions
 
 
 def read_results(folder):

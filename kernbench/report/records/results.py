@@ -147,13 +147,16 @@ class Results:
         if method is None or method.estimator.startswith("kernbench.experiments."):
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")
-        arguments = [f"{key}={json.dumps(value)}" for key, value in (method.params if params is None else params).items()]
+        arguments = [
+            f"{key}={json.dumps(value)}"
+            for key, value in (method.params if params is None else params).items()
+        ]
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package
 
-    def spelled(self, name):
+    def spelled(self, name, params=None):
         """A method in a sentence: its code, with the package of a class of another library."""
-        code, package = self.code(name)
+        code, package = self.code(name, params=params)
         return code if package in ("", "kernbench") else f"{package}.{code}"
 
     def paper(self, dataset, method, metric):

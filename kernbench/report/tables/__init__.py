@@ -6,5 +6,7 @@
     metric_table.py   MetricTable: a row for each method, a column for each quantity
     quantities.py     … its entries
     cross_table.py    CrossTable: a row for each data set, a column for each method
+    tradeoffs.py      accuracy, time and memory of every method, and which of them no other beats
+    versions.py       times over the commits of a store
     facts.py          the data of an experiment and the runs that failed
 """

@@ -47,7 +47,9 @@ def entry_of(results, quantity, dataset, method):
     match quantity.form:
         case "mean":
             return _noted(
-                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)), metric, values
+                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)),
+                metric,
+                values,
             )
         case "median":
             found = _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))

@@ -1,5 +1,4 @@
-"""What accuracy costs: for every method on every data set its accuracy, time and memory, and whether another is better in
-all of them."""
+"""What accuracy costs: the accuracy, time and memory of every method, and whether another beats it in all of them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +9,10 @@ from kernbench.report.tables.metric_table import plus_minus
 from kernbench.report.tables.quantities import entry_of
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 
-TIME, MEMORY = "fit_seconds", ("working_memory", "peak_memory")  # names of metrics; of memory the first that is declared
+TIME, MEMORY = (
+    "fit_seconds",
+    ("working_memory", "peak_memory"),
+)  # names of metrics; of memory the first that is declared
 OBJECTIVE = "objective"
 
 
@@ -107,7 +109,9 @@ def tradeoff_table(results):
             n_ok = len(results.cell(dataset, point.method).ok)
             rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
         blocks.append((results.category_label("dataset", dataset), rows))
-    notes = ["On the front: no other method is at least as good in accuracy, time and memory, and better in one."]
+    notes = [
+        "On the front: no other method is at least as good in accuracy, time and memory, and better in one."
+    ]
     notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:
         notes.append("No column of optimality: these methods do not minimise one objective.")
@@ -117,7 +121,9 @@ def tradeoff_table(results):
         Column("on the front", "on_front", numeric=False),
         Column("repeats", "repeats"),
     )
-    caption = "Accuracy, time, memory and optimality" if experiment.optimality else "Accuracy, time and memory"
+    caption = (
+        "Accuracy, time, memory and optimality" if experiment.optimality else "Accuracy, time and memory"
+    )
     return Table(results.file_name("trade-offs"), caption, columns, blocks, [*notes, *plus_minus(blocks)])
 
 

@@ -4,5 +4,6 @@
 
     advice.py     the recommendation for one data set
     reasons.py    the reasons for and against it, in sentences
-    verdict.py    the boxes at the top of the page
+    verdict.py    one Verdict for each task
+    choices.py    the first table of the page, over all tasks
 """

@@ -1,15 +1,29 @@
 """The recommended method for one data set."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import signature
 from math import hypot
 
+from kernbench._lazy import load
 from kernbench.experiments.declare import Recommendation
 from kernbench.report.records.cells import speed
 from kernbench.report.records.results import Results
 from kernbench.report.statistics import mean_and_error
 
 CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
+
+TELLING = ("kernel", "features", "solver", "loss", "pairs")  # arguments that make another method, not tune it
+
+
+@cache
+def _defaults(estimator):
+    """The default arguments of a class given as ``"module:Class"``; empty if it cannot be imported."""
+    try:
+        parameters = signature(load(estimator)).parameters
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return {}
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 @dataclass
@@ -42,6 +56,17 @@ class Advice:
     @property
     def label(self):
         return self.results.label(self.method)
+
+    @property
+    def spelled(self):
+        """The method in code: the estimator, with its package if it is not ours, and what makes it another method."""
+        method = self.results.method(self.method)
+        if method is None:
+            return self.label
+        kept = {name: method.params[name] for name in TELLING if name in method.params}
+        usual = _defaults(method.estimator)
+        kept = {name: value for name, value in kept.items() if name == "solver" or usual.get(name) != value}
+        return self.results.spelled(self.method, kept)
 
     @property
     def peer(self):

@@ -1,16 +1,12 @@
-"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a wrong
-choice costs."""
+"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a
+wrong choice costs."""
 
 from dataclasses import dataclass
-from functools import cache
-from inspect import signature
 
-from kernbench._lazy import load
 from kernbench.report import text
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
 
-TELLING = ("kernel", "features", "solver", "loss", "pairs")  # arguments that make another method
 HURRY = 0.1  # of the usual choice's time: the small budget
 
 
@@ -37,7 +33,7 @@ class Choice:
     @property
     def spelled(self):
         """How to write it in code, without the arguments that only tune it."""
-        return spelled(self.advices[0])
+        return self.advices[0].spelled
 
     def data(self, key):
         """The finite numbers of the data sets at a place of their description."""
@@ -59,32 +55,12 @@ def choices(verdicts):
     for verdict in verdicts:
         by_code = {}
         for advice in verdict.advices:
-            by_code.setdefault(spelled(advice), []).append(advice)
+            by_code.setdefault(advice.spelled, []).append(advice)
         found += sorted(
             (Choice(verdict.task, advices, len(verdict.advices)) for advices in by_code.values()),
             key=lambda choice: -len(choice.advices),
         )
     return found
-
-
-def spelled(advice):
-    """The recommended method in code: the estimator with the arguments that make it another method."""
-    method = advice.results.method(advice.method)
-    kept = {} if method is None else {name: method.params[name] for name in TELLING if name in method.params}
-    usual = {} if method is None else _defaults(method.estimator)
-    kept = {name: value for name, value in kept.items() if usual.get(name) != value}
-    code, _ = advice.results.code(advice.method, params=kept)
-    return code
-
-
-@cache
-def _defaults(estimator):
-    """The default arguments of a class given as ``"module:Class"``; empty if it cannot be imported."""
-    try:
-        parameters = signature(load(estimator)).parameters
-    except (ImportError, AttributeError, ValueError):
-        return {}
-    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def choice_table(found):
@@ -104,8 +80,8 @@ def choice_table(found):
     for choice in found:
         blocks.setdefault(text.capitalised(choice.task), []).append(_row(choice))
     notes = [
-        "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns are "
-        "those of the training data; stand-ins are generated, not the data they are named after."
+        "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns "
+        "are those of the training data; stand-ins are generated, not the data they are named after."
     ]
     return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes)
 
@@ -116,15 +92,10 @@ def _row(choice):
         for advice in choice.advices
         for name in advice.results.chosen_methods(advice.display, advice.dataset)
     )
-    return (
-        words(choice.spelled, mark="use"),
-        words(_where(choice)),
-        _seconds(choice),
-        words(_usual(choice)),
-        words(_wrong(choice)),
-        words(_hurried(choice)),
-        Entry(f"{n_records:,}", n_records),
-    )
+    seconds, *others = (_seconds(choice), _where(choice), _usual(choice), _wrong(choice), _hurried(choice))
+    where, usual, wrong, hurried = (words(text.unbroken(shown)) for shown in others)
+    code = words(choice.spelled, mark="use")
+    return (code, where, seconds, usual, wrong, hurried, Entry(f"{n_records:,}", n_records))
 
 
 def _where(choice):
@@ -151,7 +122,7 @@ def _seconds(choice):
         for advice in choice.advices
     )
     shown = " to ".join(dict.fromkeys(text.seconds(end(values)) for end in (min, max)))
-    return Entry(f"{shown}{', noisy' if noisy else ''}", median_or_none(values))
+    return Entry(text.unbroken(f"{shown}{', noisy' if noisy else ''}"), median_or_none(values))
 
 
 def _usual(choice):

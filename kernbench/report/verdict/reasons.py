@@ -59,7 +59,7 @@ def _speed(advices, n_datasets):
 
 def _elsewhere(advices):
     first = advices[0]
-    return f"On {_where(advices)}, {first.label} was: there, use {first.results.spelled(first.method)}."
+    return f"On {_where(advices)}, {first.label} was: there, use {first.spelled}."
 
 
 def _close(advices):

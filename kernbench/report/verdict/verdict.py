@@ -91,9 +91,9 @@ def _verdict(task, scale, results, advices):
         by_label.setdefault(advice.label, []).append(advice)
     # The choice on most data sets; among equals the one that had the larger problems.
     chosen = max(by_label, key=lambda name: (len(by_label[name]), sum(a.seconds for a in by_label[name])))
-    first = min(by_label[chosen], key=lambda advice: len(advice.results.spelled(advice.method)))
+    first = min(by_label[chosen], key=lambda advice: len(advice.spelled))
     return Verdict(
-        f"For {task}, use {first.results.spelled(first.method)}.",
+        f"For {task}, use {first.spelled}.",
         *basis,
         reasons(advices, chosen),
         _code(first),

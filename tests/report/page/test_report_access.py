@@ -49,7 +49,8 @@ def outline(content):
 def themes():
     """The colours of the two themes: name -> hex."""
     light, dark = (
-        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)
+        dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)
     )
     return {"light": light, "dark": light | dark}
 
@@ -88,7 +89,9 @@ def test_lines_and_marks_have_contrast(theme):
 
 def test_files_have_the_colours_of_the_light_theme():
     light = themes()["light"]
-    assert {name: light[name] for name in GRAPHICS} == {name: hex.lower() for hex, name in PALETTE_NAMES.items()}
+    assert {name: light[name] for name in GRAPHICS} == {
+        name: hex.lower() for hex, name in PALETTE_NAMES.items()
+    }
 
 
 def test_figures_have_a_title_and_words(outline, content):

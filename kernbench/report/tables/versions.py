@@ -6,12 +6,12 @@ from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 CHANGED = 0.05  # a mean factor of times this far from 1 is worth a word
 
 
-def history_table(versions):
+def version_table(versions):
     """A row for each commit, a column for each experiment; None without two commits.
 
     Parameters
     ----------
-    versions : list of kernbench.report.records.history.Version
+    versions : list of kernbench.report.records.versions.Version
     """
     if not versions:
         return None
@@ -20,7 +20,9 @@ def history_table(versions):
     for version in versions:
         entries = [_entry(version, name) for name in names]
         n_records = Entry(f"{version.n_records:,}", version.n_records)
-        rows.append((words(version.commit, mark="code"), words(version.day or text.DASH), n_records, *entries))
+        rows.append(
+            (words(version.commit, mark="code"), words(version.day or text.DASH), n_records, *entries)
+        )
     columns = (
         Column("commit", "commit", numeric=False),
         Column("first record", "day", numeric=False),
@@ -28,13 +30,13 @@ def history_table(versions):
         *(Column(name, f"{name}_time_factor") for name in names),
     )
     return Table(
-        "history",
+        "commits",
         "Time of a fit over that at the first commit, by experiment",
         columns,
         [("", rows)],
         [
-            "Geometric means over the cells that both commits have on one machine. Counters: how many deterministic numbers "
-            "(iterations, kernel evaluations) of the same data and seed differ from the commit before."
+            "Geometric means over the cells that both commits have on one machine. Counters: how many deterministic "
+            "numbers (iterations, kernel evaluations) of the same data and seed differ from the commit before."
         ],
     )
 

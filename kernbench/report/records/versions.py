@@ -24,8 +24,8 @@ class Version:
     factors : dict of str to list of float
         By experiment: time of each cell over that at the first commit which has it, on the same machine.
     changed, compared : dict of str to int
-        By experiment: deterministic counters of the same cell, data and seed that differ from the commit before, and how
-        many could be compared.
+        By experiment: deterministic counters of the same cell, data and seed that differ from the commit before, and
+        how many could be compared.
     """
 
     commit: str

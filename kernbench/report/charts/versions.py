@@ -11,12 +11,12 @@ from kernbench.report.charts.picture import Picture
 from kernbench.report.tables.table import csv_text
 
 
-def history_picture(versions):
+def version_picture(versions):
     """Draw the factors of times over commits; None if no experiment has times at two commits.
 
     Parameters
     ----------
-    versions : list of kernbench.report.records.history.Version
+    versions : list of kernbench.report.records.versions.Version
 
     Returns
     -------
@@ -25,18 +25,24 @@ def history_picture(versions):
     names = sorted({name for version in versions for name in version.factors})
     if not names:
         return None
-    every = [quantile for version in versions for name in version.factors for quantile in _spread(version, name)]
+    every = [
+        quantile for version in versions for name in version.factors for quantile in _spread(version, name)
+    ]
     ends = scales.limits([[1.0, *every]], True)
     panels = [
-        layout.Panel(f"history-{name}", name, _words(name, versions), partial(_draw, name, versions, ends))
+        layout.Panel(f"commits-{name}", name, _words(name, versions), partial(_draw, name, versions, ends))
         for name in names
     ]
     title = "Time of a fit over that at the first commit"
-    caption = f"{title}. Line: geometric mean over cells; shade: their quartiles. Commits in the order of their first records."
+    caption = (
+        f"{title}. Line: geometric mean over cells; shade: their quartiles. Commits by their first records."
+    )
     rows = [("experiment", "commit", "day", "factor")]
-    rows += [(name, v.commit, v.day, v.factor(name)) for name in names for v in versions if v.factors.get(name)]
+    rows += [
+        (name, v.commit, v.day, v.factor(name)) for name in names for v in versions if v.factors.get(name)
+    ]
     drawn = layout.multiples(panels, title)
-    return Picture("history", caption, *drawn, csv_text(rows), shape="panels", lead="↑ factor  → commits")
+    return Picture("commits", caption, *drawn, csv_text(rows), shape="panels", lead="↑ factor  → commits")
 
 
 def _spread(version, name):

@@ -1,0 +1,73 @@
+"""Trade-offs: on the front is what no other method beats in accuracy, time and memory."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernbench.report.charts.fronts import front_picture
+from kernbench.report.tables.tradeoffs import fronts, tradeoff_table
+
+
+def points(results):
+    ((_, found),) = fronts(results).items()
+    return {point.method: point for point in found}
+
+
+def test_a_method_that_is_beaten_in_everything_is_off_the_front(toy, records):
+    found = points(records.results(toy, records.race(1)))
+    assert found["smo"].on_front and not found["sbp"].on_front
+    assert not found["libsvm"].on_front  # as accurate as SMO, and slower
+
+
+def test_memory_puts_a_slower_method_on_the_front(toy, records):
+    rows = records.race(1)
+    rows[0]["peak_memory_bytes"] = 1_000_000
+    found = points(records.results(toy, rows))
+    assert found["libsvm"].on_front and not found["libsvm"].fast
+
+
+def test_equal_methods_are_both_on_the_front(toy, records):
+    rows = [records.one("smo"), records.one("sbp")]
+    assert all(point.on_front for point in points(records.results(toy, rows)).values())
+
+
+def test_more_is_better_where_the_metric_says_so(toy, records):
+    first = replace(toy.metrics[0], direction="higher")
+    turned = replace(toy, metrics=(first, *toy.metrics[1:]), tables=())
+    rows = [records.one("smo", error=0.8, seconds=2.0), records.one("sbp", error=0.9, seconds=1.0)]
+    found = points(records.results(turned, rows))
+    assert found["sbp"].on_front and not found["smo"].on_front
+
+
+def test_the_table_has_a_column_of_optimality_or_says_why_not(toy, records):
+    rows = records.race(1)
+    rows[-1]["metrics"]["objective"] = 0.33
+    plain = tradeoff_table(records.results(toy, rows))
+    assert any(note.startswith("No column of optimality") for note in plain.notes)
+    table = tradeoff_table(records.results(replace(toy, optimality="objective"), rows))
+    place = [column.csv_label for column in table.columns].index("relative_excess_objective")
+    ((_, lines),) = table.blocks
+    assert {line[0].text: line[place].text for line in lines}["SMO"] == "10 %"
+
+
+@pytest.mark.parametrize("seconds, word", [((1.0, 1.01, 1.02), ""), ((1.0, 2.0, 4.0), "noisy")])
+def test_noisy_is_a_word(toy, records, seconds, word):
+    rows = [records.one("smo", repeat=k, seconds=each) for k, each in enumerate(seconds)] + [
+        records.one("sbp")
+    ]
+    table = tradeoff_table(records.results(toy, rows))
+    ((_, lines),) = table.blocks
+    (shown,) = (line[2].text for line in lines if line[0].text == "SMO")
+    assert shown.endswith(word) and ("noisy" in shown) == bool(word)
+
+
+def test_what_is_no_race_has_no_front(toy, records):
+    timeless = replace(toy, metrics=toy.metrics[:1], tables=(), figures=(), paper_numbers=())
+    assert tradeoff_table(records.results(timeless, records.race(1))) is None
+    assert tradeoff_table(records.results(toy, [records.one()])) is None
+
+
+def test_the_figure_names_the_front_in_words(toy, records):
+    picture = front_picture(records.results(toy, records.race(1)))
+    assert "adult, on the front: SMO 14.90 % in 2 s" in picture.svg_inline
+    assert picture.csv.splitlines()[0] == "dataset,method,fit_seconds,test_error,memory,on_front"

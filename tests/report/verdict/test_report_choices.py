@@ -1,0 +1,97 @@
+"""The first table and figure of the page: over all races, which method, and what a wrong choice costs."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernbench.experiments.declare import Method
+from kernbench.report.charts.choices import choice_picture
+from kernbench.report.verdict.choices import best_within, choice_table, choices
+from kernbench.report.verdict.verdict import verdicts
+
+
+@pytest.fixture
+def row(toy, records):
+    """The one row of the table on some records, by heading."""
+
+    def row(rows, experiment=toy):
+        table = choice_table(choices(verdicts([records.results(experiment, rows)])))
+        ((_, (entries,)),) = table.blocks
+        return {column.csv_label: entry for column, entry in zip(table.columns, entries, strict=True)}
+
+    return row
+
+
+def plain(entry):
+    return entry.text.replace("\u00a0", " ")
+
+
+def test_a_row_says_what_to_use_where_and_what_else_costs(row, records):
+    found = row(records.race())
+    assert plain(found["method"]) == 'KernelSVC(solver="smo")'
+    assert plain(found["data_sets"]) == "1 of 1 race: 1,000 × 20"
+    assert plain(found["seconds"]) == "2 s"
+    assert plain(found["times_as_long_as_usual"]) == "LIBSVM takes 4.5 × as long"
+    assert plain(found["cost_of_wrong_choice"]) == "10 × the time (SBP)"
+    assert found["n_records"].value == 12
+
+
+def test_a_less_accurate_choice_is_priced_in_accuracy(row, records):
+    rows = [*records.race(1)[:1], records.one("smo", error=0.149), records.one("sbp", error=0.2, seconds=0.5)]
+    assert "5.10 points of test error (SBP)" in plain(row(rows)["cost_of_wrong_choice"])
+
+
+def test_data_sets_of_one_choice_share_a_row(row, records):
+    rows = records.race(1) + records.race(1, dataset="mnist")
+    rows[-1]["data"] = rows[-1]["data"] | {"n_train": 60_000}
+    for record in rows[4:]:
+        record["data"] = record["data"] | {"n_train": 60_000}
+    assert plain(row(rows)["data_sets"]) == "2 of 2 races: 1,000–60,000 × 20"
+
+
+def test_generated_data_are_named(row, records):
+    assert "generated" in plain(
+        row(records.race(scale="quick", dataset="blobs", kind="generated"))["data_sets"]
+    )
+
+
+def test_times_that_scatter_are_called_noisy(row, records):
+    rows = records.race()
+    for record, seconds in zip((r for r in rows if r["method"] == "smo"), (0.5, 2.0, 4.0)):
+        record["seconds"]["fit"] = seconds
+    assert plain(row(rows)["seconds"]) == "2 s, noisy"
+
+
+def test_arguments_that_only_tune_are_left_out(toy, row, records):
+    tuned = Method(
+        "smo",
+        "SMO",
+        "kernbench.estimators.svm.kernel_svc:KernelSVC",
+        {"solver": "smo", "kernel": "rbf", "tol": 1e-6},
+    )
+    methods = tuple(tuned if method.name == "smo" else method for method in toy.methods)
+    assert plain(row(records.race(), replace(toy, methods=methods))["method"]) == 'KernelSVC(solver="smo")'
+
+
+def test_the_small_budget_takes_traced_methods_as_far_as_they_came(toy, records):
+    (verdict,) = verdicts([records.results(toy, records.race(1))])
+    (advice,) = verdict.advices
+    # After 0.4 s SMO's trace has its second point, half of the way down from 50 %; LIBSVM is not done.
+    assert best_within(advice, 0.4) == ("smo", pytest.approx(0.149 + (0.5 - 0.149) / 2))
+    assert best_within(advice, 0.3) is None
+    assert best_within(advice, 1e9) == ("libsvm", pytest.approx(0.149))
+
+
+def test_the_figure_has_a_panel_for_each_task_and_the_usual_choice(toy, records):
+    picture = choice_picture(choices(verdicts([records.results(toy, records.race())])))
+    assert picture.svg_inline.count('role="img"') == 1
+    assert "adult, 1,000 rows: SMO in 2 s, LIBSVM in 9 s" in picture.svg_inline
+    header, line = picture.csv.splitlines()
+    assert line == "a kernel SVM,SMO,adult,toy,1000.0,2.0,LIBSVM,9.0"
+
+
+def test_without_sizes_there_is_a_table_and_no_figure(toy, records):
+    rows = [record | {"data": {}} for record in records.race(1)]
+    found = choices(verdicts([records.results(toy, rows)]))
+    assert choice_picture(found) is None and choice_table(found) is not None
+    assert choice_table([]) is None
