@@ -7,6 +7,8 @@ from kernbench.report.records.rows import place
 from kernbench.report.records.steps import positive_steps, settled_at
 from kernbench.report.statistics import finite, mean_and_error, median_or_none
 
+AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
+
 
 def judge_passing(results, dataset, claim):
     """Judge a claim on one data set.
@@ -48,7 +50,8 @@ def _time_to(record, metric, level, within):
     """Seconds of a fit until its trace stays at `level` or better, by the share `within`; None if it does not."""
     fit, solver = (finite(place(record, f"seconds.{part}")) for part in ("fit", "solver"))
     trace = record.get("trace") or {}
-    x, y = positive_steps(trace.get("seconds", ()), trace.get(metric.name, ()))
+    seconds = [None if value is None else max(value, AT_ONCE) for value in trace.get("seconds", ())]
+    x, y = positive_steps(seconds, trace.get(metric.name, ()))
     sign = 1.0 if metric.direction == "lower" else -1.0
     reached = settled_at(x, sign * y, sign * level + within * abs(level))
     if reached is None:

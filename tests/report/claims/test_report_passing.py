@@ -39,6 +39,10 @@ def test_a_trace_that_ends_above_the_level_never_reaches_it(judged):
     assert judged(*steps, within=0.01).value == pytest.approx(1.5)
 
 
+def test_a_start_at_the_level_counts_as_reaching_it(judged):
+    assert judged([0.0, 4.0, 9.5], [0.2, 0.15, 0.1]).value == pytest.approx(0.5)
+
+
 def test_later_turns_the_claim_round(judged):
     steps = [0.0, 4.0, 9.5], [0.5, 0.2, 0.1]
     assert [judged(*steps, fraction, later=True).verdict for fraction in (0.44, 0.46)] == [HOLDS, FAILS]

@@ -1,4 +1,4 @@
-"""``pauc-train``: Table 1 and Figures 1, 3, 7 of Yao, Lin and Yang: the training rows, over time."""
+"""``pauc-train``: Table 1 and Figures 1, 3, 4, 7 of Yao, Lin and Yang: the training rows, over time."""
 
 from kernbench.experiments.declare import (
     Axis,
@@ -83,7 +83,7 @@ def _paper_numbers():
 EXPERIMENT = Experiment(
     name="pauc-train",
     title="Partial AUC on the training rows, over time",
-    paper=f"{PAPER}, Table 1, Figures 1, 3 and 7",
+    paper=f"{PAPER}, Table 1, Figures 1, 3, 4 and 7",
     group="Partial AUC",
     optimality="objective",
     methods=METHODS,
@@ -116,7 +116,7 @@ EXPERIMENT = Experiment(
         Bound(
             "AGD-SBCD with one threshold ends within 1 % of the exact solution's objective.",
             "agd-sbcd-threshold",
-            "objective",
+            "penalised",
             1.01,
             baseline="dca-exact",
         ),
