@@ -2,9 +2,11 @@
 
 * :mod:`~kernbench.deep.losses` -- losses of a batch of scores and labels;
 * :mod:`~kernbench.deep.optimisers` -- AGD-SBCD for the partial AUC of all data, PESG for the AUC margin;
-* :mod:`~kernbench.deep.batches` -- batches of positives and negatives that know which examples they hold.
+* :mod:`~kernbench.deep.batches` -- batches of positives and negatives that know which examples they hold;
+* :mod:`~kernbench.deep.trainer` -- `DeepPartialAUCClassifier`, all of this in one line;
+* :mod:`~kernbench.deep.networks` -- ResNet-20, a perceptron, a linear module.
 
-This package needs PyTorch, and nothing else in kernbench imports it.
+This package needs PyTorch. Nothing else in kernbench imports it, but for the experiment ``pauc-deep``.
 """
 
 try:
@@ -14,15 +16,21 @@ except ImportError as error:
 
 from kernbench.deep.batches import IndexedDataset, PairBatchSampler
 from kernbench.deep.losses import AUCMarginLoss, PairwiseLoss, PartialAUCLoss, RankedRangeLoss
+from kernbench.deep.networks import MLP, Linear, ResNet20
 from kernbench.deep.optimisers import AGDSBCD, PESG
+from kernbench.deep.trainer import DeepPartialAUCClassifier
 
 __all__ = [
     "AGDSBCD",
     "AUCMarginLoss",
+    "DeepPartialAUCClassifier",
     "IndexedDataset",
+    "Linear",
+    "MLP",
     "PESG",
     "PairBatchSampler",
     "PairwiseLoss",
     "PartialAUCLoss",
     "RankedRangeLoss",
+    "ResNet20",
 ]

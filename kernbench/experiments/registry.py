@@ -21,6 +21,7 @@ EXPERIMENTS = [
         "papers.pauc.test",
         "papers.pauc.mu",
         "papers.pauc.sorr",
+        "papers.pauc.networks",
         "papers.dsg.ridge",
         "papers.dsg.gp",
         "papers.dsg.svm",
