@@ -73,7 +73,7 @@ QUICK = Scale(
     settings=(
         Setting(
             "striped-images",
-            {"name": "striped-images", "n_train": 400, "n_test": 400},
+            {"name": "striped-images", "n_train": 400, "n_test": 400, "positive": 0.25},
             {"n_rates": 1, "max_epochs": 4, "inner_steps": 10},
             note="STAND-IN, generated: stripes in 16 x 16 pixels, one direction of eight positive; nothing of it is "
             "the paper's.",
