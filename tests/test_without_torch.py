@@ -3,11 +3,20 @@
 import subprocess
 import sys
 
+HIDE_TORCH = """
+import sys
+class NoTorch:
+    def find_spec(name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'")
+sys.meta_path.insert(0, NoTorch)
+"""
+
 
 def run_without_torch(code):
     """Run Python code in a process whose `import torch` fails; return what it printed."""
-    code = f"import sys; sys.modules['torch'] = None\n{code}"
-    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout
+    command = [sys.executable, "-P", "-c", HIDE_TORCH + code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_without_torch_the_import_says_what_to_install():

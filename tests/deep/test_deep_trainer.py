@@ -164,13 +164,28 @@ def test_only_cross_entropy_has_probabilities(rows):
 def test_the_best_state_is_that_of_the_best_look(rows):
     model = trained(rows, max_epochs=2, method="cross-entropy", learning_rate=0.2, look_every=1)
     found = model.trace_["validation_partial_auc"]
-    assert model.validation_score_ == max(found)
-    assert model.best_n_iter_ == model.trace_["n_iter"][found.index(max(found))]
+    assert model.validation_score_ == max(found[1:])
+    assert model.best_n_iter_ == model.trace_["n_iter"][found.index(max(found[1:]), 1)]
     X = rows[0]
     best, last = model.decision_function(X), model.use("last").decision_function(X)
     assert same(model.module_.state_dict(), model.last_state_)
     assert np.array_equal(model.use("best").decision_function(X), best)
     assert 0 < model.best_n_iter_ < model.n_iter_ and not np.array_equal(best, last)
+
+
+def test_the_first_weights_are_not_the_best_state(rows):
+    """Nor is a run without a step without a best state."""
+    X, y = rows
+    truth = LogisticRegression().fit(X, y).coef_
+
+    def perfect():
+        module = Linear(6)
+        module.linear.weight.data = torch.tensor(truth, dtype=torch.float32)
+        return module
+
+    model = trained(rows, perfect, method="minibatch", learning_rate=50.0)
+    assert model.trace_["validation_partial_auc"][0] > model.validation_score_ and model.best_n_iter_ > 0
+    assert trained(rows, perfect, callback=lambda model: True).best_n_iter_ == 0
 
 
 def test_other_rows_can_validate(rows):

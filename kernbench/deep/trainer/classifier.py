@@ -47,7 +47,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     look_every : int, default=None
         Steps between two looks at the validation examples; None: one epoch.
     keep : {"best", "last"}, default="best"
-        Which state predicts: that of the best look, where there is validation, or the last; see `use`.
+        Which state predicts: that of the best look after the first step, where there is validation, or the last; see
+        `use`.
     patience : int, default=None
         Stop after so many looks without a better validation score.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"

@@ -99,7 +99,7 @@ def _checked(model, X, y, *, reset):
 def unlabelled(model, X):
     """Return examples to be scored, checked."""
     source = X if is_dataset(X) else _array(model, X, reset=False)
-    return Examples(source, np.zeros(len(X)))
+    return Examples(source, np.zeros(len(source)))
 
 
 def _array(model, X, *y, reset):

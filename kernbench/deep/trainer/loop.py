@@ -34,7 +34,7 @@ class Run:
     last : dict of str to Tensor
         The state of the module at the last look at it that found finite scores.
     best : dict of str to Tensor, or None
-        That of the largest validation score.
+        That of the largest validation score after the first step.
     best_score : float or None
     best_n_iter : int
     losses : list of float
@@ -78,7 +78,8 @@ class Run:
             elif not all(torch.isfinite(tensor).all() for tensor in module.parameters()):
                 raise Diverged
             self.last = state_of(module)
-            if score is not None and (self.best_score is None or score > self.best_score):
+            # The first weights are the best only until there are trained ones: a few examples may flatter them.
+            if score is not None and (self.best_n_iter == 0 or score > self.best_score):
                 self.best, self.best_score, self.best_n_iter = self.last, score, self.n_iter
             if ask is not None:
                 stop, columns = ask(module)

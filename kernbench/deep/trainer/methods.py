@@ -155,7 +155,7 @@ class Pairs(Method):
 class Minibatch(Pairs):
     """The loss over the window of the batch, by steps c / sqrt(t) (Kar, Narasimhan, Jain)."""
 
-    default_rate = 0.1
+    default_rate = 0.3
     options = {"loss": "log_loss", "weight_decay": 0.0}
 
     def __init__(self, module, examples, settings):
@@ -209,7 +209,7 @@ class AUCMargin(Pairs):
 class AGD(Pairs):
     """AGD-SBCD; its answer is the mean of v_n over the stage."""
 
-    default_rate = 0.1
+    default_rate = 0.3
     options = {"loss": "log_loss", "mu": 1e3, "gamma": 1e3, "weight_decay": 0.0, "inner_steps": 50,
                "thresholds": "stochastic", "threshold_step": None, "shared_batches": True}  # fmt: skip
 
