@@ -104,9 +104,9 @@ def test_a_run_plans_and_reads_generated_data_without_scikit_learn():
         "from kernbench.experiments.registry import get\n"
         "from kernbench.experiments.run.cells import plan\n"
         "from kernbench.experiments.run.environment import collect\n"
-        "from kernbench.experiments.run.runner import _description\n"
+        "from kernbench.experiments.run.machine import description\n"
         "collect()\n"
-        "print(_description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
+        "print(description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
     )
     loaded = imported_by(script)
     assert "numpy" in loaded and "sklearn" not in loaded

@@ -143,6 +143,7 @@ EXPERIMENT = Experiment(
     name="pauc-deep",
     title="Partial AUC by networks",
     paper=f"{PAPER}, Table 3, Figure 5, Table 2 (networks)",
+    group="Partial AUC",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(
