@@ -10,7 +10,7 @@ from kernbench.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITHOUT_SNIPPETS = ["performance.md", "benchmarks.md"]
+WITHOUT_SNIPPETS = ["performance.md", "benchmarks.md", "deep.md"]  # tests/deep runs those of the last
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ MOST = 2000
 class ToSmallGap(SolverRuns):
     """The cost of coming within 0.1% of the optimum at a larger alpha than the others have."""
 
-    params = (("scs", "wolfe"), problems.TWINS)
+    params = (("scs", "wolfe"), problems.COMPILED)
 
     def run_to_gap(self, twin):
         problem = self.problem = problems.hinge_problem(C=1.0 / (ALPHA * problems.N_TRAIN))

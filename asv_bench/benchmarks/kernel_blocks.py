@@ -24,7 +24,7 @@ class _Calls:
     """Calls that take milliseconds, so there are many."""
 
     number = 1
-    repeat = (10, 100, 0.5)
+    repeat = (5, 50, 0.25)
     timeout = 60
 
 

@@ -16,7 +16,7 @@ class KernelBlock:
     param_names = ("kernel", "dtype")
     params = (tuple(primitives.CATALOGUE), problems.DTYPES)
     number = 1
-    repeat = (10, 100, 0.3)
+    repeat = (5, 50, 0.2)
     timeout = 60
 
     def setup(self, kernel, dtype):

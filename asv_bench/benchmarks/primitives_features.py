@@ -26,7 +26,7 @@ def need(features):
 
 class _Timed:
     number = 1
-    repeat = (5, 50, 0.3)
+    repeat = (5, 50, 0.2)
     timeout = 60
 
 

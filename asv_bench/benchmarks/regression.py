@@ -1,20 +1,21 @@
 """Solvers of regressions, compiled beside reference: what two passes cost and what they are worth."""
 
+from . import problems
 from .regression_runs import KernelRuns, LinearRuns
 
 
 class _Costs:
     number = 1
-    repeat = (2, 20, 2.0)
+    repeat = (1, 10, 0.5)
 
     def time_run(self, solver, twin):
         self.run(solver, twin)
 
+
+class _Quality:
     def peakmem_run(self, solver, twin):
         self.run(solver, twin)
 
-
-class _Quality:
     def track_objective(self, solver, twin):
         """The objective after two passes; lower is better."""
         return self.run(solver, twin).objective()
@@ -23,16 +24,20 @@ class _Quality:
 
 
 class KernelRegression(KernelRuns, _Costs):
-    """Time and memory of solvers with a kernel."""
+    """Time of solvers with a kernel."""
 
 
 class KernelRegressionQuality(KernelRuns, _Quality):
-    """What these solvers are worth."""
+    """What these solvers are worth, and their memory."""
+
+    params = (KernelRuns.params[0], problems.COMPILED)
 
 
 class LinearRegression(LinearRuns, _Costs):
-    """Time and memory of solvers on features."""
+    """Time of solvers on features."""
 
 
 class LinearRegressionQuality(LinearRuns, _Quality):
-    """What these solvers are worth."""
+    """What these solvers are worth, and their memory."""
+
+    params = (LinearRuns.params[0], problems.COMPILED)

@@ -1,4 +1,4 @@
-"""Seconds and memory of a fixed number of iterations, compiled beside reference."""
+"""Seconds of a fixed number of iterations, compiled beside reference."""
 
 from .solver_runs import SolverRuns
 
@@ -7,10 +7,7 @@ class Iterations(SolverRuns):
     """Two passes over 1,024 rows, from the data to the last iterate."""
 
     number = 1
-    repeat = (2, 20, 2.0)
+    repeat = (1, 10, 0.5)
 
     def time_iterations(self, solver, twin):
-        self.run(twin)
-
-    def peakmem_iterations(self, solver, twin):
         self.run(twin)

@@ -3,6 +3,7 @@
 Lower is better for all of them.
 """
 
+from . import problems
 from .streaming_runs import StreamingRuns, error
 
 
@@ -10,17 +11,19 @@ class StreamingIterations(StreamingRuns):
     """A pass over 1,024 rows of 10 features, from the data to the last iterate."""
 
     number = 1
-    repeat = (2, 20, 2.0)
+    repeat = (1, 10, 0.5)
 
     def time_iterations(self, solver, twin):
         self.run(twin)
 
-    def peakmem_iterations(self, solver, twin):
-        self.run(twin)
-
 
 class StreamingQuality(StreamingRuns):
-    """The solution after a pass, judged from outside the solver."""
+    """The solution after a pass, judged from outside the solver, and its memory."""
+
+    params = (StreamingRuns.params[0], problems.COMPILED)
+
+    def peakmem_iterations(self, solver, twin):
+        self.run(twin)
 
     def track_test_error(self, solver, twin):
         """Share of 2,000 test rows misclassified; lower is better."""

@@ -1,5 +1,6 @@
 """Solvers of partial AUC, ranked ranges and the AUC margin loss, compiled beside reference."""
 
+from . import problems
 from .window_runs import MarginRuns, RangeRuns, WindowRuns
 
 
@@ -7,17 +8,17 @@ class _Costs:
     """25 steps of an exact solver or 1,000 on batches, of 4,096 rows."""
 
     number = 1
-    repeat = (2, 20, 2.0)
+    repeat = (1, 10, 0.5)
 
     def time_run(self, solver, twin):
-        self.run(solver, twin)
-
-    def peakmem_run(self, solver, twin):
         self.run(solver, twin)
 
 
 class _Quality:
     """The solution of that run."""
+
+    def peakmem_run(self, solver, twin):
+        self.run(solver, twin)
 
     def track_one_minus_partial_auc(self, solver, twin):
         """1 - partial AUC over [0.05, 0.5] of test rows; lower is better."""
@@ -32,24 +33,30 @@ class _Quality:
 
 
 class PartialAUC(WindowRuns, _Costs):
-    """Time and memory of solvers of the partial AUC."""
+    """Time of solvers of the partial AUC."""
 
 
 class PartialAUCQuality(WindowRuns, _Quality):
-    """What these solvers are worth."""
+    """What these solvers are worth, and their memory."""
+
+    params = (WindowRuns.params[0], problems.COMPILED)
 
 
 class RankedRange(RangeRuns, _Costs):
-    """Time and memory of solvers of a ranked range."""
+    """Time of solvers of a ranked range."""
 
 
 class RankedRangeQuality(RangeRuns, _Quality):
-    """What these solvers are worth."""
+    """What these solvers are worth, and their memory."""
+
+    params = (RangeRuns.params[0], problems.COMPILED)
 
 
 class AUCMargin(MarginRuns, _Costs):
-    """Time and memory of solvers of the margin loss."""
+    """Time of solvers of the margin loss."""
 
 
 class AUCMarginQuality(MarginRuns, _Quality):
-    """What these solvers are worth."""
+    """What these solvers are worth, and their memory."""
+
+    params = (MarginRuns.params[0], problems.COMPILED)

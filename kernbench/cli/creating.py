@@ -10,8 +10,14 @@ import click
 from kernbench.cli.errors import Refusing
 
 TEMPLATES = Path(__file__).parent / "templates"
-# The smallest experiment that each kind of solver joins.
-EXPERIMENT = {"kernel-svm": "sbp-libsvm", "linear-svm": "peers-auc", "roc-svm": "peers-auc"}
+# The smallest experiment that each kind of solver joins; a data set for a kind that joins none.
+EXPERIMENT = {
+    "kernel-svm": "sbp-libsvm",
+    "linear-svm": "peers-auc",
+    "roc-svm": "peers-auc",
+    "kernel-regression": "dsg-ridge",
+}
+DATASET = {"linear-regression": "ridge-2d"}
 FOLDER = click.option(
     "--folder",
     type=click.Path(path_type=Path),
@@ -40,7 +46,7 @@ def command():
     default="kernel-svm",
     show_default=True,
     metavar="KIND",
-    help=f"The problem it solves: {', '.join(EXPERIMENT)}.",
+    help=f"The problem it solves: {', '.join([*EXPERIMENT, *DATASET])}.",
 )
 @FOLDER
 def solver_command(name, kind, folder):
@@ -57,12 +63,32 @@ def solver_command(name, kind, folder):
     from kernbench._names import unknown_name
     from kernbench.experiments import registry as experiments
     from kernbench.solvers import registry as solvers
+    from kernbench.solvers.kinds import KINDS
 
-    if kind not in EXPERIMENT:
-        raise ValueError(unknown_name("kind of problem", kind, EXPERIMENT))
+    if kind not in {**EXPERIMENT, **DATASET}:
+        if kind not in KINDS:
+            raise ValueError(unknown_name("kind of problem", kind, KINDS))
+        raise ValueError(
+            f"there is no template of a solver of {kind!r}, nor does 'kernbench check' know such solvers. "
+            f"Kinds with a template: {', '.join([*EXPERIMENT, *DATASET])}"
+        )
     races = [experiment for experiment in experiments.EXPERIMENTS if kind in experiment.newcomers]
     taken = {method.name for race in races for method in race.methods}
-    _write(kind, "solver", name, taken | set(solvers.names(kind)), folder, experiment=EXPERIMENT[kind])
+    path = _write(
+        kind,
+        "solver",
+        name,
+        taken | set(solvers.names(kind)),
+        folder,
+        experiment={**EXPERIMENT, **DATASET}[kind],
+    )
+    if kind in EXPERIMENT:
+        _say_what_to_run(EXPERIMENT[kind], path)
+    else:
+        estimator = KINDS[kind].estimator.lower()
+        click.echo(
+            f"Then: kernbench fit {DATASET[kind]} --estimator {estimator} --plugin {path} --set solver={name}"
+        )
 
 
 @command.command("experiment")
@@ -78,7 +104,9 @@ def experiment_command(name, folder):
     """
     from kernbench.experiments import registry
 
-    _write("experiment", "experiment", name, registry.names(), folder, experiment=name)
+    _say_what_to_run(
+        name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name)
+    )
 
 
 def _write(template, what, name, taken, folder, *, experiment):
@@ -110,4 +138,8 @@ def _write(template, what, name, taken, folder, *, experiment):
     with written_whole(path) as file:
         file.write(text)
     click.echo(f"{path} written; next: kernbench check {path}")
+    return path
+
+
+def _say_what_to_run(experiment, path):
     click.echo(f"Then: kernbench run {experiment} --plugin {path}, and kernbench report --plugin {path}")

@@ -68,6 +68,11 @@ def _shown(default):
     help="Read the file N rows at a time, once, for data that do not fit memory; rows should be in random order.",
 )
 @click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Fit on the workers of this Dask scheduler; DATA is a folder that they see.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
@@ -80,8 +85,11 @@ def _shown(default):
 @PLUGIN
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.pass_context
-def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, seed, out, quiet):
+def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
     """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or packed) or the name of a data set.
+
+    A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit memory; for NPY, --label
+    names the .npy file, or folder of such, that holds the labels.
 
     Ctrl-C ends the fit early; the model reached so far is saved.
 
@@ -96,8 +104,10 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
       kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
       kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
       kernbench fit huge.svm --estimator doublystochasticclassifier --chunk-rows 50000
+      kernbench fit parts/ --estimator rocsvc --label clicked --scheduler tcp://10.0.0.1:8786
       kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
     """
+    from kernbench.cli.blocks import BlockFit, is_folder, labels_of
     from kernbench.cli.literals import parse_settings
     from kernbench.cli.outputs import check_writable_file
     from kernbench.cli.sources import chunks_of, label_column, test_rows, train_and_test
@@ -114,7 +124,18 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
     params.setdefault("random_state", seed)
     check_parameters(build(**params))  # before a large file is read
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
-    if chunk_rows is None:
+    if scheduler is not None and not is_folder(data):
+        raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is none")
+    if is_folder(data):
+        if chunk_rows is not None or test_size is not None:
+            raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
+                             "--test-size out, and give test examples by --test")  # fmt: skip
+        X = y = None
+        fitted = BlockFit(model, data, labels_of(label), scheduler)
+        seconds, interrupted = _fit(fitted.fit)
+        model, examples = fitted.model, fitted.shape
+        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+    elif chunk_rows is None:
         X, y, X_test, y_test = train_and_test(
             data,
             label=label_column(label),

@@ -18,9 +18,15 @@ from kernbench.cli.plugins import PLUGIN
 @click.option(
     "--out", type=click.Path(path_type=Path), default="reports", show_default=True, help="Folder to write to."
 )
+@click.option(
+    "--history",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Results of asv, for history.html. [default: history in the folder to write to, if it exists]",
+)
 @PLUGIN
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
-def command(results, out, show):
+def command(results, out, history, show):
     """Write index.html (one page, works offline), summary.md, and every figure and table as SVG and CSV.
 
     \b
@@ -44,7 +50,9 @@ def command(results, out, show):
         disable=not console.is_terminal,
     ) as progress:
         task = progress.add_task("reading records")
-        built = build(results, out, on_step=lambda step: progress.update(task, description=step))
+        built = build(
+            results, out, history=history, on_step=lambda step: progress.update(task, description=step)
+        )
     for note in built.notes:
         click.echo(f"kernbench: note: {note}", err=True)
     click.echo(built.headline)

@@ -67,6 +67,18 @@ SCALES = ("quick", "paper")
     metavar="MB",
     help="Per fit (1 MB = 2²⁰ bytes).",
 )
+@click.option(
+    "--max-hours",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="HOURS",
+    help="Start no fit after this time; the same command goes on.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["local", "dask"]),
+    help="This machine, or the workers of a Dask cluster. [default: dask with --scheduler, else local]",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask scheduler: tcp://host:8786.")
 @click.option("--force", is_flag=True, help="Run with more threads than cores; every record says so.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
@@ -85,10 +97,13 @@ def command(
     results,
     time_limit,
     memory_limit,
+    max_hours,
+    backend,
+    scheduler,
     force,
     dry_run,
 ):
-    """Run experiments, all of them when none is named, and keep a record of every fit.
+    """Run experiments, all of them when none is named (or "all"), and keep a record of every fit.
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
     fails, takes too long or needs too much memory is a record too; the exit code is 1 when a fit ended in an error.
@@ -103,24 +118,37 @@ def command(
       kernbench run --only 'peers-*/adult*' --skip '*/libsvm*'
       kernbench run sbp-libsvm peers-svm --dataset my.svm
       kernbench run sbp-libsvm --plugin mine.py
+      kernbench run all --scale paper --max-hours 8
+      kernbench run --scheduler tcp://10.0.0.1:8786
 
     Then: kernbench report
     """
     from kernbench._names import unknown_name
+
+    if scale not in SCALES:
+        raise ValueError(unknown_name("scale", scale, SCALES))
+    if (backend == "dask" and scheduler is None) or (backend == "local" and scheduler is not None):
+        raise ValueError("--backend dask and --scheduler ADDRESS go together")
+    if data is not None:
+        if scheduler is not None:
+            raise ValueError(
+                "--data is a folder of this machine: set KERNBENCH_DATA where the workers are started"
+            )
+        if not data.is_dir():
+            raise ValueError(f"--data {data}: there is no such folder")
+        os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
+    if not dry_run:
+        from kernbench.experiments.run import launching
+
+        launching.prepare()  # first, since the first fit waits for it: it goes on during the imports below
     from kernbench.cli.progress import ProgressDisplay
     from kernbench.experiments import registry
     from kernbench.experiments.run import runner
 
-    if scale not in SCALES:
-        raise ValueError(unknown_name("scale", scale, SCALES))
-    if data is not None:
-        if not data.is_dir():
-            raise ValueError(f"--data {data}: there is no such folder")
-        os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
     with ProgressDisplay(registry) as display:
         try:
             summary = runner.run(
-                list(experiments) or registry.names(),
+                registry.names() if experiments in ((), ("all",)) else list(experiments),
                 scale=scale,
                 results=results,
                 repeats=repeats,
@@ -132,6 +160,8 @@ def command(
                 skip=skip,
                 time_limit=time_limit,
                 memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
+                max_hours=max_hours,
+                scheduler=scheduler,
                 force=force,
                 dry_run=dry_run,
                 on_event=display,
@@ -190,6 +220,10 @@ def _print_summary(summary, results):
     if summary.n_skipped:
         done += f", {summary.n_skipped} found in {results}"
     click.echo(f"{done}; records in {results}")
+    if summary.n_left:
+        click.echo(
+            f"The time is up, {text.plural(summary.n_left, 'fit')} are left: the same command goes on with them"
+        )
     if summary.failed:
         statuses = [record["status"] for record in summary.failed]
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))

@@ -1,7 +1,16 @@
 """The list of data sets; each module of builders declares its own entries."""
 
 from kernbench._names import find
-from kernbench.datasets.generated import census, clusters, dense, known_auc, network_features, ridge_2d, text
+from kernbench.datasets.generated import (
+    census,
+    clusters,
+    dense,
+    known_auc,
+    network_features,
+    ridge_2d,
+    striped_images,
+    text,
+)
 from kernbench.datasets.real import bank, images, libsvm, molecules, tables, tables_small
 
 DATASETS = (
@@ -11,6 +20,7 @@ DATASETS = (
     *known_auc.ENTRIES,
     *clusters.ENTRIES,
     *network_features.ENTRIES,
+    *striped_images.ENTRIES,
     *ridge_2d.ENTRIES,
     *tables_small.ENTRIES,
     *libsvm.ENTRIES,

@@ -1,6 +1,11 @@
 """Dask collections: told apart without importing Dask, turned into chunks on workers, predicted lazily."""
 
+from operator import itemgetter
+from pathlib import Path
+
 import numpy as np
+
+from kernbench.distributed.sources import column_of, files_of, read_whole
 
 
 def is_collection(X):
@@ -22,6 +27,17 @@ def chunks_of(client, X):
         raise ValueError(f"X must have two dimensions, got {X.ndim}: reshape it")
     parts = list(np.ravel(X.to_delayed())) if hasattr(X, "to_delayed") else list(X)
     return [client.compute(part) if hasattr(part, "__dask_graph__") else part for part in parts]
+
+
+def chunks_of_files(client, folder, y):
+    """Return futures of the rows of each file, which workers read, and the labels: y, or those in the files."""
+    label = column_of(y)
+    read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(Path(folder))]
+    chunks = [client.submit(itemgetter(0), pair, pure=False) for pair in read]
+    if y is not None and label is None:
+        return chunks, y
+    labels = client.gather([client.submit(itemgetter(1), pair, pure=False) for pair in read], direct=True)
+    return chunks, None if any(part is None for part in labels) else np.concatenate(labels)
 
 
 def gathered(client, y):

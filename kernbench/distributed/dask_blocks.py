@@ -1,18 +1,18 @@
 """Rows on the workers of a Dask cluster: a pass is one task for each worker."""
 
-from importlib import import_module
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from kernbench._version import __version__
 from kernbench.distributed import held_rows
+from kernbench.distributed.crew import Crew
 from kernbench.distributed.held_rows import Layout
 from kernbench.distributed.mapped_blocks import features_of_rows
+from kernbench.distributed.workers import addresses, check_workers
 from kernbench.solvers.design._block_design import add_in_order
 
 PART_BYTES = 64 << 20  # of rows in one partition, if a leaf is not larger
-TRIES = 4  # of a pass; workers may be lost in between
 
 
 class DaskBlocks:
@@ -62,22 +62,30 @@ class DaskBlocks:
         self.n_rows, self.n_columns, self.n_values = shape.n_rows, shape.n_columns, shape.n_values
         self.shape, self.dtype, self.is_sparse = shape.shape, shape.dtype, shape.is_sparse
         edges = _edges(
-            self.leaves, max(1, layout_bytes(layout) // max(1, self.n_rows)), len(_workers(self.client))
+            self.leaves, max(1, layout_bytes(layout) // max(1, self.n_rows)), len(addresses(self.client))
         )
         self.bounds = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])]
-        self.parts = []
-        for begin, end in self.bounds:
+        self.parts = self._cut(edges, parts, starts, layout.dtype)
+        self._make_crew()
+
+    def parts_at(self, edges):
+        """Return futures of the rows between successive edges."""
+        return self._cut(
+            edges, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]), self.layout.dtype
+        )
+
+    def _cut(self, edges, parts, starts, dtype):
+        """Return futures of rows edges[k] to edges[k + 1] - 1, where part k begins at row starts[k]."""
+        found = []
+        for begin, end in zip(edges[:-1], edges[1:]):
             first, last = np.searchsorted(starts, (begin, end), side="right") - (1, 0)
             last = min(last, int(np.searchsorted(starts, end)))
             pieces = [
-                (max(begin, starts[k]) - starts[k], min(end, starts[k + 1]) - starts[k])
+                (int(max(begin, starts[k]) - starts[k]), int(min(end, starts[k + 1]) - starts[k]))
                 for k in range(first, last)
             ]
-            pieces = [(int(a), int(b)) for a, b in pieces]
-            self.parts.append(
-                self.client.submit(held_rows.cut, parts[first:last], pieces, layout.dtype, pure=False)
-            )
-        self._placed_on, self._places = None, {}
+            found.append(self.client.submit(held_rows.cut, parts[first:last], pieces, dtype, pure=False))
+        return found
 
     def mapped(self, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
         """Return the features of the rows, which the workers keep if `keep_bytes` do for them."""
@@ -96,6 +104,7 @@ class DaskBlocks:
                 for bounds, part in zip(made.bounds, made.parts)
             ]
             made.layout = Layout(layout.n_rows, int(n_columns), np.dtype(dtype).name, n_stored)
+            made._make_crew()
         return made
 
     # --- the four questions ------------------------------------------------------------------------------------------
@@ -162,95 +171,32 @@ class DaskBlocks:
     def _pass(self, function, arguments):
         """Return what `function` finds, for each part; ``arguments(own)`` are those for the parts `own` of a worker."""
         self.n_passes += 1
-        for trial in range(TRIES):
-            shares = self._shares()
-            tasks = []
-            try:
-                for worker, own in shares:
-                    sent = arguments(own)
-                    self.n_bytes_sent += _n_bytes(sent)
-                    if _n_bytes(sent) > 1 << 16:  # past the scheduler
-                        sent = [self.client.scatter(sent, workers=[worker], hash=False, direct=True)]
-                        call = _with_scattered
-                    else:
-                        call = _with_arguments
-                    bounds, parts = [self.bounds[k] for k in own], [self.parts[k] for k in own]
-                    tasks.append(self.client.submit(
-                        call, function, self.layout, bounds, parts, *sent,
-                        workers=[worker], allow_other_workers=True, pure=False,
-                    ))  # fmt: skip
-                results = self._gather(tasks)
-                break
-            except _lost() as error:
-                self._placed_on = None
-                if trial == TRIES - 1:
-                    raise RuntimeError(
-                        f"workers were lost in {TRIES} tries of a pass over the rows: {error}"
-                    ) from error
-            except BaseException:
-                self.client.cancel(tasks)
-                raise
+        sent = []
+
+        def sent_to(own):
+            sent.append(arguments(own))
+            return (function, *sent[-1])
+
         found = [None] * len(self.parts)
-        for (_, own), result in zip(shares, results):
-            for k, value in zip(own, result):
+        for own, values in self.crew.call("ask", sent_to):
+            for k, value in zip(own, values):
                 found[k] = value
-        self.n_bytes_received += _n_bytes(found)
+        self.n_bytes_sent += n_bytes_of(sent)
+        self.n_bytes_received += n_bytes_of(found)
         return found
 
-    def _shares(self):
-        """Return pairs of a worker and the parts it holds, each part once."""
-        workers = _workers(self.client)
-        if self._placed_on != workers:
-            from distributed import wait
-
-            wait(self.parts)
-            holders = self.client.who_has(self.parts)
-            places = {}
-            for k, part in enumerate(self.parts):
-                held_by = sorted(holders.get(part.key, ())) or sorted(workers)
-                places.setdefault(min(held_by, key=lambda worker: len(places.get(worker, ()))), []).append(k)
-            self._placed_on, self._places = workers, places
-        return list(self._places.items())
+    def _make_crew(self):
+        # No method of this object: the workers hold their parts as long as nothing refers to the crew but it.
+        self.crew = Crew(
+            self.client, self.parts, held_rows.Holder, partial(_held, self.layout, self.bounds, self.parts)
+        )
 
     def _gather(self, futures):
         return self.client.gather(futures, direct=True)
 
 
-def _with_arguments(function, layout, bounds, parts, *arguments):
-    return function(layout, bounds, parts, *arguments)
-
-
-def _with_scattered(function, layout, bounds, parts, arguments):
-    return function(layout, bounds, parts, *arguments)
-
-
-def check_workers(client):
-    """Raise ValueError unless there are workers, and all have this version of kernbench.
-
-    Its modules are imported in the threads of tasks: in a worker's event loop that may take longer than connections
-    last.
-    """
-    workers = sorted(_workers(client))
-    if not workers:
-        raise ValueError("the scheduler has no workers: start some with `dask worker ADDRESS`")
-    found = []
-    for worker in workers:
-        module = client.submit(import_module, "kernbench._version", workers=[worker], pure=False)
-        found.append(client.submit(getattr, module, "__version__", workers=[worker], pure=False))
-    for worker, version in zip(workers, found):
-        if version.exception() is not None:
-            raise ValueError(
-                f"worker {worker} cannot import kernbench ({version.exception()}): install it on all workers"
-            )
-        if version.result() != __version__:
-            raise ValueError(
-                f"worker {worker} has kernbench {version.result()}, this process has {__version__}: install the same"
-            )
-    from distributed import wait
-
-    wait([
-        client.submit(import_module, held_rows.__name__, workers=[worker], pure=False) for worker in workers
-    ])  # fmt: skip
+def _held(layout, bounds, parts, own):
+    return layout, [bounds[k] for k in own], [parts[k] for k in own]
 
 
 def layout_bytes(layout):
@@ -273,23 +219,6 @@ def _edges(leaves, row_bytes, n_workers):
     return edges
 
 
-def free_bytes(client):
-    """Return the memory that the workers have left."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(max(0, w["memory_limit"] - w["metrics"].get("memory", 0)) for w in workers)
-
-
-def _workers(client):
-    return frozenset(client.scheduler_info(n_workers=-1)["workers"])
-
-
-def _lost():
-    from distributed.client import FutureCancelledError
-    from distributed.scheduler import KilledWorker
-
-    return FutureCancelledError, KilledWorker, OSError
-
-
 def _without_empty(chunks, described):
     kept = [k for k, (shape, *_) in enumerate(described) if shape[0] > 0]
     if not kept:
@@ -310,7 +239,7 @@ def _check_alike(described):
             )
 
 
-def _n_bytes(value):
+def n_bytes_of(value):
     if isinstance(value, list | tuple):
-        return sum(map(_n_bytes, value))
+        return sum(map(n_bytes_of, value))
     return getattr(value, "nbytes", 0)

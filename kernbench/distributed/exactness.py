@@ -3,17 +3,28 @@
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench.distributed.tasks import BlockLinearTask, BlockROCTask
+from kernbench.distributed.streaming.fit import MODELS, BlockStreamTask
+from kernbench.distributed.svm_task import BlockKernelTask
+from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
+from kernbench.estimators.ranking.partial_auc import PartialAUCClassifier
 from kernbench.estimators.ranking.roc_svc import ROCSVC
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.linear_svc import LinearSVC
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.domain import is_precomputed
+from kernbench.validation.numbers import is_number
 
-TASKS = {ROCSVC: BlockROCTask, LinearSVC: BlockLinearTask}
+TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
+TASKS[KernelSVC] = BlockKernelTask
+TASKS |= dict.fromkeys(MODELS, BlockStreamTask)
+KERNEL_SOLVERS = ("smo", "scs")
+WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
-OFFER = "ROCSVC(features='auto', 'nystroem' or 'random') or LinearSVC(solver='bundle')"
+OFFER = (
+    "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), LinearSVC(solver='bundle'), "
+    "KernelSVC(solver='smo' or 'scs'), DoublyStochasticClassifier, DoublyStochasticRegressor"
+)
 
 
 def check_estimator(estimator):
@@ -23,7 +34,7 @@ def check_estimator(estimator):
     -------
     maps : list of (name, transformer)
         The steps before the last of a pipeline.
-    model : ROCSVC or LinearSVC
+    model : ROCSVC, PartialAUCClassifier or LinearSVC
     """
     maps, model = [], estimator
     if isinstance(estimator, Pipeline):
@@ -44,23 +55,33 @@ def check_estimator(estimator):
 
 
 def _check_model(model):
-    if isinstance(model, KernelSVC):
-        raise ValueError(
-            "KernelSVC works on the kernel of all pairs of rows: KernelSVC(solver='scs').fit_chunks reads chunks, and "
-            "make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) takes features of the kernel"
-        )
     if type(model) not in TASKS:
         raise ValueError(f"{type(model).__name__} cannot be fitted block by block: use {OFFER}")
     if model.warm_start:
         raise ValueError(
             "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
         )
+    if isinstance(model, MODELS):
+        return
+    if isinstance(model, KernelSVC):
+        _check_kernel_svc(model)
+        return
     if isinstance(model, LinearSVC):
         if model.solver != "bundle":
             raise ValueError(
                 f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'"
             )
         return
+    if isinstance(model, PartialAUCClassifier):
+        if model.solver not in WINDOW_SOLVERS:
+            raise ValueError(
+                f"PartialAUCClassifier(solver={model.solver!r}) draws rows in each step: choose solver='dca-exact' or "
+                "'svmpauc-tight'"
+            )
+        if is_number(model.validation):
+            raise ValueError(
+                "validation as a share of the rows needs all rows at once: give a pair (X, y) of others"
+            )
     if model.features == "exact":
         raise ValueError(
             "features='exact' needs the kernel of all pairs of rows: choose features='nystroem' or 'random'"
@@ -75,3 +96,19 @@ def _check_model(model):
         raise ValueError(
             "threshold_on='train' is the only choice here; estimator_.adjust_threshold takes the scores of other rows"
         )
+
+
+def _check_kernel_svc(model):
+    if is_precomputed(model.kernel):
+        raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
+    if model.solver not in KERNEL_SOLVERS:
+        raise ValueError(
+            f"KernelSVC(solver={model.solver!r}) walks over the kernel of all pairs of rows: choose solver='smo' or "
+            "'scs', or make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) with features of the kernel"
+        )
+    if model.solver == "smo" and model.loss != "hinge":
+        raise ValueError(
+            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}"
+        )
+    if model.solver == "smo" and model.solver_options:
+        raise ValueError("solver_options have no effect on a cascade of working sets: leave them out")

@@ -75,8 +75,7 @@ class FileBlocks(LocalBlocks):
         files = np.searchsorted(self.bounds, indices, side="right") - 1
         for k in np.unique(files):
             here = np.flatnonzero(files == k)
-            for place, row in zip(here, indices[here] - self.bounds[k]):
-                self.sources[k].read_into(row, out[place : place + 1])
+            out[here] = self.sources[k].take(indices[here] - self.bounds[k])
         return out
 
     def where(self, row):

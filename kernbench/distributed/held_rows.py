@@ -53,6 +53,26 @@ class HeldRows(LocalBlocks):
         raise ValueError(f"rows {start} to {stop - 1} are not held in one part")
 
 
+class Holder:
+    """Some of the rows on a worker, which answers questions about them.
+
+    Parameters
+    ----------
+    layout : Layout
+    bounds : list of (int, int)
+    parts : list of ndarray or CSR matrix
+        Rows bounds[k][0] to bounds[k][1] - 1.
+    """
+
+    def __init__(self, layout, bounds, parts):
+        self.bounds, self.parts, self.blocks = bounds, parts, layout.blocks(bounds, parts)
+
+    def ask(self, function, *arguments):
+        """Return what a function of this module finds for each part."""
+        with single_threaded_blas():
+            return function(self, *arguments)
+
+
 def cut(parts, bounds, dtype):
     """Return rows bounds[k] = (start, stop) of each part together, an array in C order or a canonical CSR matrix."""
     taken = [part.iloc[a:b] if hasattr(part, "iloc") else part[a:b] for part, (a, b) in zip(parts, bounds)]
@@ -64,67 +84,66 @@ def cut(parts, bounds, dtype):
     return np.ascontiguousarray(taken[0] if len(taken) == 1 else np.concatenate(taken), dtype=dtype)
 
 
-def scores_held(layout, bounds, parts, coef):
+def scores_held(held, coef):
     """Return the scores of the parts, one after the other."""
-    blocks, found = layout.blocks(bounds, parts), []
-    with single_threaded_blas():
-        for begin, end in bounds:
-            out = np.empty(end - begin)
+    blocks, found = held.blocks, []
+    for begin, end in held.bounds:
+        out = np.empty(end - begin)
 
-            def write(first, last, out=out, begin=begin):
-                blocks.part_scores(first, last, coef, out, begin)
+        def write(first, last, out=out, begin=begin):
+            blocks.part_scores(first, last, coef, out, begin)
 
-            for _ in blocks.in_threads(write, blocks.groups_in(begin, end)):
-                pass
-            found.append(out)
+        for _ in blocks.in_threads(write, blocks.groups_in(begin, end)):
+            pass
+        found.append(out)
     return found
 
 
-def sums_held(layout, bounds, parts, slopes):
+def sums_held(held, slopes):
     """Return the sums of each chunk of the parts; slopes[k] are those of part k."""
-    blocks, found = layout.blocks(bounds, parts), []
-    with single_threaded_blas():
-        for (begin, end), g in zip(bounds, slopes):
+    blocks, found = held.blocks, []
+    for (begin, end), g in zip(held.bounds, slopes):
 
-            def add(first, last, g=g, begin=begin):
-                return blocks.part_sums(first, last, g, begin)
+        def add(first, last, g=g, begin=begin):
+            return blocks.part_sums(first, last, g, begin)
 
-            found.append(np.concatenate(list(blocks.in_threads(add, blocks.groups_in(begin, end)))))
+        found.append(np.concatenate(list(blocks.in_threads(add, blocks.groups_in(begin, end)))))
     return found
 
 
-def moments_held(layout, bounds, parts, rows, weights, masks, means):
+def moments_held(held, rows, weights, masks, means):
     """Return the moments of each leaf of the parts; rows[k] are indices among all rows, weights[k] those of part k."""
-    blocks, found = layout.blocks(bounds, parts), []
-    with single_threaded_blas():
-        for k, (begin, end) in enumerate(bounds):
-            leaves = blocks.leaves[slice(*(np.searchsorted(blocks.leaves, (begin, end)) + (0, 1)))]
+    blocks, found = held.blocks, []
+    for k, (begin, end) in enumerate(held.bounds):
+        leaves = blocks.leaves[slice(*(np.searchsorted(blocks.leaves, (begin, end)) + (0, 1)))]
 
-            def add(first, last, k=k, begin=begin):
-                return blocks.part_moments(first, last, rows[k], weights[k], masks[k], means, begin)
+        def add(first, last, k=k, begin=begin):
+            return blocks.part_moments(first, last, rows[k], weights[k], masks[k], means, begin)
 
-            found.append(list(blocks.in_threads(add, zip(leaves[:-1], leaves[1:]))))
+        found.append(list(blocks.in_threads(add, zip(leaves[:-1], leaves[1:]))))
     return found
 
 
-def rows_held(layout, bounds, parts, indices):
+def rows_held(held, indices):
     """Return rows ``indices[k]`` of part k, for each part."""
-    return [part[own] for part, own in zip(parts, indices)]
+    return [part[own] for part, own in zip(held.parts, indices)]
 
 
-def map_held(layout, bounds, parts, function):
+def map_held(held, function):
     """Return ``function(X, start)`` of the groups of chunks of each part."""
-    blocks = layout.blocks(bounds, parts)
-    with single_threaded_blas():
-        return [blocks.map(function, blocks.groups_in(begin, end)) for begin, end in bounds]
+    blocks = held.blocks
+    return [blocks.map(function, blocks.groups_in(begin, end)) for begin, end in held.bounds]
 
 
 def features_held(layout, bounds, part):
     """Return the features of one part, as passes compute them."""
-    blocks = layout.blocks([bounds], [part])
-    with single_threaded_blas():
-        parts = blocks.map(lambda X, start: X, blocks.groups_in(*bounds))
-    return sparse.vstack(parts, format="csr") if blocks.is_sparse else np.concatenate(parts)
+    held = Holder(layout, [bounds], [part])
+    (parts,) = held.ask(map_held, _itself)
+    return sparse.vstack(parts, format="csr") if held.blocks.is_sparse else np.concatenate(parts)
+
+
+def _itself(X, start):
+    return X
 
 
 def describe(part):

@@ -3,19 +3,22 @@
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import column_or_1d
 
-from kernbench.distributed.collections import chunks_of, gathered, is_collection, predicted_lazily
-from kernbench.distributed.dask_blocks import DaskBlocks, free_bytes
+from kernbench.distributed.collections import chunks_of, chunks_of_files, gathered, is_collection
+from kernbench.distributed.dask_blocks import DaskBlocks
 from kernbench.distributed.exactness import TASKS, check_estimator
 from kernbench.distributed.file_blocks import FileBlocks, available_bytes
+from kernbench.distributed.predictions import Predictions
+from kernbench.distributed.random_rows import chunks_in_order
 from kernbench.distributed.scaling import fit_scaler
-from kernbench.distributed.sources import read_labels
+from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
+from kernbench.distributed.workers import free_bytes
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
@@ -27,13 +30,20 @@ COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
 SHARE = 0.25  # of the memory that is left, for rows and features that are kept; arrays of a pass and a sort need some
 
 
-class Distributed(MetaEstimatorMixin, BaseEstimator):
+def _learns_from_streams(self):
+    self.estimator.partial_fit  # noqa: B018  its AttributeError says what is missing
+    return True
+
+
+class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     """An estimator fitted to rows that need not be in memory, with the objective and the certificate of one array.
 
     Parameters
     ----------
-    estimator : ROCSVC, LinearSVC(solver="bundle"), or a Pipeline of StandardScaler, Nystroem, RandomFeatures and these
-        Others are refused, with the one that does it.
+    estimator : estimator
+        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"),
+        DoublyStochasticClassifier, DoublyStochasticRegressor, or a Pipeline of StandardScaler, Nystroem,
+        RandomFeatures and one of these. Others are refused, with the one that does it.
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
@@ -45,17 +55,21 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted model, which is saved, loaded and used without this one.
     classes_ : ndarray
-    n_features_in_ : int
+    n_features_in_, n_samples_ : int
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
+
+    n_rounds_ : int
+        With ``KernelSVC(solver="smo")``: how often all rows were tested for the optimality conditions.
 
     Notes
     -----
     X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
     or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). y is an array, a ``.npy`` file, a
     folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
-    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way.
+    and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way, or a
+    folder that all workers see, each file of which is read by one of them.
     Labels and weights are gathered here once.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
@@ -110,6 +124,36 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
             self._describe()
         return self
 
+    @available_if(_learns_from_streams)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from more rows: the estimator's own ``partial_fit``, one chunk of them after the other.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The first call must bring all classes.
+
+        Returns
+        -------
+        self
+        """
+        blocks, y = self._read(X, y)
+        y = self._checked_labels(y, blocks)
+        if sample_weight is not None:
+            sample_weight = read_labels(gathered(self.client, sample_weight))
+            _check_length("sample_weight", sample_weight, blocks)
+        is_first = not hasattr(self, "estimator_")
+        if is_first:
+            self.estimator_ = clone(self.estimator)
+        options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
+        for start, rows in chunks_in_order(blocks):
+            here = slice(start, start + rows.shape[0])
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
+            self.estimator_.partial_fit(rows, y[here], **options, **weights)
+            options = {}
+        self._describe()
+        return self
+
     def path(self, X, y=None, strengths=None, sample_weight=None):
         """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the solution before it.
 
@@ -126,6 +170,8 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
             Fitted models in the order of `strengths`, to be used without this one.
         """
         _, model = check_estimator(self.estimator)
+        if not hasattr(TASKS[type(model)], "strength"):
+            raise ValueError(f"{type(model).__name__} has no path: fit one for each strength")
         if model is not self.estimator:
             raise ValueError("path takes an estimator, not a pipeline: fit one for each strength")
         name = TASKS[type(model)].strength
@@ -144,9 +190,11 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 lambda _: {name: getattr(blocks, name) for name in COUNTS},
             ]
         try:
-            fit_task(task, models)
+            task.run() if hasattr(task, "run") else fit_task(task, models)
         finally:
             model.callback = own
+            if hasattr(task, "n_rounds"):
+                self.n_rounds_ = task.n_rounds
             for name in COUNTS:
                 if self.client is not None:
                     setattr(self, f"{name}_", getattr(blocks, name))
@@ -155,10 +203,8 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
         """Fit the steps before the last and return the last, and its task."""
         maps, model = check_estimator(estimator)
         blocks, y = self._read(X, y)
-        if y is None:
-            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
-        y, names = column_or_1d(y, warn=True), blocks.names
-        _check_length("y", y, blocks)
+        y, names = self._checked_labels(y, blocks), blocks.names
+        self.n_samples_ = blocks.n_rows
         if sample_weight is not None:
             sample_weight = read_labels(gathered(self.client, sample_weight))
             _check_length("sample_weight", sample_weight, blocks)
@@ -182,20 +228,30 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
                 names = None
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
 
+    def _checked_labels(self, y, blocks):
+        if y is None:
+            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
+        y = column_or_1d(y, warn=True)
+        _check_length("y", y, blocks)
+        return y
+
     def _read(self, X, y):
         """Return the rows as blocks, and the labels (None without any)."""
         if self.client is not None:
+            if isinstance(X, str | Path):
+                chunks, y = chunks_of_files(self.client, X, y)
+                return DaskBlocks(self.client, chunks), read_labels(y)
             if not is_collection(X):
                 raise ValueError(
-                    "with a client X must be a Dask array, a Dask data frame or a list of delayed chunks, got "
-                    f"{type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
+                    "with a client X must be a Dask array, a Dask data frame, a list of delayed chunks or a folder, "
+                    f"got {type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
                 )
             return DaskBlocks(self.client, chunks_of(self.client, X)), read_labels(gathered(self.client, y))
         if is_collection(X):
             raise ValueError(
                 "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
             )
-        label = y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
+        label = column_of(y)
         blocks = FileBlocks(X, label=label)
         return blocks, blocks.y if y is None or label is not None else read_labels(y)
 
@@ -206,59 +262,6 @@ class Distributed(MetaEstimatorMixin, BaseEstimator):
             return int(SHARE * max(0, free))
         check_number("memory", self.memory, at_least=0, whole=True)
         return int(self.memory)
-
-    def _describe(self):
-        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(last if name == "classes_" else self.estimator_, name):
-                setattr(self, name, getattr(last if name == "classes_" else self.estimator_, name))
-
-    def decision_function(self, X):
-        """Return the scores of rows in files, chunks or an array."""
-        return self._of_rows("decision_function", X)
-
-    def predict(self, X):
-        """Return the labels of rows in files, chunks or an array."""
-        return self._of_rows("predict", X)
-
-    def score(self, X, y=None, sample_weight=None):
-        """Return the share of labels that are predicted, computed where the rows lie."""
-        y_pred = self.predict(X)
-        if hasattr(y_pred, "__dask_graph__"):
-            if hasattr(y, "__dask_graph__") and sample_weight is None:
-                return float((y_pred == y).mean().compute())
-            y_pred, y = y_pred.compute(), gathered(self.client, y)
-            return float(np.average(y_pred == y, weights=gathered(self.client, sample_weight)))
-        truth = FileBlocks(X).y if y is None else read_labels(y)
-        return float(np.average(y_pred == truth, weights=sample_weight))
-
-    def _of_rows(self, method, X):
-        check_is_fitted(self)
-        predict = getattr(self.estimator_, method)
-        if is_collection(X):
-            few = self._named(np.zeros((2, self.n_features_in_)))
-            return predicted_lazily(X, predict, predict(few))
-        if not _is_in_chunks(X):
-            return predict(X)
-        with single_threaded_blas():
-            return np.concatenate(FileBlocks(X).map(lambda rows, start: predict(self._named(rows))))
-
-    def _named(self, rows):
-        names = getattr(self, "feature_names_in_", None)
-        if names is None or not isinstance(rows, np.ndarray):
-            return rows
-        import pandas
-
-        return pandas.DataFrame(rows, columns=names)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "estimator_")
-
-
-def _is_in_chunks(X):
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and (isinstance(X[0], str | Path | tuple) or len(np.shape(X[0])) == 2)
-    return isinstance(X, str | Path)
 
 
 def _check_length(name, values, blocks):

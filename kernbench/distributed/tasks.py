@@ -16,9 +16,13 @@ from kernbench.estimators.fit.training_data import (
     check_weights,
     weigh_classes,
 )
-from kernbench.estimators.ranking.parameters import check_roc_svc, loss_of
+from kernbench.estimators.ranking.parameters import check_roc_svc
+from kernbench.estimators.ranking.parameters import loss_of as roc_loss_of
 from kernbench.estimators.ranking.roc_task import ROCTask
 from kernbench.estimators.ranking.space_task import draw_seeds
+from kernbench.estimators.ranking.window_parameters import check_partial_auc
+from kernbench.estimators.ranking.window_parameters import loss_of as window_loss_of
+from kernbench.estimators.ranking.window_task import PartialAUCTask
 from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.functions import Linear
@@ -57,11 +61,12 @@ class Examples:
         return None if self.sample_weight is None else check_weights(self.sample_weight, self.y)
 
 
-class BlockROCTask(ROCTask):
-    """The task of one `ROCSVC`, or of a path of them, on `Examples`."""
+class RankingBlocks:
+    """What the tasks of rankings on `Examples` have in common: checked labels, a space, features in blocks."""
 
-    def __init__(self, model, examples):
-        self.model, self.entry, self.problems = model, check_roc_svc(model), [self]
+    def _begin(self, model, entry, examples, loss):
+        """Check labels and weights, fit the space and set all that a `RankingTask` sets."""
+        self.model, self.entry, self.problems = model, entry, [self]
         examples.describe(model)
         model.classes_, codes = check_labels(examples.y)
         weights = examples.checked_weights()
@@ -70,9 +75,14 @@ class BlockROCTask(ROCTask):
                              "ranking orders two. Fit one model for each class against the rest")  # fmt: skip
         if weights is not None:
             check_each_class_has_weight(model.classes_, codes, weights)
-        model.loss_ = loss_of(model)
+        model.loss_ = loss
         self.last = Continuation((), model.classes_, [None], draw_seeds(model.random_state))
         positive, seeds = codes == 1, self.last.draws
+        signs = np.where(positive, 1.0, -1.0)
+        self.rows = SimpleNamespace(
+            X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None
+        )
+        self.rows, self.held = self.split(self.rows)
         self.space, self.largest = fit_space_of_blocks(
             model, examples.blocks, positive, weights, (seeds.kernel, seeds.map)
         )
@@ -81,12 +91,23 @@ class BlockROCTask(ROCTask):
             blocks = features_of(blocks, self.space.map, self.space.dtype, examples.keep_bytes)
             n_landmarks = len(getattr(self.space.map, "normalization_", ()))
             self.n_of_the_map = (blocks.n_rows + n_landmarks) * n_landmarks
-        signs = np.where(positive, 1.0, -1.0)
-        self.rows = SimpleNamespace(
-            X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None
-        )
-        self.held, self.blocks, self.design = None, blocks, as_design(blocks)
+        self.blocks, self.design = blocks, as_design(blocks)
         self.n_rows, self.n_coef = self.design.n_samples, self.design.n_coef
+
+
+class BlockROCTask(RankingBlocks, ROCTask):
+    """The task of one `ROCSVC`, or of a path of them, on `Examples`."""
+
+    def __init__(self, model, examples):
+        self._begin(model, check_roc_svc(model), examples, roc_loss_of(model))
+
+
+class BlockPartialAUCTask(RankingBlocks, PartialAUCTask):
+    """The task of one `PartialAUCClassifier`, or of a path of them, on `Examples`."""
+
+    def __init__(self, model, examples):
+        entry = check_partial_auc(model)
+        self._begin(model, entry, examples, window_loss_of(model, entry, "log_loss"))
 
 
 class BlockLinearTask(LinearTask):

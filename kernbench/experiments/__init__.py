@@ -15,9 +15,13 @@ An experiment imports `declare`, `measure` and its own package, no other experim
 ``EXPERIMENT``, and its line in `registry`. Declarations refer to code as ``"module:function"`` and do not import it.
 """
 
+from kernbench._lazy import lazy_names
 from kernbench.experiments import declare
 from kernbench.experiments.declare import *  # noqa: F403
-from kernbench.experiments.registry import EXPERIMENTS, get, names
 
-__all__ = ["EXPERIMENTS", "get", "names"]
-__all__ += declare.__all__
+_ADDRESSES = {name: f"kernbench.experiments.registry:{name}" for name in ("EXPERIMENTS", "get", "names")}
+
+__all__ = [*_ADDRESSES, *declare.__all__]
+
+# Imported on first use: the process of a cell needs no other declaration than its own.
+__getattr__, __dir__ = lazy_names(__name__, _ADDRESSES)

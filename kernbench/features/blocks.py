@@ -76,9 +76,21 @@ class FeatureBlocks:
     cache_bytes : int, default=0
         Memory for what is drawn for `multiply`: as many blocks as there is room for stay, the first ones that are
         asked for; the others are drawn anew each time.
+    second_stream : bool, default=False
+        Blocks of a second stream, independent of those of the first with the same seed and number.
     """
 
-    def __init__(self, kernel, n_columns, n_features_in, *, form="auto", draws="iid", cache_bytes=0):
+    def __init__(
+        self,
+        kernel,
+        n_columns,
+        n_features_in,
+        *,
+        form="auto",
+        draws="iid",
+        cache_bytes=0,
+        second_stream=False,
+    ):
         if not isinstance(kernel, Kernel):
             raise ValueError(
                 f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
@@ -88,7 +100,7 @@ class FeatureBlocks:
             int(check_number("n_columns", n_columns, at_least=1, whole=True)),
         )
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
-        self._cache, self._room = {}, cache_bytes
+        self._cache, self._room, self._second = {}, cache_bytes, second_stream
 
     def draw(self, seed, block, dtype, *, sparse=False):
         """Return what is drawn for a block, for rows of that precision, dense or sparse.
@@ -100,7 +112,9 @@ class FeatureBlocks:
         """
         check_number("seed", seed, at_least=0, at_most=MAX_SEED, whole=True)
         check_number("block", block, at_least=0, at_most=MAX_BLOCK, whole=True)
-        spans = [Span(int(seed), int(block), term.n_columns, term.n_columns) for term in self._terms]
+        spans = [
+            Span(int(seed), int(block), term.n_columns, term.n_columns, self._second) for term in self._terms
+        ]
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
     def write(self, X, drawn, out):
@@ -178,7 +192,7 @@ class FeatureBlocks:
         term = self._terms[k]
         first = group * at_once
         n_blocks = min(at_once, MAX_BLOCK + 1 - first)
-        span = Span(int(seed), first, n_blocks * term.n_columns, term.n_columns)
+        span = Span(int(seed), first, n_blocks * term.n_columns, term.n_columns, self._second)
         drawn = span, term.map.draw(span, dtype, by_entries)
         size = _size_of(drawn[1])
         if size <= self._room:

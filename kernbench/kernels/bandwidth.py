@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist
-from sklearn.metrics.pairwise import manhattan_distances
 
 from kernbench._names import unknown_name
 from kernbench._random import as_generator
@@ -77,7 +76,9 @@ def _euclidean(X):
 def _manhattan(X):
     if not sparse.issparse(X):
         return pdist(X, "cityblock")
-    # scikit-learn takes 32-bit indices only here.
+    from sklearn.metrics.pairwise import manhattan_distances  # slow to import, and needed here only
+
+    # It takes 32-bit indices only.
     parts = (X.data.astype(np.float64), X.indices.astype(np.int32), X.indptr.astype(np.int32))
     distances = manhattan_distances(sparse.csr_matrix(parts, shape=X.shape))
     return distances[np.triu_indices_from(distances, k=1)]

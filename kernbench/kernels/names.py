@@ -53,6 +53,13 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     return float(gamma)
 
 
+def refuse_class(kernel):
+    """Raise ValueError for the class of a kernel in place of an object."""
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        name = kernel.__name__
+        raise ValueError(f"kernel={name} is a class: pass a kernel object, {name}(...) with its parameters")
+
+
 def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_state=None):
     """Return the kernel object that `kernel` stands for.
 
@@ -75,6 +82,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
     ValueError
         For an unknown name (the message suggests the nearest) or a parameter out of its range.
     """
+    refuse_class(kernel)
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str):

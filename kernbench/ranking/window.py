@@ -105,6 +105,8 @@ def checked_tpr_range(tpr_range):
 
 def _pair_of_rates(name, rates):
     try:
+        if any(isinstance(end, bool | np.bool_) for end in rates):
+            raise TypeError
         low, high = (float(end) for end in rates)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair (a, b) of numbers, got {rates!r}") from None

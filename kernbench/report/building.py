@@ -31,7 +31,7 @@ class Built:
     n_files: int = 0
 
 
-def build(results="results", out="reports", *, on_step=None):
+def build(results="results", out="reports", *, history=None, on_step=None):
     """Turn a folder of records into a report.
 
     Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and
@@ -45,6 +45,8 @@ def build(results="results", out="reports", *, on_step=None):
         As `kernbench.experiments.run` writes it.
     out : str or Path, default="reports"
         Created if necessary. Files of the same names are replaced, others are kept.
+    history : str or Path, optional
+        Folder of asv's results, for a page ``history.html``; by default ``history`` inside `out`, where it exists.
     on_step : callable, optional
         Called with a few words before each step.
 
@@ -72,10 +74,22 @@ def build(results="results", out="reports", *, on_step=None):
         finally:
             gc.unfreeze()
         on_step("writing")
-        files = _files(page)
+        history = _history(history, out)
+        page.has_history = bool(history)
+        files = history | _files(page)
         write_files(out, scratch, files)
     headline = "\n".join(verdict.headline for verdict in page.verdicts)
     return Built(out / "index.html", headline, page.notes, page.n_records, len(files))
+
+
+def _history(folder, out):
+    """The files of the page on the history; none without results of asv."""
+    folder = folder or (out / "history" if (out / "history").is_dir() else None)
+    if folder is None:
+        return {}
+    from kernbench.report.history import history_files
+
+    return history_files(folder)
 
 
 def _page(found, notes, past, on_step):

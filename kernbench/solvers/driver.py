@@ -70,11 +70,11 @@ class FitResult:
         return self.status == "converged"
 
 
-class _Trace:
+class Trace:
     """Columns of equal length; a column that a callback adds late begins with None."""
 
-    def __init__(self):
-        self.columns = {"n_iter": [], "seconds": [], "n_kernel_evaluations": [], "objective": []}
+    def __init__(self, *names):
+        self.columns = {name: [] for name in names}
 
     def add(self, record):
         length = len(self.columns["n_iter"])
@@ -84,7 +84,7 @@ class _Trace:
             column.append(record.get(key))
 
 
-class _Clock:
+class Clock:
     """A stopwatch for `with`: `seconds` in all, `last` those of the last block; an interrupted block counts."""
 
     def __init__(self):
@@ -98,7 +98,7 @@ class _Clock:
         self.seconds += self.last
 
 
-class _Callbacks:
+class Callbacks:
     """The callbacks of a run, called with one snapshot; their return values are merged.
 
     Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`.
@@ -162,8 +162,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     FitResult
         Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays consistent and usable.
     """
-    trace, clock = _Trace(), _Clock()
-    ask = None if callback is None else _Callbacks(callback, snapshot)
+    trace, clock = Trace("n_iter", "seconds", "n_kernel_evaluations", "objective"), Clock()
+    ask = None if callback is None else Callbacks(callback, snapshot)
     start, status = solver.n_iter, None
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0

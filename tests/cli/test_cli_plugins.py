@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernbench.cli.creating import TEMPLATES
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.progress import RunSummary
 from kernbench.experiments.run.store import Store
+from kernbench.solvers.kinds import KINDS
 
 pytestmark = pytest.mark.usefixtures("forgotten_plugins")
 
@@ -47,14 +49,35 @@ def test_list_and_fit_know_the_solver(kernbench):
     assert fit.exit_code == 0 and "duality gap" in fit.stdout
 
 
-@pytest.mark.parametrize("kind", ["kernel-svm", "linear-svm", "roc-svm"])
+@pytest.mark.parametrize(
+    "kind", ["kernel-svm", "linear-svm", "roc-svm", "kernel-regression", "linear-regression"]
+)
 def test_what_new_writes_passes_its_checks(kernbench, kind):
     kernbench("new", "solver", "mine", "--kind", kind)
     checked = kernbench("check", "mine.py")
     assert checked.exit_code == 0, checked.output
     assert "✓ mine: certifies its distance to the optimum" in checked.stdout
-    assert "by hand" in checked.stdout.replace("_", " ") and "none failed" in checked.stdout
-    assert "Next: kernbench run" in checked.stdout
+    by = "by hand" if "svm" in kind else "by its closed form"
+    assert by in checked.stdout.replace("_", " ") and "none failed" in checked.stdout
+    assert "Next: kernbench run" in checked.stdout or kind == "linear-regression"
+
+
+def test_every_kind_has_a_template_or_is_refused_with_those_that_have(kernbench, refused):
+    for kind in KINDS:
+        if (TEMPLATES / f"{kind}.py.txt").exists():
+            assert kernbench("new", "solver", f"my-{kind}", "--kind", kind).exit_code == 0
+        else:
+            message = refused("new", "solver", "mine", "--kind", kind)
+            assert f"no template of a solver of '{kind}'" in message and "linear-regression" in message
+    fit = (
+        "--estimator",
+        "linearregressor",
+        "--plugin",
+        "my_linear_regression.py",
+        "--set",
+        "solver=my-linear-regression",
+    )
+    assert kernbench("fit", "ridge-2d", *fit, "--set", "max_iter=50").exit_code == 0
 
 
 def test_a_wrong_solver_fails_its_checks_with_exit_code_1(kernbench):

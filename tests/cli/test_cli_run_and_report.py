@@ -48,9 +48,15 @@ def test_options_reach_the_runner_in_its_units(kernbench, asked, tmp_path, monke
     assert os.environ["KERNBENCH_DATA"] == str(tmp_path)
 
 
-def test_no_name_means_all_experiments(kernbench, asked):
-    kernbench("run")
+@pytest.mark.parametrize("words", [["run"], ["run", "all"]])
+def test_no_name_means_all_experiments(kernbench, asked, words):
+    kernbench(*words)
     assert asked[0][0] == registry.names()
+
+
+def test_hours_and_the_scheduler_reach_the_runner(kernbench, asked):
+    kernbench("run", "--max-hours", "8", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert (asked[0][1]["max_hours"], asked[0][1]["scheduler"]) == (8.0, "tcp://127.0.0.1:1")
 
 
 def test_a_data_folder_that_is_not_there_is_refused(refused, asked):

@@ -67,6 +67,8 @@ def test_one_class_may_be_both_twins(write_plugin, compiled):
         ("kernel-svm", ("sbp-libsvm", "peers-svm")),
         ("linear-svm", ("peers-auc",)),
         ("roc-svm", ("rocsvm-linear", "peers-auc")),
+        ("kernel-regression", ("dsg-ridge",)),
+        ("linear-regression", ()),
     ],
 )
 def test_a_solver_joins_the_races_of_its_kind(write_plugin, kind, races):

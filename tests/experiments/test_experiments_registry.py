@@ -104,9 +104,35 @@ def test_a_run_plans_and_reads_generated_data_without_scikit_learn():
         "from kernbench.experiments.registry import get\n"
         "from kernbench.experiments.run.cells import plan\n"
         "from kernbench.experiments.run.environment import collect\n"
-        "from kernbench.experiments.run.runner import _description\n"
+        "from kernbench.experiments.run.machine import description\n"
         "collect()\n"
-        "print(_description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
+        "print(description(plan([get('sbp-libsvm')], 'quick')[0][0])[0]['checksum'])"
     )
     loaded = imported_by(script)
     assert "numpy" in loaded and "sklearn" not in loaded
+
+
+def test_a_run_starts_the_fork_server_before_its_own_imports(tmp_path):
+    """The first cell waits for the server, whose imports take longer than the rest of the preparation."""
+    script = (
+        "from kernbench.experiments.run import launching\n"
+        "from kernbench.cli import main\n"
+        "def stop():\n"
+        "    raise SystemExit\n"
+        "launching.prepare = stop\n"
+        "try:\n"
+        f"    main(['run', '--results', {str(tmp_path)!r}])\n"
+        "except SystemExit:\n"
+        "    import sys; print(*(name for name in sys.modules if name.startswith('kernbench.')))"
+    )
+    loaded = imported_by(script)
+    assert {"numpy", "rich", "joblib", "scipy"}.isdisjoint(loaded)
+    assert "kernbench.experiments.registry" not in loaded and "kernbench.experiments.run.launching" in loaded
+
+
+def test_the_fork_server_imports_only_what_most_cells_need():
+    loaded = imported_by("import sys, kernbench.experiments.run.preload; print(*sys.modules)")
+    assert {"kernbench.estimators.svm.kernel_svc", "kernbench.experiments.run.worker"} <= loaded
+    few = {f"sklearn.{name}" for name in ("svm", "linear_model", "cluster", "metrics", "model_selection")}
+    few |= {f"kernbench.experiments.{name}" for name in ("registry", "run.runner")}
+    assert (few | {"rich", "matplotlib", "click"}).isdisjoint(loaded)

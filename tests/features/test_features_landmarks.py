@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import cluster
 from threadpoolctl import threadpool_limits
 
 from kernbench.features.nystroem import landmarks
@@ -86,12 +87,12 @@ def test_k_means_of_as_many_clusters_as_rows_are_the_rows():
 def test_k_means_looks_at_some_rows_only(monkeypatch):
     shown = []
 
-    class Watched(landmarks.KMeans):
+    class Watched(cluster.KMeans):
         def fit(self, X):
             shown.append(len(X))
             return super().fit(X)
 
-    monkeypatch.setattr(landmarks, "KMeans", Watched)
+    monkeypatch.setattr(cluster, "KMeans", Watched)
     landmarks.kmeans(rng(0).normal(size=(300, 2)), 5, rng(0))
     assert shown == [100]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernbench
-from kernbench.features import FeatureBlocks, RandomFeatures, feature_block
+from kernbench.features import FeatureBlocks, Nystroem, RandomFeatures, feature_block
 from kernbench.kernels.functions import (
     Callable,
     ChiSquared,
@@ -73,6 +73,14 @@ def test_kernels_without_random_features(kernel):
     message = "no random features of ExponentialChiSquared.*Gaussian.*Hellinger.*Nystroem"
     with pytest.raises(ValueError, match=message):
         RandomFeatures(kernel).fit(X)
+
+
+@pytest.mark.parametrize("transformer", [RandomFeatures, Nystroem])
+def test_kernel_class_in_place_of_an_object(transformer):
+    with pytest.raises(
+        ValueError, match=r"kernel=Gaussian is a class: pass a kernel object, Gaussian\(...\)"
+    ):
+        transformer(Gaussian, 5).fit(np.ones((6, 2)))
 
 
 @pytest.mark.parametrize("kernel", ["precomputed", np.dot, Callable(np.dot)])

@@ -7,6 +7,7 @@ from scipy.optimize import linprog, minimize
 from kernbench.losses.regression import regression_loss
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
+from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS, get
 
 PARAMETERS = {"delta": 0.6, "epsilon": 0.2, "quantile": 0.3}
@@ -109,8 +110,11 @@ def test_dual_ascent_closes_the_gap(kind, loss, regression, regress):
     problem, loss = regression(40, 5, d=3), regression_loss(loss, **PARAMETERS)
     options = {"tol": 0.0} if kind == "linear-regression" else {}
     solver = regress(get("sdca", kind), "compiled", problem, alpha=0.02, loss=loss, **options)
-    solver.advance(40 * 20_000)
-    assert solver.gap() <= 1e-12 * solver.objective()
+    for _ in range(20):
+        solver.advance(40 * 1000)
+        if solver.gap() <= 1e-12 * solver.objective():
+            return
+    raise AssertionError(f"the gap is {solver.gap()} after 20,000 passes, the objective {solver.objective()}")
 
 
 def test_the_epsilon_insensitive_loss_is_that_of_libsvm_without_an_intercept(regression, regress):
@@ -191,3 +195,14 @@ def test_bad_targets_are_refused(kind, twin, regression, regress):
 def test_rbcd_refuses_losses_with_kinks(regression, regress):
     with pytest.raises(ValueError, match="only, not 'quantile'"):
         regress(get("rbcd", "linear-regression"), "compiled", regression(20, 0), loss="quantile")
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "epsilon_insensitive", "quantile"])
+def test_gaps_of_sbmd_are_close_for_losses_with_kinks(loss):
+    """Dual variables smoothed around the kinks alone leave gaps of 7 to 18 %."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 20))
+    y = X @ rng.normal(size=20) + rng.normal(size=2000)
+    solver = get("sbmd", "linear-regression").load()(as_design(X), y, alpha=0.01, loss=loss, random_state=0)
+    solver.advance(10**5)
+    assert 0.0 < solver.gap() < 0.06 * solver.objective()

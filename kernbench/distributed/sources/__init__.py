@@ -2,7 +2,8 @@
 
 A source has ``n_rows``, ``n_columns``, ``dtype`` (float32 or float64), ``is_sparse`` (then ``n_stored``), ``names``,
 ``title`` for messages, ``in_memory`` and ``is_slow`` (whether it takes longer to read than to multiply); ``read(start,
-stop)`` returns rows, ``read_into(start, out)`` fills dense ones, ``labels()`` returns the labels it holds, or None.
+stop)`` returns rows, ``read_into(start, out)`` fills dense ones, ``take(indices)`` returns
+some rows of a dense source that is not slow, ``labels()`` returns the labels it holds, or None.
 """
 
 import re
@@ -39,7 +40,7 @@ def open_sources(data, label=None):
     sources = []
     for item in data if isinstance(data, list | tuple) else [data]:
         if isinstance(item, str | Path):
-            sources += [_open(path, label) for path in _files_of(Path(item))]
+            sources += [_open(path, label) for path in files_of(Path(item))]
         elif isinstance(item, tuple):
             sources.append(ArraySource(*item, number=len(sources)))
         else:
@@ -54,6 +55,21 @@ def open_sources(data, label=None):
     return sources
 
 
+def column_of(y):
+    """Return the name or number of the column of labels that y may be, else None."""
+    return y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
+
+
+def read_whole(path, label):
+    """Return all rows of a file, and its labels."""
+    source = _open(Path(path), label)
+    if source.is_sparse:
+        return source.read(0, source.n_rows), source.labels()
+    rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
+    source.read_into(0, rows)
+    return rows, source.labels()
+
+
 def _open(path, label):
     kind = SOURCES.get(path.suffix.lower())
     if kind is None:
@@ -61,7 +77,8 @@ def _open(path, label):
     return kind(path, label)
 
 
-def _files_of(path):
+def files_of(path):
+    """Return the files that a path stands for: itself, or those in the folder, in the order of their names."""
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     if not path.is_dir():
@@ -81,7 +98,7 @@ def _split(name):
 def read_labels(y):
     """Return labels or weights that are given as an array, a ``.npy`` file, a folder of these, or a list of them."""
     if isinstance(y, str | Path):
-        return np.concatenate([np.load(path, allow_pickle=False) for path in _files_of(Path(y))])
+        return np.concatenate([np.load(path, allow_pickle=False) for path in files_of(Path(y))])
     if (
         isinstance(y, list)
         and y

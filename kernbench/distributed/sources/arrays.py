@@ -42,6 +42,10 @@ class ArraySource:
         """Fill `out` with the rows from `start` on."""
         out[:] = self._X[start : start + len(out)]
 
+    def take(self, indices):
+        """Return some rows."""
+        return self._X[indices]
+
     def labels(self):
         """Return the labels, None without them."""
         return self._y

@@ -55,6 +55,11 @@ class NpySource:
                 raise ValueError(f"{self.title} ended while it was read")
             left, place = left[count:], place + count
 
+    def take(self, indices):
+        """Return some rows."""
+        shape = (self.n_rows, self.n_columns)
+        return np.memmap(self._path, dtype=self._stored, mode="r", offset=self._offset, shape=shape)[indices]
+
     def labels(self):
         """Return None: labels are in other files."""
 

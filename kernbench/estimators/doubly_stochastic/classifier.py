@@ -64,7 +64,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     damping : float, default=1e-4
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
-        ``"auto"`` is 0.3 with and 1 without `precondition`.
+        ``"auto"`` is 0.3 with and 1 without `precondition`, and 1 for the log loss of more than two classes, which is
+        less curved.
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
         ``published`` with and ``bounded`` without `precondition`.
@@ -213,6 +214,11 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
+
+    @property
+    def _steps(self):
+        softmax = self.loss == "log_loss" and len(self.classes_) > 2
+        return {**super()._steps, True: (1.0, "published")} if softmax else super()._steps
 
     def _check_parameters(self):
         super()._check_parameters()

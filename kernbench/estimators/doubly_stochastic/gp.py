@@ -4,12 +4,14 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
-from kernbench.estimators.fit.fitted_state import require
-from kernbench.estimators.fit.targets import check_targets
+from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.fit.fitted_state import check_floats, require
+from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks
 from kernbench.problems.streaming.batches import ArrayBatches
+from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
 
@@ -41,13 +43,15 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     coef0 : float, default=0.0
     noise_variance : float, default=0.1
         :math:`\sigma^2`, > 0, in squared units of y; the kernel's values are prior covariances in the same units.
-    std : {None, "points"}, default=None
+    std : {None, "points", "operator"}, default=None
         ``"points"``: `fit` is given the points at which standard deviations will be asked for, and solves for all of
-        them together.
+        them together. ``"operator"`` learns, beside the mean, the operator that gives them at any point, from two
+        independent streams of features: less accurate, and 20 (max_blocks x block_size)² bytes, for which `cache_size`
+        must have room.
     batch_size : int, default=4096
         Rows of a step.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is half of the rows of a batch, at most 2,048.
+        Features of a step; ``"auto"`` is as many as a batch has rows, at most 2,048.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
@@ -63,7 +67,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         proportional to t.
     max_blocks : int, default=1
         Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
-        is solved exactly in one step; None takes a new block in each step.
+        is solved exactly in one step; None takes a new block in each step, and has no operator.
     draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
         Of the features, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has it.
     shuffle : bool, default=True
@@ -73,8 +77,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
-        Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
-        rows. What does not fit is computed anew.
+        Memory in megabytes (2²⁰ bytes) for the operator, which must fit, for frequencies, and from the second pass over
+        arrays on for the outputs of all rows; of these, what does not fit is computed anew.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
@@ -98,6 +102,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         The points of ``std="points"``.
     std_ : ndarray of shape (n_points,)
         The standard deviations at them, without noise.
+    operator_coef_ : ndarray of shape (n_blocks * block_size, n_blocks * block_size)
+        The coefficients of ``std="operator"``.
     n_samples_ : int
         Rows so far.
     seed_ : int
@@ -148,7 +154,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     True
     """
 
-    _largest_block, _rows_per_feature = 2048, 2
+    _largest_block, _rows_per_feature = 2048, 1
     _steps = {False: (1.0, "bounded"), True: (1.0, "inverse_sqrt")}
 
     def __init__(
@@ -210,7 +216,11 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         super()._check_parameters()
         check_number("noise_variance", self.noise_variance, above=0)
         if self.std is not None:
-            check_name("std", self.std, ("points",))
+            check_name("std", self.std, ("points", "operator"))
+        if self.std == "operator" and self.max_blocks is None:
+            raise ValueError(
+                "std='operator' needs max_blocks: its memory is 20 (max_blocks x block_size)² bytes"
+            )
         check_name("draws", self.draws, ("auto", *ALL_DRAWS))
 
     def _problem(self, n_rows):
@@ -221,6 +231,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         n_points = len(self.points_) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
         settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
+        settings |= {"operator": True} if self.std == "operator" else {}
         return {**settings, "average": "last"} if self._is_one_step(n_rows) else settings
 
     def _is_one_step(self, n_rows):
@@ -292,37 +303,81 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_batch(X, self._source_of(X, y), n_rows=self.n_samples_)
         return self
 
+    def fit_chunks(self, chunks, *, points=None, n_samples=None):
+        """Fit to data that come in chunks and need not fit memory: one pass.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, sample_weight)
+            A list is known as a whole: rows are drawn from all of its chunks. An iterator is read chunk by chunk: its
+            chunks should come in random order. A weight w divides the noise variance of its row by w.
+        points : array-like of shape (n_points, n_features), default=None
+            As for `fit`.
+        n_samples : int, default=None
+            The rows of all chunks, which the regularisation depends on. A list says it itself.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        """
+        self._check_parameters()
+        if n_samples is not None:
+            check_number("n_samples", n_samples, at_least=1, whole=True)
+        elif isinstance(chunks, list | tuple):
+            n_samples = sum(np.shape(chunk[0])[0] for chunk in chunks)
+        else:
+            raise ValueError("give n_samples, the number of rows of all chunks: it scales the regularisation")
+        reader, X, _, _, fault = first_look(self, chunks, n_classes=0)
+        self._set_points(points)
+        self.n_samples_ = 0
+
+        def take(count):
+            X, y, weights = reader.take(count)
+            self.n_samples_ += X.shape[0]
+            return X, self._targets(X, targets_of_chunk(y)), weights
+
+        self._fit_stream(reader, X, take, n_rows=int(n_samples))
+        if fault is not None:
+            raise fault
+        return self
+
     def _set_points(self, points):
         vars(self).pop("points_", None)
         vars(self).pop("std_", None)
+        vars(self).pop("operator_coef_", None)
         if self.std == "points" and points is None:
             raise ValueError(
                 "std='points' needs the points at which standard deviations will be asked for: points="
             )
-        if self.std is None and points is not None:
+        if self.std != "points" and points is not None:
             raise ValueError("points are of use with std='points' only")
         if points is not None:
             self.points_ = check_rows(self, points, reset=False, accept_sparse=False)
 
     def _source_of(self, X, y):
-        def targets(rows):
-            """y, and k(x, x_i) for every point x."""
-            if self.std is None:
-                return y[rows]
-            return np.column_stack(
-                [y[rows], blocks.block(self.kernel_, X[rows], self.points_, dtype=np.float64)]
-            )
-
         def source_of(dtype, batch_size, seed):
             return ArrayBatches(
                 as_dtype(X, dtype), np.arange(len(y)), batch_size=batch_size, seed=seed, shuffle=self.shuffle,
-                code=targets,
+                code=lambda rows: self._targets(X[rows], y[rows]),
             )  # fmt: skip
 
         return source_of
 
+    def _targets(self, X, y):
+        """y, and with ``std="points"`` k(x, x_i) for every point x."""
+        if self.std != "points":
+            return y
+        return np.column_stack([y, blocks.block(self.kernel_, X, self.points_, dtype=np.float64)])
+
     def _set_function(self, solution, solver):
         super()._set_function(solution, solver)
+        if self.std == "operator":
+            self.operator_coef_ = solution.state["operator"].astype(self.dtype_, copy=False)
         if self.std == "points":
             prior = self.kernel_.diag(self.points_)
             explained = np.diagonal(self._outputs_of(self.points_)[:, 1:])
@@ -335,7 +390,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            With `return_std` the points of `fit`, all of them in their order.
+            With `return_std` and ``std="points"`` the points of `fit`, all of them in their order.
         return_std : bool, default=False
 
         Returns
@@ -344,11 +399,13 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         std : ndarray of shape (n_samples,)
             If `return_std`; of f, without noise.
         """
-        mean = self._outputs(X)[:, 0]
         if not return_std:
-            return mean
+            return self._outputs(X)[:, 0]
         if self.std is None:
-            raise ValueError("return_std=True needs std='points', and the points, in fit")
+            raise ValueError("return_std=True needs std='operator', or std='points' and the points in fit")
+        mean = self._outputs(X)[:, 0]
+        if self.std == "operator":
+            return mean, self._std_of_operator(check_rows(self, X, reset=False))
         X = check_rows(self, X, reset=False, accept_sparse=False)
         if X.shape != self.points_.shape or not np.array_equal(X, self.points_):
             raise ValueError(
@@ -356,9 +413,19 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             )
         return mean, self.std_.copy()
 
+    def _std_of_operator(self, X):
+        """The square root of k(x, x) - A(x, x), which is clipped to [0, k(x, x)]."""
+        second = self._make_features(second_stream=True)
+        operator = CovarianceOperator(self._make_features(), second, self.seed_, self.operator_coef_)
+        prior = self.kernel_.diag(X)
+        return np.sqrt(np.clip(prior - operator.explained(as_dtype(X, self.dtype_)), 0.0, prior))
+
     def _check_fitted_state(self):
         super()._check_fitted_state()
         require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")
         if self.std == "points":
             require(np.shape(self.std_) == (len(self.points_),), "std_ does not fit points_")
             require(self.points_.shape[1] == self.n_features_in_, "points_ have another number of columns")
+        if self.std == "operator":
+            size = self.block_coef_.shape[0] * self.block_coef_.shape[1]
+            check_floats(self, {"operator_coef_": (size, size)})

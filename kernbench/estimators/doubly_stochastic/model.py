@@ -129,7 +129,7 @@ class DoublyStochasticModel(BaseEstimator):
         identity = (
             X.shape[1], tuple(getattr(self, "classes_", ())),
             repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
-            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs"))),
+            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs", "operator"))),
         )  # fmt: skip
         if last is not None and last.identity in (identity, ()):
             same = self.block_size in ("auto", last.solution.coef.shape[1])
@@ -147,6 +147,8 @@ class DoublyStochasticModel(BaseEstimator):
         if hasattr(self, "_progress") or not hasattr(self, "block_coef_"):
             return getattr(self, "_progress", None)
         state = {"seed": np.array([self.seed_], dtype=np.uint64)}
+        if hasattr(self, "operator_coef_"):
+            state["operator"] = self.operator_coef_
         solution = Solution(
             self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state
         )
@@ -159,10 +161,11 @@ class DoublyStochasticModel(BaseEstimator):
     def _intercept(self):
         return 0.0
 
-    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False):
+    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver):
         """Advance the solver on a source of batches, and set the model to its solution.
 
-        After a failure in the middle of a stream the model is that of the run so far.
+        After a failure in the middle of a stream the model is that of the run so far. `make` returns the solver, as
+        `make_solver` does.
         """
         step_size, schedule = steps_of(self)
         initial = start.solution
@@ -172,7 +175,7 @@ class DoublyStochasticModel(BaseEstimator):
             "damping": self.damping, "average": self.average, "max_blocks": self.max_blocks,
             "cache_size": self.cache_size, "random_state": start.seeds[2], "initial": initial, **self._problem(n_rows),
         }  # fmt: skip
-        solver = make_solver(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
+        solver = make(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
         self.loss_ = settings["loss"]
 
         def snapshot(solver):
@@ -213,11 +216,11 @@ class DoublyStochasticModel(BaseEstimator):
         self.n_feature_values_ = int(solver.n_feature_values)
         self._features = self._make_features()
 
-    def _make_features(self):
+    def _make_features(self, second_stream=False):
         room = int(self.cache_size * MEGABYTE)
         return FeatureBlocks(
             self.kernel_, self.block_coef_.shape[1], self.n_features_in_, form=self.form_, draws=self.draws_,
-            cache_bytes=room,
+            cache_bytes=room, second_stream=second_stream,
         )  # fmt: skip
 
     def _outputs(self, X, reset=False):

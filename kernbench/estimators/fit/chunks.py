@@ -36,7 +36,8 @@ class Chunk:
             )
         X, y, weights = (*data, None)[:3]
         check_indices(X, f"X of chunk {number}")
-        self.X = X.tocsr() if sparse.issparse(X) else X if hasattr(X, "iloc") else np.asanyarray(X)
+        by_index = hasattr(X, "iloc") or hasattr(X, "fetch")  # as rows that lie elsewhere are
+        self.X = X.tocsr() if sparse.issparse(X) else X if by_index else np.asanyarray(X)
         self.y = np.asanyarray(y) if labelled else np.zeros(np.shape(self.X)[:1])
         self.weights = None if weights is None else np.asanyarray(weights)
         if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):

@@ -5,8 +5,8 @@ from scipy import sparse
 
 from kernbench.kernels.bandwidth import is_spread
 from kernbench.kernels.domain import check_range
-from kernbench.kernels.functions import Callable, Kernel, Linear
-from kernbench.kernels.names import NAMES, resolve_gamma, resolve_kernel
+from kernbench.kernels.functions import Callable, Linear
+from kernbench.kernels.names import NAMES, refuse_class, resolve_gamma, resolve_kernel
 from kernbench.validation.numbers import check_name, is_integer, is_number
 
 GAMMAS = ("scale", "auto", "median")
@@ -14,11 +14,9 @@ GAMMAS = ("scale", "auto", "median")
 
 def check_kernel(model):
     """Check the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``."""
+    refuse_class(model.kernel)
     if isinstance(model.kernel, str):
         check_name("kernel", model.kernel, NAMES)
-    elif isinstance(model.kernel, type) and issubclass(model.kernel, Kernel):
-        name = model.kernel.__name__
-        raise ValueError(f"kernel={name} is a class: pass a kernel object, {name}(...) with its parameters")
     if isinstance(model.gamma, str):
         check_name("gamma", model.gamma, GAMMAS)
     else:

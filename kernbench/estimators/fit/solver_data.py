@@ -17,10 +17,11 @@ MEGABYTE = 2**20
 WRONG = 0.01  # relative error of a kernel value from which float32 is too coarse
 
 # float64 by way of float32 ends with a product in float64, n values for each support vector. It pays off if values are
-# used more than once (with few rows a problem is one working set) and are not cheap. Measured, by entries per row: 12
-# to 22 (w8a, a9a, ijcnn1) no gain, 54 (covtype) and 150 (MNIST) a shorter time.
+# used more than once (with few rows a problem is one working set) and are not cheap. Measured, its time over that of
+# float64 alone, by entries per row: dense rows 5: 1.1, 10: 0.5, 22 (ijcnn1): 0.75; sparse rows 12 (w8a): 0.75,
+# 14 (a9a): 1.0 to 1.2, 150 (MNIST): below 1.
 TWO_PRECISIONS_ROWS = 2500
-TWO_PRECISIONS_ENTRIES = 40
+TWO_PRECISIONS_ENTRIES = {"csr": 40, "dense": 10, "strips": 10}  # by storage
 
 
 def make_design(data, twin):
@@ -112,9 +113,10 @@ def _is_too_coarse(kernel, row_terms):
 def _pays_in_two_precisions(X, kernel):
     if X.shape[0] <= TWO_PRECISIONS_ROWS or kernel.calls_python or is_precomputed(kernel):
         return False
+    storage = storage_of(kernel, X)
     stored = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
-    n_entries = stored if storage_of(kernel, X) == "csr" else X.shape[0] * X.shape[1]
-    if n_entries < TWO_PRECISIONS_ENTRIES * X.shape[0]:
+    n_entries = stored if storage == "csr" else X.shape[0] * X.shape[1]
+    if n_entries < TWO_PRECISIONS_ENTRIES[storage] * X.shape[0]:
         return False
     try:
         check_range(X, kernel, "float32")

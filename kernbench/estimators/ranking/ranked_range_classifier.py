@@ -141,7 +141,7 @@ class RankedRangeClassifier(TwoClassModel):
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
-        check_ranked_range(self)
+        check_ranked_range(self, RankedRangeClassifierTask.losses)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model.

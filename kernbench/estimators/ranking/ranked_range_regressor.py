@@ -147,7 +147,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
-        check_ranked_range(self)
+        check_ranked_range(self, RankedRangeRegressorTask.losses)
         check_positive("unit", self.unit)
 
     def fit(self, X, y, sample_weight=None):

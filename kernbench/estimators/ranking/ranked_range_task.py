@@ -10,6 +10,8 @@ from kernbench.estimators.ranking.space_task import SpaceTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
 from kernbench.estimators.ranking.window_parameters import check_ranked_range, loss_of, masses_of
 from kernbench.kernels.domain import is_precomputed
+from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.losses.regression import REGRESSION_LOSSES
 from kernbench.ranking.thresholds import quantile
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
@@ -39,11 +41,12 @@ class RankedRangeTask(SpaceTask):
     default_loss : str
     """
 
+    losses: tuple  # that the model may have
     of_the_solver = ("loss", "solver", "ranked_range", "fit_intercept")
     offset, unit = 0.0, 1.0  # the solver's targets are (y - offset) / unit
 
     def __init__(self, model, X, y, sample_weight, *, metric, name, default_loss):
-        entry = check_ranked_range(model)
+        entry = check_ranked_range(model, self.losses)
         super().__init__(model, entry)
         model.loss_ = loss_of(model, entry, default_loss)
         rows = self.check_rows(X, y, sample_weight)
@@ -95,6 +98,8 @@ class RankedRangeTask(SpaceTask):
 class RankedRangeClassifierTask(RankedRangeTask):
     """The task of one `RankedRangeClassifier`, or of a path of them."""
 
+    losses = tuple(MARGIN_LOSSES)
+
     def __init__(self, model, X, y, sample_weight):
         super().__init__(model, X, y, sample_weight, metric=_accuracy, name="validation_accuracy",
                          default_loss="log_loss")  # fmt: skip
@@ -121,6 +126,7 @@ class RankedRangeClassifierTask(RankedRangeTask):
 class RankedRangeRegressorTask(RankedRangeTask):
     """The task of one `RankedRangeRegressor`, or of a path of them."""
 
+    losses = tuple(REGRESSION_LOSSES)
     shared = ("n_features_in_", "feature_names_in_", "dtype_", "loss_")
 
     def __init__(self, model, X, y, sample_weight):

@@ -4,7 +4,6 @@ from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import check_cv
 
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.ranking.roc_svc import ROCSVC
@@ -185,6 +184,8 @@ class ROCSVCCV(RankingClassifier):
 
     def _folds(self, X, positive):
         """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes."""
+        from sklearn.model_selection import check_cv  # slow to import, and needed here only
+
         cv, smallest = self.cv, int(min(positive.sum(), (~positive).sum()))
         if isinstance(cv, Integral) and not isinstance(cv, bool) and 2 <= cv and smallest < cv:
             label = self.classes_[int(positive.sum() <= (~positive).sum())]

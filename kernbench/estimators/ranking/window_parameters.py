@@ -15,13 +15,17 @@ KEEPS = ("best", "last")
 DEFAULT_RANGE = (0.0, 0.1)  # what `fpr_range` is unless it is given
 
 
-def check_window_model(model, problem):
-    """Check what all models of this module's kind have in common; return the registry's entry of the solver."""
+def check_window_model(model, problem, losses=None):
+    """Check what all models of this module's kind have in common; return the registry's entry of the solver.
+
+    `losses` are those of the model, if it is not for all that its solvers minimise.
+    """
     entry = registry.get(model.solver, problem)
     check_space(model, zero_alpha=True)
+    known = entry.losses if losses is None else [loss for loss in entry.losses if loss in losses]
     loss = getattr(model, "loss", "auto")
-    if loss != "auto" and loss not in entry.losses:
-        raise ValueError(unknown_name(f"loss of solver {entry.name!r}", loss, ("auto", *entry.losses)))
+    if loss != "auto" and loss not in known:
+        raise ValueError(unknown_name(f"loss of solver {entry.name!r}", loss, ("auto", *known)))
     check_name("keep", model.keep, KEEPS)
     check_validation(model.validation)
     return entry
@@ -49,9 +53,9 @@ def check_partial_auc(model):
     return entry
 
 
-def check_ranked_range(model):
-    """Check the parameters of a model of a ranked range and return the registry's entry of its solver."""
-    entry = check_window_model(model, "ranked-range")
+def check_ranked_range(model, losses):
+    """Check the parameters of a model of a ranked range, with one of `losses`; return its solver's registry entry."""
+    entry = check_window_model(model, "ranked-range", losses)
     shares_or_ranks(model.ranked_range)
     return entry
 

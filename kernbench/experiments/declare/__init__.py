@@ -8,13 +8,13 @@ to know which tables, figures and sentences the records are meant for.
 
     experiment.py    Experiment: an experiment as a whole
     parts.py         Setting, OwnFile, Scale, Method, Metric, PaperNumber: what is measured on what
-    claims.py        Claim, Bound: findings that the records confirm or refute
+    claims.py        Claim, Bound, Passing: findings that the records confirm or refute
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
     figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
     metrics.py       metrics that several experiments share
 """
 
-from kernbench.experiments.declare.claims import Bound, Claim
+from kernbench.experiments.declare.claims import Bound, Claim, Passing
 from kernbench.experiments.declare.experiment import Experiment
 from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
 from kernbench.experiments.declare.parts import Method, Metric, OwnFile, PaperNumber, Scale, Setting
@@ -35,6 +35,7 @@ __all__ = [
     "MetricTable",
     "OwnFile",
     "PaperNumber",
+    "Passing",
     "Profiles",
     "Quantity",
     "Recommendation",

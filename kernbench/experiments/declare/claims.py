@@ -63,3 +63,36 @@ class Bound:
     bound: float
     baseline: str | None = None
     datasets: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Passing:
+    """A race to the level of another method, on the clock of the solvers.
+
+    The traces of `method` stay, from some time on, at the mean final `metric` of `baseline` or better. It holds on a
+    data set when the median of that time, with what the fit takes before the trace begins, is at most `time_fraction`
+    of the baseline's median fit time.
+
+    Attributes
+    ----------
+    text : str
+        The finding in one sentence.
+    method, baseline, metric : str
+        The metric's name is also that of its column in the traces.
+    time_fraction : float
+    within : float
+        Relative distance to the level that counts as reaching it.
+    later : bool
+        The claim is that it takes `method` at least that share of the time, or that it never reaches the level.
+    datasets : tuple of str or None
+        Data sets to which it applies; None: all on which the methods are run.
+    """
+
+    text: str
+    method: str
+    baseline: str
+    metric: str
+    time_fraction: float
+    within: float = 0.0
+    later: bool = False
+    datasets: tuple | None = None

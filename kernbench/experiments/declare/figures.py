@@ -86,6 +86,8 @@ class Curves(Figure):
     y_span : float or None
         Instead: the vertical axis ends at this many times the lowest value, so that one line far above the others does
         not hide the differences between these.
+    x_window : tuple of float or None
+        Shade the panels between these two values of `x`, in its `unit`.
     shared_x, shared_y : bool
         The panels share the scale of `x`, of `y`.
     band : bool
@@ -113,6 +115,7 @@ class Curves(Figure):
     slope_through: tuple | None = None
     y_range: tuple | None = None
     y_span: float | None = None
+    x_window: tuple | None = None
     shared_x: bool = True
     shared_y: bool = True
     band: bool = True
@@ -125,6 +128,8 @@ class Curves(Figure):
             raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
         if self.y_range is not None and self.y_span is not None:
             raise ValueError(f"figure {self.name!r}: give y_range or y_span, not both")
+        if self.x_window is not None and not self.x_window[0] < self.x_window[1]:
+            raise ValueError(f"figure {self.name!r}: x_window must be (low, high), got {self.x_window!r}")
         if self.budget is not None and self.baseline is None:
             raise ValueError(f"figure {self.name!r}: a budget is a share of a baseline's: give baseline=")
 

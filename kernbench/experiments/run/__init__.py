@@ -16,7 +16,14 @@
     store.py         records, append-only
 """
 
-from kernbench.experiments.run.runner import run
-from kernbench.experiments.run.store import Store
+from kernbench._lazy import lazy_names
 
-__all__ = ["Store", "run"]
+_ADDRESSES = {
+    "Store": "kernbench.experiments.run.store:Store",
+    "run": "kernbench.experiments.run.runner:run",
+}
+
+__all__ = sorted(_ADDRESSES)
+
+# Imported on first use: the fork server of the cells needs neither.
+__getattr__, __dir__ = lazy_names(__name__, _ADDRESSES)

@@ -167,8 +167,8 @@ def _refuse_unknown(experiments, scale, datasets, methods):
 def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=None, skip=None):
     """List the cells of some experiments in the order they should run.
 
-    Repeats are the outer loop and methods the inner one, so that other work on the machine affects all
-    methods alike; a method comes after the one its budget depends on.
+    Repeats are the outer loop, over all experiments, and methods the inner one, so that other work on the machine
+    affects all methods alike; a method comes after the one its budget depends on.
 
     Parameters
     ----------
@@ -217,6 +217,9 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
                     for method in chosen_methods
                     if setting.takes(method.name)
                 ]
+    cells.sort(
+        key=lambda cell: cell.repeat
+    )  # stable: of a run that is ended early, each experiment has its share
     cells = patterns.filter(cells)
     patterns.refuse_unmatched()
     return cells, gaps

@@ -69,6 +69,8 @@ class RunSummary:
         Methods that cannot run here.
     seconds : float
         Duration of the run.
+    n_left : int
+        Cells that were not started, since the time was up.
     dry_run : bool
     """
 
@@ -76,6 +78,7 @@ class RunSummary:
     records: list = field(default_factory=list)
     gaps: list = field(default_factory=list)
     seconds: float = 0.0
+    n_left: int = 0
     dry_run: bool = False
 
     @property

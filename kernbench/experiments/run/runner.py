@@ -1,17 +1,18 @@
 """Run experiments: each cell in its own process, each finished cell a record, each killed run resumable."""
 
 import warnings
+from contextlib import contextmanager
 from numbers import Integral
 from time import monotonic
 
-from kernbench._lazy import load
 from kernbench.experiments import plugins, registry
 from kernbench.experiments.declare import Experiment
-from kernbench.experiments.run import environment, launching
-from kernbench.experiments.run.cells import cell_key, plan
+from kernbench.experiments.run import launching
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
-from kernbench.experiments.run.schedule import Scheduler, Task
+from kernbench.experiments.run.schedule import Task
 from kernbench.experiments.run.store import Store
 
 
@@ -30,6 +31,8 @@ def run(
     time_limit=None,
     memory_limit=None,
     force=False,
+    max_hours=None,
+    scheduler=None,
     dry_run=False,
     on_event=None,
 ):
@@ -63,6 +66,11 @@ def run(
         Bytes per cell; overrides the scale's.
     force : bool, default=False
         Run with more jobs × threads than cores; the environment of every record says so.
+    max_hours : float, optional
+        Start no cell after this time; the same call goes on where this one ends.
+    scheduler : str, optional
+        Address of a Dask scheduler: its workers run the cells, one at a time each, all methods of a repeat on a data
+        set on one worker. A cell is stored if any of them has measured it with this code and data.
     dry_run : bool, default=False
         List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
     on_event : callable, optional
@@ -82,7 +90,12 @@ def run(
     """
     experiments, datasets = with_own_files(_experiments(names), datasets)
     _refuse_nonsense(
-        repeats=repeats, jobs=jobs, threads=threads, time_limit=time_limit, memory_limit=memory_limit
+        repeats=repeats,
+        jobs=jobs,
+        threads=threads,
+        time_limit=time_limit,
+        max_hours=max_hours,
+        memory_limit=memory_limit,
     )
     cells, gaps = plan(
         experiments, scale, repeats=repeats, datasets=datasets, methods=methods, only=only, skip=skip
@@ -91,42 +104,57 @@ def run(
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")
     with_cells = {cell.experiment for cell in cells}
     experiments = [experiment for experiment in experiments if experiment.name in with_cells]
-    threads = {
-        experiment.name: _threads(jobs, threads or experiment.threads, force) for experiment in experiments
-    }
+    declared = {experiment.name: threads or experiment.threads for experiment in experiments}
     store = Store(results)
-    records, notes = _read(store, experiments)
-    good = [record for record in records if record["status"] == "ok"]
-    if not dry_run:
+    with _where(scheduler, declared, jobs, force) as place:
+        records, notes = _read(store, experiments)
+        good = [record for record in records if record["status"] == "ok"]
+        expectations = Expectations(records)
+        if dry_run:
+            _warn(notes, on_event)
+            planned = [
+                PlannedCell(cell, _is_stored(cell, good, place.machines), expectations.of(cell))
+                for cell in cells
+            ]
+            return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
             store.check_writable(experiment.name)
-        if not {cell.place for cell in cells} <= {_place(record) for record in good}:
+        if scheduler is None and not {cell.place for cell in cells} <= {_place(record) for record in good}:
             launching.prepare()  # early, since it takes as long as the rest of the preparation
-    machine = environment.collect()
-    machines = {name: {**machine, **_timed_with(jobs, count)} for name, count in threads.items()}
-    expectations = Expectations(records)
-    if dry_run:
+        limits = {}
+        for experiment in experiments:
+            of_scale = experiment.scale(scale)
+            limits[experiment.name] = (
+                time_limit or of_scale.time_limit,
+                memory_limit or of_scale.memory_limit,
+            )
         _warn(notes, on_event)
-        planned = [
-            PlannedCell(cell, _is_stored(cell, good, machines), expectations.of(cell)) for cell in cells
-        ]
-        return RunSummary(planned, gaps=gaps, dry_run=True)
+        current = _Run(store, expectations, place, limits, max_hours, on_event)
+        try:
+            return current.run(cells, gaps, good)
+        except KeyboardInterrupt:
+            message = (
+                f"interrupted after {current.n_done} of {len(cells)} cells; their records are in {store.folder}, "
+                "and the same command again does the rest"
+            )
+            current.tell("interrupted", message=message)
+            raise KeyboardInterrupt(message) from None
 
-    limits = {}
-    for experiment in experiments:
-        declared = experiment.scale(scale)
-        limits[experiment.name] = (time_limit or declared.time_limit, memory_limit or declared.memory_limit)
-    _warn(notes, on_event)
-    current = _Run(store, expectations, jobs, machines, limits, on_event)
-    try:
-        return current.run(cells, gaps, good)
-    except KeyboardInterrupt:
-        message = (
-            f"interrupted after {current.n_done} of {len(cells)} cells; their records are in {store.folder}, "
-            "and the same command again does the rest"
-        )
-        current.tell("interrupted", message=message)
-        raise KeyboardInterrupt(message) from None
+
+@contextmanager
+def _where(scheduler, declared, jobs, force):
+    """What runs the cells: this machine, or a cluster."""
+    if scheduler is None:
+        yield ThisMachine(declared, jobs, force)
+        return
+    if jobs != 1:
+        raise ValueError("jobs are for this machine; on a cluster each worker runs a cell at a time")
+    # Imported here, since Dask is optional.
+    from kernbench.experiments.run.cluster.client import Cluster
+    from kernbench.experiments.run.cluster.workers import connected
+
+    with connected(scheduler) as client:
+        yield Cluster(client, declared, force)
 
 
 def _experiments(names):
@@ -137,35 +165,14 @@ def _experiments(names):
     return list({experiment.name: experiment for experiment in found}.values())
 
 
-def _refuse_nonsense(*, time_limit, **counts):
+def _refuse_nonsense(*, time_limit, max_hours, **counts):
     # Not by `validation`, which imports NumPy: the first cell would start later.
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
+    for name, unit, time in (("time_limit", "seconds", time_limit), ("max_hours", "hours", max_hours)):
+        if time is not None and not time > 0:
+            raise ValueError(f"{name} must be a positive number of {unit}, got {time!r}")
     for name, count in counts.items():
         if count is not None and (not isinstance(count, Integral) or isinstance(count, bool) or count < 1):
             raise ValueError(f"{name} must be a positive integer, got {count!r}")
-
-
-def _threads(jobs, threads, force):
-    """Threads per cell; ValueError for more threads in total than cores, since times would be meaningless."""
-    cores = environment.n_cores()
-    if threads is None:
-        threads = max(1, cores // jobs)
-    if jobs * threads > cores and not force:
-        raise ValueError(
-            f"{jobs} jobs × {threads} threads need more than the {cores} cores here, and times would "
-            f"mean nothing; use at most {max(1, cores // threads)} jobs of {min(threads, cores)} threads, or --force"
-        )
-    return threads
-
-
-def _timed_with(jobs, threads):
-    """What a run adds to the environment of its records."""
-    cores = environment.n_cores()
-    found = {"n_threads": threads}
-    if jobs * threads > cores:
-        found["overcommitted"] = f"{jobs} jobs × {threads} threads on {cores} cores"
-    return found
 
 
 def _read(store, experiments):
@@ -185,12 +192,6 @@ def _warn(notes, on_event):
             on_event(Event("note", message=note))
 
 
-def with_plugin(machine, cell):
-    """Return an environment that names the plug-in whose code a cell runs."""
-    plugin = plugins.of(cell)
-    return machine if plugin is None else {**machine, "plugin": str(plugin)}
-
-
 def _place(record):
     """The `place` of the cell that a record is of."""
     return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
@@ -198,35 +199,34 @@ def _place(record):
 
 def _is_stored(cell, records, machines):
     """Whether one of the successful `records` is of `cell`, the data being those of the record."""
-    machine = with_plugin(machines[cell.experiment], cell)
     return any(
-        _place(record) == cell.place
-        and record["key"] == cell_key(cell, record["data"].get("checksum"), machine)
+        record["key"] == machine.key(cell, record["data"].get("checksum"))
         for record in records
+        if _place(record) == cell.place
+        for machine in machines
     )
 
 
 class _Run:
     """One run: its state, its events, its records."""
 
-    def __init__(self, store, expectations, jobs, machines, limits, on_event):
-        self.store, self.expectations, self.jobs = store, expectations, jobs
-        self.machines, self.limits = machines, limits
+    def __init__(self, store, expectations, where, limits, max_hours, on_event):
+        self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
         self.on_event = on_event or (lambda event: None)
         self.n_done = self.n_cells = 0
         self.unfinished = {}  # place -> cell
-        self._described = {}
+        self._start = monotonic()
+        self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
 
     def tell(self, kind, **details):
         expected = [self.expectations.of(cell) for cell in self.unfinished.values()]
         remaining = total_expected(expected)
         if remaining is not None:
-            remaining /= self.jobs
+            remaining /= self.where.jobs
         self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
 
     def run(self, cells, gaps, good):
         """Run the cells that are not stored; `good` holds the successful records."""
-        start = monotonic()
         self.n_cells = len(cells)
         self.unfinished = {cell.place: cell for cell in cells}
         for gap in gaps:
@@ -237,9 +237,7 @@ class _Run:
         )
         to_do = [cell for cell in cells if cell.place not in done]
         self.unfinished = {cell.place: cell for cell in to_do}
-        if self.jobs > 1:  # no data set may be read while a cell is timed
-            for cell in to_do:
-                self.task(cell)
+        self.where.prepare(to_do, self.task)
         self.tell("planned")
         for cell in cells:
             if cell.place in done:
@@ -250,45 +248,60 @@ class _Run:
             self.store.append(record)
             self.expectations.learn(record)
             summary.records.append(record)
-            self.n_done += 1
-            del self.unfinished[task.cell.place]
+            self.n_done += self.unfinished.pop(task.cell.place, None) is not None
             self.tell("finished", cell=task.cell, record=record)
 
-        Scheduler(
+        self.where.run(
             to_do,
             done,
-            jobs=self.jobs,
             make_task=self.task,
             on_start=lambda task: self.tell("started", cell=task.cell),
             on_finish=on_finish,
-        ).run()
-        summary.seconds = monotonic() - start
+            tell=lambda message: self.tell("note", message=message),
+            may_start=lambda: self._last_start is None or monotonic() < self._last_start,
+        )
+        summary.n_left = len(self.unfinished)
+        summary.seconds = monotonic() - self._start
         return summary
 
     def _stored(self, cells, good):
         """The records of the cells that need no run, by `place`."""
         by_key = {record["key"]: record for record in good}
         places = {_place(record) for record in good}
-        keys = {cell.place: self.task(cell).key for cell in cells if cell.place in places}
-        return {place: by_key[key] for place, key in keys.items() if key in by_key}
+        found = {}
+        for cell in cells:
+            if cell.place in places:
+                checksum = self._checksum(cell)
+                keys = (machine.key(cell, checksum) for machine in self.where.machines)
+                record = next((by_key[key] for key in keys if key in by_key), None)
+                if record is not None:
+                    found[cell.place] = record
+        return found
 
-    def task(self, cell):
-        """Make a cell's task; reads each data set once, for the checksum that is part of the key."""
-        where = (cell.loader, str(cell.arguments))
-        if where not in self._described:
+    def _checksum(self, cell):
+        """Of the cell's data, on the first machine that has them."""
+        for machine in self.where.machines:
+            data, problem = self._data(cell, machine)
+            if problem is None:
+                return data["checksum"]
+        return None
+
+    def _data(self, cell, machine, problem=None):
+        if problem is None and not machine.is_described(cell):
             self.tell("loading", message=cell.dataset)
-            self._described[where] = _description(cell)
-        data, problem = self._described[where]
-        machine = with_plugin(self.machines[cell.experiment], cell)
-        key = cell_key(cell, data["checksum"], machine)
-        return Task(cell, key, data, machine, *self.limits[cell.experiment], problem, plugins.of(cell))
+        return machine.data(cell, problem)
 
+    def task(self, cell, machine, problem=None):
+        """Make a cell's task on a machine; reads each data set once, for the checksum that is part of the key.
 
-def _description(cell):
-    """The ``data`` of the cell's record and, for data that cannot be loaded, the reason."""
-    try:
-        from kernbench.experiments.measure.record import describe
-
-        return describe(load(cell.loader)(**cell.arguments)), None
-    except Exception as error:  # a missing data set is a result of its cells, not the end of the run
-        return {"name": cell.dataset, "checksum": None}, f"{type(error).__name__}: {error}"
+        Parameters
+        ----------
+        cell : Cell
+        machine : Machine
+        problem : str, optional
+            Why the cell cannot be run.
+        """
+        data, problem = self._data(cell, machine, problem)
+        key = machine.key(cell, data["checksum"])
+        environment = machine.environment(cell)
+        return Task(cell, key, data, environment, *self.limits[cell.experiment], problem, plugins.of(cell))

@@ -103,20 +103,25 @@ class Scheduler:
         ``on_start(task)``.
     on_finish : callable
         ``on_finish(task, record)``, in the order in which they end.
+    may_start : callable
+        ``may_start() -> bool``: once False, the cells that run are the last.
     """
 
-    def __init__(self, cells, outcomes, *, jobs, make_task, on_start, on_finish):
+    def __init__(self, cells, outcomes, *, jobs, make_task, on_start, on_finish, may_start):
         self._waiting = list(cells)
         self._outcomes = outcomes
         self._jobs, self._make_task = jobs, make_task
-        self._on_start, self._on_finish = on_start, on_finish
+        self._on_start, self._on_finish, self._may_start = on_start, on_finish, may_start
         self._running = []  # (task, process, started)
 
     def run(self):
         """Run all cells."""
         try:
             while self._waiting or self._running:
-                self._start_what_can_start()
+                if self._may_start():
+                    self._start_what_can_start()
+                elif not self._running:
+                    return
                 if not self._collect_what_ended():
                     sleep(POLL_SECONDS)
         finally:

@@ -14,7 +14,8 @@ import numpy as np
 from kernbench.features.draws._philox import fill
 from kernbench.features.draws.sobol import sobol_points
 
-FACTOR_SHIFT = 8  # the generator's tag is purpose + 256 factor
+# The generator's tag is purpose + 256 factor, and 4 + 16 purpose + 256 factor in the second stream.
+PURPOSE_SHIFT, FACTOR_SHIFT = 4, 8
 MAX_SEED, MAX_BLOCK = 2**64 - 1, 2**32 - 1
 
 
@@ -25,7 +26,7 @@ class Purpose(IntEnum):
     PHASES = 1
     DEGREES = 2  # and the hashes of a TensorSketch
     SCALES = 3  # chi-square scales: 0 of Matérn's spectral density, 1 of orthogonal and Fastfood rows
-    SECOND_STREAM = 4
+    SECOND_STREAM = 4  # features that are independent of those with the same seed and number
     DATA = 5
 
 
@@ -42,12 +43,15 @@ class Span:
         The last block may be cut short.
     block_columns : int
         Columns of a whole block.
+    second : bool
+        Whether the columns are of the second stream of features.
     """
 
     seed: int
     first_block: int
     n_columns: int
     block_columns: int
+    second: bool = False
 
     def n_draws(self, columns_per_draw):
         return self.n_columns // columns_per_draw
@@ -65,7 +69,8 @@ class Span:
 
     def numbers_of(self, distribution, factor, draws, blocks, n_scalars, purpose, **options):
         """Return `n_scalars` numbers of each of the given draws and blocks."""
-        tag = int(purpose) | factor << FACTOR_SHIFT
+        its = Purpose.SECOND_STREAM | purpose << PURPOSE_SHIFT if self.second else int(purpose)
+        tag = its | factor << FACTOR_SHIFT
         draws, blocks = np.asarray(draws, dtype=np.uint32), np.asarray(blocks, dtype=np.uint32)
         return fill(distribution, self.seed, tag, draws, blocks, n_scalars, **options)
 
@@ -75,7 +80,8 @@ class Span:
         Draws are numbered across all blocks, so that together they cover the unit cube evenly.
         """
         first = self.first_block * (self.block_columns // columns_per_draw)
-        return sobol_points((self.seed, factor), n_dimensions, first, self.n_draws(columns_per_draw))
+        key = (self.seed, factor, Purpose.SECOND_STREAM) if self.second else (self.seed, factor)
+        return sobol_points(key, n_dimensions, first, self.n_draws(columns_per_draw))
 
     def blocks(self):
         """Yield number, first column and number of columns of each block."""

@@ -1,8 +1,9 @@
 """Maps of products of kernels: products of features with independent draws."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from kernbench.features.draws.spans import Span
 from kernbench.features.maps.base import FeatureMap, ProjectionMap
 from kernbench.features.maps.forms import ADDITIVE, DEGREES, FOURIER, LAPLACE
 from kernbench.features.maps.rows import row_slices
@@ -31,7 +32,7 @@ class ProductMap(FeatureMap):
     def _narrow(self, span):
         """Return the span of the same draws for a map with one column per draw."""
         r = self.columns_per_draw
-        return Span(span.seed, span.first_block, span.n_columns // r, span.block_columns // r)
+        return replace(span, n_columns=span.n_columns // r, block_columns=span.block_columns // r)
 
     def write(self, X, drawn, span, share, out):
         self.first.write(X, drawn[0], span, share, out)

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -104,6 +103,8 @@ def kmeans(X, n_landmarks, rng):
         Each coordinate lies between the smallest and the largest value of its column: centroids are in the kernel's
         domain if it is convex, as rows are.
     """
+    from sklearn.cluster import KMeans  # slow to import; the other choices need none of it
+
     n_rows = min(X.shape[0], KMEANS_ROWS_PER_LANDMARK * n_landmarks)
     if n_rows < X.shape[0]:
         X = X[uniform(X, n_rows, rng)]

@@ -10,6 +10,7 @@ from kernbench.validation.numbers import check_flag, check_number, is_integer
 
 LOSSES = tuple(OUTPUT_LOSSES)
 MAX_SEED = 2**64 - 1
+MEGABYTE, BYTES_OF_OPERATOR = 2**20, 20  # the latter for each entry
 EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, is not going to come back
 
 
@@ -32,8 +33,8 @@ class DoublyStochasticState:
     n_kernel_evaluations = 0
 
     def _configure(self, batches, *, alpha, loss, n_outputs, block_size, schedule, step_size, t0, precondition,
-                   damping, average, average_from, max_blocks, delta, epsilon, quantile, random_state,
-                   initial):  # fmt: skip
+                   damping, average, average_from, max_blocks, delta, epsilon, quantile, cache_size, operator,
+                   random_state, initial):  # fmt: skip
         self.batches = batches
         self.alpha = float(check_number("alpha", alpha, at_least=0))
         self.loss = output_loss(loss, delta=delta, epsilon=epsilon, quantile=quantile)
@@ -53,6 +54,13 @@ class DoublyStochasticState:
             bool(precondition),
             float(check_number("damping", damping, at_least=0)),
         )
+        self._room_bytes = int(
+            check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE
+        )
+        check_flag("operator", operator)
+        self._operator = None
+        if operator:
+            self._check_room_for_operator(loss)
         self._step_at = StepSizes(schedule, step_size, self.alpha, t0)
         self._step_words = f"step_size={step_size:g} with schedule={schedule!r}"
         self._averages = Averages(average, average_from)
@@ -105,7 +113,29 @@ class DoublyStochasticState:
 
     def _next_block(self):
         """The number of the block that the next step changes."""
-        return self.n_iter if self.max_blocks is None else self.n_iter % self.max_blocks
+        n_blocks = len(self.A)
+        if self.max_blocks is None or n_blocks < self.max_blocks:
+            return n_blocks
+        return self.n_iter % self.max_blocks
+
+    def _check_room_for_operator(self, loss):
+        """Raise ValueError for settings without a covariance operator, and if it is larger than the cache.
+
+        It is three matrices: that of the run, that of its solution, both float64, and float32 in the model.
+        """
+        if loss != "squared_error":
+            raise ValueError(f"operator=True is for loss='squared_error', not {loss!r}")
+        if self.max_blocks is None:
+            raise ValueError("the covariance operator has (max_blocks block_size)^2 numbers: give max_blocks")
+        size = self.max_blocks * self.block_size
+        n_bytes = BYTES_OF_OPERATOR * size**2
+        if n_bytes > self._room_bytes:
+            raise ValueError(
+                f"the covariance operator of {self.max_blocks} blocks of {self.block_size} features takes "
+                f"{n_bytes / MEGABYTE:,.0f} MB, more than cache_size={self._room_bytes / MEGABYTE:g}: "
+                "raise cache_size, or lower max_blocks or block_size"
+            )
+        self._room_bytes -= n_bytes
 
     def _ridge(self):
         """What the preconditioner adds to the covariance of a block."""

@@ -33,6 +33,7 @@ from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
+PER_FEATURE = 4  # ... at least so many of each of many features, since fewer are separable
 COARSE_TOL, COARSE_CUTS = 0.03, 30
 STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 2**20  # numbers in the cuts of many features, or four times those of the data if that is more
@@ -72,12 +73,15 @@ class CuttingPlanes:
         if design.n_coef > LARGEST and not design.is_kernel:
             design, self._columns = design.without_empty_columns()
         self.problem, self.design, self.alpha = problem, design, problem.alpha
-        self._sample = problem.sample(rng, SAMPLE)
-        self._small = problem if len(self._sample) == problem.n else problem.take(self._sample)
+        many = design.n_coef > LARGEST and not design.is_kernel
+        self._sample = problem.sample(rng, max(SAMPLE, PER_FEATURE * design.n_coef) if many else SAMPLE)
+        # A kernel separates any sample; a product with its matrix takes longer than the line search over all samples.
+        self._searched = np.arange(problem.n) if design.is_kernel else self._sample
+        self._small = problem if len(self._searched) == problem.n else problem.take(self._searched)
         self._smoothed, self._smoothing, self._last_share = None, False, np.inf
         many = design.n_coef > LARGEST or problem.n < SEPARABLE * design.n_coef
         if many and not design.is_kernel and problem.smoothed() is not None:
-            self._smoothed = SmoothedNewton(problem, self._small, self._sample, design)
+            self._smoothed = SmoothedNewton(problem, self._small, self._searched, design)
             size = max(MEMORY, 4 * design.n_values)
             self.max_cuts = min(self.max_cuts, max(FEWEST_CUTS, size // design.n_coef))
         self._preconditioner = None
@@ -217,7 +221,7 @@ class CuttingPlanes:
         downhill = self._cuts.elements[self._cuts.kept]
         slope = self.design.inner(self.alpha * self._coef + downhill, step, moved)
         curvature = self.alpha * self.design.inner(step, step, moved)
-        here, along = self._scores[self._sample], moved[self._sample]
+        here, along = self._scores[self._searched], moved[self._searched]
         offset = slope - self._small.risk(here)[1] @ along
         t = 0.0
         if slope < 0:

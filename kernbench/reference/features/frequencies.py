@@ -11,7 +11,7 @@ from scipy.special import gammaincinv, ndtri
 from scipy.stats import qmc
 
 from kernbench.kernels import functions as kernels
-from kernbench.reference.features.philox import FREQUENCIES, SCALES
+from kernbench.reference.features.philox import FREQUENCIES, SCALES, SECOND_STREAM
 
 
 def tangent(u):
@@ -132,11 +132,13 @@ def fastfood(numbers, n_draws, d):
     return np.concatenate(W)[:n_draws, :d]
 
 
-def sobol(seed, factor, first, n, n_dimensions):
-    """Return points first, ..., first + n - 1 of the scrambled Sobol sequence of a seed and factor."""
+def sobol(numbers, n, n_dimensions):
+    """Return the points of a block of n draws, from the scrambled Sobol sequence of a seed, factor and stream."""
+    first = numbers.block * n
+    key = (numbers.seed, numbers.factor) + ((SECOND_STREAM,) if numbers.second else ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a length that is not a power of two
-        rng = np.random.default_rng((seed, factor))
+        rng = np.random.default_rng(key)
         try:
             sequence = qmc.Sobol(n_dimensions, scramble=True, rng=rng)
         except TypeError:  # SciPy before 1.15

@@ -1,7 +1,8 @@
 """Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), and the random numbers of features.
 
 The key is the seed; number j of a draw is word j % 4 of the counter (j // 4, draw, block, tag), and the tag is its
-purpose + 256 factor, where `factor` is the index among the factors of a sum or product of kernels.
+purpose + 256 factor, where `factor` is the index among the factors of a sum or product of kernels; in the second stream
+of features it is 4 + 16 purpose + 256 factor.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 MASK = 0xFFFFFFFF
 
-FREQUENCIES, PHASES, DEGREES, SCALES = range(4)  # purposes
+FREQUENCIES, PHASES, DEGREES, SCALES, SECOND_STREAM = range(5)  # purposes
 
 
 def philox(counter, key):
@@ -33,15 +34,17 @@ class Numbers:
     seed, block : int
     factor : int, default=0
         Which factor of a sum or product.
+    second : bool, default=False
+        Of the second stream.
     """
 
-    def __init__(self, seed, block, factor=0):
-        self.key = (seed & MASK, seed >> 32)
-        self.block, self.factor = block, factor
+    def __init__(self, seed, block, factor=0, second=False):
+        self.seed, self.key = seed, (seed & MASK, seed >> 32)
+        self.block, self.factor, self.second = block, factor, second
 
     def words(self, draw, n, purpose, first_quad=0):
         """Return the first n words of a draw, after `first_quad` counters that are skipped."""
-        tag = purpose + 256 * self.factor
+        tag = (SECOND_STREAM + 16 * purpose if self.second else purpose) + 256 * self.factor
         quads = [philox((first_quad + quad, draw, self.block, tag), self.key) for quad in range((n + 3) // 4)]
         return np.array(quads, dtype=np.uint32).ravel()[:n]
 

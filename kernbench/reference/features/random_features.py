@@ -13,7 +13,7 @@ FOURIER = (kernels.Gaussian, kernels.Laplacian, kernels.Cauchy, kernels.Matern, 
 ADDITIVE = (kernels.ChiSquared, kernels.Intersection, kernels.JensenShannon)
 
 
-def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=0):
+def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=0, second_stream=False):
     """Return Z (n, m) with E[Z Z^T] = k(X, X).
 
     Parameters
@@ -26,14 +26,15 @@ def feature_block(seed, block, m, X, kernel, *, form, draws="iid", first_factor=
     draws : {"iid", "orthogonal", "qmc", "fastfood"}
     first_factor : int, default=0
         The number of the first factor: that of the factors of all previous terms of a sum.
+    second_stream : bool, default=False
     """
     X = np.asarray(X, dtype=np.float64)
     if form == "tensor-sketch":
-        return tensor_sketches(kernel, X, Numbers(seed, block, first_factor), m)
+        return tensor_sketches(kernel, X, Numbers(seed, block, first_factor, second_stream), m)
     q = m // {"pair": 2, "vector": 2 * X.shape[1]}.get(form, 1)  # independent draws
 
     def source(index):
-        return seed, block, index, q, draws
+        return Numbers(seed, block, index, second_stream), q, draws
 
     if form == "vector":
         return vector_features(kernel, X, source(first_factor)) / np.sqrt(q)
@@ -62,28 +63,26 @@ def lifted(kernel, X):
 
 def drawn(kernel, source, d, n_phases=0):
     """Return frequencies (q, d) and phases (q, n_phases), uniform on (0, 2 pi)."""
-    seed, block, index, q, draws = source
+    numbers, q, draws = source
     if draws == "qmc":
         with_scale = d + isinstance(kernel, kernels.Matern)
-        points = sobol(seed, index, block * q, q, with_scale + n_phases)
+        points = sobol(numbers, q, with_scale + n_phases)
         return from_points(kernel, points, d), 2 * np.pi * points[:, with_scale:]
-    numbers = Numbers(seed, block, index)
     phases = [numbers.uniforms(k, n_phases, PHASES) if n_phases else [] for k in range(q)]
     return frequencies(kernel, numbers, q, d, draws), 2 * np.pi * np.array(phases).reshape(q, n_phases)
 
 
 def scalar_features(kernel, X, source):
     """One number a draw, (n, q), not divided by sqrt(q)."""
-    seed, block, index, q, _ = source
+    numbers, q, _ = source
     n, d = X.shape
     if isinstance(kernel, ADDITIVE):
         W, B = drawn(kernel, source, d, n_phases=d)
         waves = np.sqrt(X)[:, None] * np.cos(W * logarithms(X)[:, None] + B)  # (n, q, d)
         return np.sqrt(2) * waves.sum(axis=2)
     if isinstance(kernel, kernels.Polynomial | kernels.DotProduct):
-        return random_degrees(kernel, X, Numbers(seed, block, index), q)
+        return random_degrees(kernel, X, numbers, q)
     if isinstance(kernel, kernels.Linear | kernels.Hellinger):
-        numbers = Numbers(seed, block, index)
         return lifted(kernel, X) @ np.array([numbers.signs(k, d, FREQUENCIES) for k in range(q)]).T
     t = X @ drawn(kernel, source, d)[0].T
     if isinstance(kernel, kernels.ArcCosine):

@@ -14,6 +14,7 @@ from kernbench.problems.draws import UniformStream, cumulative_weights, indices_
 from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.reference.linear.sdca import SDCA
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
@@ -141,11 +142,11 @@ class SBMD:
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum."""
-        return certificate(self.problem, self._coef())[1]
+        return certificate(self.problem, self._coef(), ascent=SDCA)[1]
 
     def check(self, tol):
         """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
-        objective, gap = certificate(self.problem, self._coef())
+        objective, gap = certificate(self.problem, self._coef(), ascent=SDCA)
         self.converged = bool(gap <= tol * objective)
         return self.converged
 

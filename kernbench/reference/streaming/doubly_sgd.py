@@ -18,6 +18,7 @@ from kernbench.kernels import functions as kernels
 from kernbench.losses.output import Novelty
 from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
 from kernbench.reference.features.random_features import ADDITIVE, FOURIER, feature_block
+from kernbench.reference.streaming.covariance_operator import CovarianceOperator
 from kernbench.solvers.base import Solution
 
 
@@ -60,6 +61,10 @@ class DoublySGD(DoublyStochasticState):
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on. The reference does
         without.
+    operator : bool, default=False
+        Learn, beside f, the operator that gives a Gaussian process its variance, see
+        `kernbench.solvers.streaming.covariance_operator`. For the squared error, with max_blocks; `cache_size` must
+        have room for its 20 (max_blocks block_size)^2 bytes.
     random_state : None, int, RandomState or Generator
         Gives the seed of the features; an int is the seed.
     initial : Solution, optional
@@ -69,23 +74,29 @@ class DoublySGD(DoublyStochasticState):
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 cache_size=100, random_state=None, initial=None):  # fmt: skip
+                 cache_size=100, operator=False, random_state=None, initial=None):  # fmt: skip
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
             step_size=step_size, t0=t0, precondition=precondition, damping=damping, average=average,
             average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
-            quantile=quantile, random_state=random_state, initial=initial,
+            quantile=quantile, cache_size=cache_size, operator=operator, random_state=random_state, initial=initial,
         )  # fmt: skip
         self._kernel, self._draws = kernel, draws
         self._form = form if form != "auto" else form_of(kernel, self.block_size, batches.n_features)
+        if operator:
+            coef = None if initial is None else initial.state.get("operator")
+            self._operator = CovarianceOperator(
+                self._features, lambda X, k: self._features(X, k, True), self.block_size, coef
+            )
 
-    def _features(self, X, block):
+    def _features(self, X, block, second_stream=False):
         """The block's features of the rows X, shape (n, block_size)."""
         X = X.toarray() if hasattr(X, "toarray") else X
         self.n_feature_values += len(X) * self.block_size
         return feature_block(
-            self.seed, block, self.block_size, X, self._kernel, form=self._form, draws=self._draws
-        )
+            self.seed, block, self.block_size, X, self._kernel, form=self._form, draws=self._draws,
+            second_stream=second_stream,
+        )  # fmt: skip
 
     def solution(self):
         """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
@@ -122,7 +133,13 @@ class DoublySGD(DoublyStochasticState):
             self.A = np.concatenate([self.A, -gamma * direction[None]])
         if isinstance(self.loss, Novelty):  # G is minus the share of rows below the level
             self.loss.parameter += gamma * (self.alpha + G.sum() / B)
+        if self._operator is not None:
+            ridge = self._ridge() if self.precondition else None
+            self._operator.step(batch.X, batch.weights, k, gamma, self.alpha, ridge)
         self.n_iter += 1
+
+    def _more_state(self):
+        return {} if self._operator is None else {"operator": self._operator.coef}
 
 
 def form_of(kernel, m, d):

@@ -13,6 +13,7 @@ from kernbench.report.charts.picture import picture_of
 MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names are written inside
 BELOW = 0.6  # the line of the reference slope runs this far below the lowest point
 MANY_TICKS = 6
+WINDOW_SHADE = 0.08  # opacity of `x_window`
 DASHED, DOTTED = (0, (4, 3)), (0, (1, 2))
 SHARES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
@@ -102,6 +103,8 @@ class _Chart:
         axes.set_xlim(x_limits[0], scales.beyond(x_limits, share, display.x.log))
         y_limits = self.y_limits if display.shared_y else self._heights(lines)
         axes.set_ylim(*y_limits)
+        if display.x_window is not None:
+            axes.axvspan(*display.x_window, color=INK, alpha=WINDOW_SHADE, linewidth=0, zorder=0.5)
         handles = [
             self._draw_line(axes, line, self._look(lines, place), alone) for place, line in enumerate(lines)
         ]
@@ -233,6 +236,9 @@ class _Chart:
             if display.budget is not None:
                 share = SHARES.get(display.budget, f"{100 * display.budget:g} %")
                 yield f"Dotted: {share} of {peer} {display.x.label}."
+        if display.x_window is not None:
+            low, high = display.x_window
+            yield f"Shaded: {display.x.label} from {low:g} to {high:g} {display.x.unit}".rstrip() + "."
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
             yield from self._fitted_slopes()

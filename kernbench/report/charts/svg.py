@@ -19,7 +19,7 @@ from kernbench.report.text import printable
 _SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "kernbench", "font.family": "sans-serif"}
 _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 # matplotlib writes six decimals; a tenth of a point is a tenth of a pixel of most screens.
-_LONG_NUMBER = re.compile(r"(\d+\.\d)\d+(?![\d.])")
+_LONG_NUMBER = re.compile(r"(?<!opacity: )(?<![\d.])(\d+\.\d)\d+(?![\d.])")  # an opacity needs its digits
 _GROUP = re.compile(r"<(/?)g\b([^>]*?)(/?)>")
 _LEAST_SHARED = 3  # uses of a style from which a class of the page is shorter
 _TOLERANCE = 0.2  # points: lines are thinned to what a screen shows

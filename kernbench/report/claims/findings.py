@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
-from kernbench.experiments.declare import Claim
+from kernbench.experiments.declare import Bound, Claim, Passing
 from kernbench.report import text
 from kernbench.report.claims.bounds import judge_bound, summed_up
 from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, CannotBeJudged, Judgement
+from kernbench.report.claims.passing import judge_passing
 from kernbench.report.claims.races import judge_race
 
 PARTLY = "holds in part"
+JUDGES = {Claim: judge_race, Bound: judge_bound, Passing: judge_passing}
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,9 @@ def _datasets(results, claim):
 def _finding(results, claim, recorded, absent):
     judgements = [judge(results, dataset, claim) for dataset in recorded]
     verdicts = [judgement.verdict for judgement in judgements]
-    is_race = isinstance(claim, Claim)
     return Finding(
         text=claim.text,
-        judgements=judgements if is_race else summed_up(results, claim, judgements),
+        judgements=summed_up(results, claim, judgements) if isinstance(claim, Bound) else judgements,
         n_holding=verdicts.count(HOLDS),
         n_failing=verdicts.count(FAILS),
         n_datasets=len(recorded) + len(absent),
@@ -118,9 +119,9 @@ def _finding(results, claim, recorded, absent):
 
 
 def judge(results, dataset, claim):
-    """The judgement of a claim, of either kind, on one data set."""
+    """The judgement of a claim, of any kind, on one data set."""
     try:
-        return (judge_race if isinstance(claim, Claim) else judge_bound)(results, dataset, claim)
+        return JUDGES[type(claim)](results, dataset, claim)
     except CannotBeJudged as reason:
         return Judgement(dataset, OPEN, str(reason))
 

@@ -36,6 +36,8 @@ class Page:
         About records that could not be used.
     version, date : str
     n_records : int
+    has_history : bool
+        Whether there is a page ``history.html`` beside.
     """
 
     verdicts: list[Verdict]
@@ -50,6 +52,7 @@ class Page:
     version: str
     date: str
     n_records: int
+    has_history: bool = False
 
     @property
     def menu(self):

@@ -8,6 +8,7 @@ from kernbench.report.records.cells import part
 LABELS = {
     "kernbench": "kernbench",
     "git_commit": "commit",
+    "host": "machine",
     "processor": "processor",
     "n_cores": "cores",
     "n_threads": "threads per fit",
@@ -20,7 +21,7 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
-RARE = ("overcommitted", "plugin")  # in the environment of few records
+RARE = ("host", "overcommitted", "plugin")  # in the environment of few records
 
 
 def environments(records):

@@ -40,6 +40,8 @@ from kernbench.validation.numbers import check_number
 
 cdef enum:
     SAMPLE = 4096          # samples of the first fit, and of the line search
+    PER_FEATURE = 4        # ... at least so many of each of many features: fewer are separable, the first fit leaves
+                           # them without losses, and the line search would see none of those of the other samples
     COARSE_CUTS = 30
     STUCK = 10             # largest number of consecutive cuts without any change
     MEMORY = 1 << 20       # numbers in the cuts of many features, or four times those of the data if that is more
@@ -81,9 +83,12 @@ cdef class CuttingPlanes:
         if self.n_features > LARGEST and not self.design.is_kernel:
             self.design, self.columns = self.design.without_empty_columns()
         d, n = self.design.n_coef, problem.n
-        self.sample = problem.sample(rng, SAMPLE)
-        small = problem if len(self.sample) == n else problem.take(self.sample)
-        self.line = SampledLine(small, self.sample)
+        many = d > LARGEST and not self.design.is_kernel
+        self.sample = problem.sample(rng, max(SAMPLE, PER_FEATURE * d) if many else SAMPLE)
+        # A kernel separates any sample; a product with its matrix takes longer than the line search over all samples.
+        searched = np.arange(n) if self.design.is_kernel else self.sample
+        small = problem if len(searched) == n else problem.take(searched)
+        self.line = SampledLine(small, searched)
         if not self.design.is_kernel and (d > LARGEST or n < SEPARABLE * d):
             self._smooth(small)
         if self.smoothed is None:

@@ -18,6 +18,7 @@ from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
+from kernbench.solvers.linear._sdca import SDCA
 from kernbench.problems.draws import UniformStream, cumulative_weights, indices_of, seed_of
 from kernbench.validation.numbers import check_number
 
@@ -165,11 +166,11 @@ cdef class SBMD:
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum."""
-        return certificate(self.problem, self._coef())[1]
+        return certificate(self.problem, self._coef(), ascent=SDCA)[1]
 
     def check(self, tol):
         """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
-        objective, gap = certificate(self.problem, self._coef())
+        objective, gap = certificate(self.problem, self._coef(), ascent=SDCA)
         self.converged = gap <= tol * objective
         return self.converged
 

@@ -9,9 +9,8 @@ from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import Novelty
 from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_number
+from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 
-MEGABYTE = 2**20
 GROWTH = 1.25  # of the room for coefficients
 
 
@@ -54,6 +53,10 @@ class DoublySGD(DoublyStochasticState):
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
         costs the features of one block for all rows, without them those of all blocks for a batch.
+    operator : bool, default=False
+        Learn, beside f, the operator that gives a Gaussian process its variance, see
+        `kernbench.solvers.streaming.covariance_operator`. For the squared error, with max_blocks; `cache_size` must
+        have room for its 20 (max_blocks block_size)^2 bytes.
     random_state : None, int, RandomState or Generator
         Gives the seed of the features; an int is the seed.
     initial : Solution, optional
@@ -63,23 +66,30 @@ class DoublySGD(DoublyStochasticState):
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 cache_size=100, random_state=None, initial=None):  # fmt: skip
+                 cache_size=100, operator=False, random_state=None, initial=None):  # fmt: skip
         self._outputs = None  # f of all rows of the arrays
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
             step_size=step_size, t0=t0, precondition=precondition, damping=damping, average=average,
             average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
-            quantile=quantile, random_state=random_state, initial=initial,
+            quantile=quantile, cache_size=cache_size, operator=operator, random_state=random_state, initial=initial,
         )  # fmt: skip
         self._room = self.A  # A is the beginning of it
-        room = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
+        room = self._room_bytes
         n_rows = 0 if batches.X is None else batches.X.shape[0]
         self._keeps_outputs = n_rows > 0 and 8 * n_rows * self.n_outputs <= room // 2
         if self._keeps_outputs:
             room -= 8 * n_rows * self.n_outputs
+        features = {"form": form, "draws": draws}
         self._blocks = FeatureBlocks(
-            kernel, self.block_size, batches.n_features, form=form, draws=draws, cache_bytes=room
+            kernel, self.block_size, batches.n_features, **features, cache_bytes=room
         )
+        if operator:
+            second = FeatureBlocks(
+                kernel, self.block_size, batches.n_features, **features, second_stream=True
+            )
+            coef = None if initial is None else initial.state.get("operator")
+            self._operator = CovarianceOperator(self._blocks, second, self.seed, coef)
 
     def solution(self):
         """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
@@ -89,33 +99,51 @@ class DoublySGD(DoublyStochasticState):
         return Solution(*self._solution())
 
     def _step(self, batch, gamma):
-        B, n_blocks, k = len(batch), len(self.A), self._next_block()
-        w = batch.weights
-        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
-        self._note_losses(losses.sum() if w is None else w @ losses, B)
-        G = G if w is None else w[:, None] * G
+        B, k = len(batch), self._next_block()
+        losses, slopes, direction, covariance = self._sums(batch, k)
+        self._note_losses(losses, B)
         if self.precondition:
-            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
-            direction = self._preconditioned(Z, Z.T @ G / B, w, k)
-        else:
-            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
+            direction = self._preconditioned(covariance, direction, k)
         self.n_feature_values += B * self.block_size
 
         self._averages.add(self._iterate(), self.n_iter + 1)
         shrink = 1.0 if self.precondition else 1.0 - gamma * self.alpha
+        self._update(shrink, k, -gamma * direction)
+        if isinstance(self.loss, Novelty):  # the slopes are minus the share of rows below the level
+            self.loss.parameter += gamma * (self.alpha + slopes / B)
+        if self._operator is not None:
+            self.n_feature_values += self._operator.step(
+                batch.X, batch.weights, k, gamma, self.alpha, self._ridge() if self.precondition else None
+            )
+        self.n_iter += 1
+
+    def _sums(self, batch, k):
+        """Return the sums of the losses and of their slopes, the mean gradient with regard to block k, and, with a
+        preconditioner, the mean of z z^T over the rows (its lower half)."""
+        B, w, covariance = len(batch), batch.weights, None
+        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
+        losses = losses.sum() if w is None else w @ losses
+        G = G if w is None else w[:, None] * G
+        if self.precondition:
+            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
+            direction = Z.T @ G / B
+            covariance = lower_covariance(Z, w, 1.0 / B)
+        else:
+            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
+        return losses, G.sum(), direction, covariance
+
+    def _update(self, shrink, k, change):
+        """Multiply all blocks by `shrink`, and add a change to block k, perhaps a new one."""
         if shrink != 1.0:
             self.A *= shrink
-        if k < n_blocks:
-            self.A[k] -= gamma * direction
+        if k < len(self.A):
+            self.A[k] += change
         else:
-            self._append(-gamma * direction)
+            self._append(change)
         if self._outputs is not None:
             self._outputs *= shrink
-            self._blocks.multiply(self.batches.X, self.seed, [k], -gamma * direction[None], self._outputs)
+            self._blocks.multiply(self.batches.X, self.seed, [k], change[None], self._outputs)
             self.n_feature_values += self.batches.X.shape[0] * self.block_size
-        if isinstance(self.loss, Novelty):  # G is minus the share of rows below the level
-            self.loss.parameter += gamma * (self.alpha + G.sum() / B)
-        self.n_iter += 1
 
     def _outputs_of(self, batch):
         """f of the rows of a batch."""
@@ -128,18 +156,16 @@ class DoublySGD(DoublyStochasticState):
         self.n_feature_values += X.shape[0] * self.block_size * len(self.A)
         return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
 
-    def _preconditioned(self, Z, direction, w, k):
+    def _preconditioned(self, covariance, direction, k):
         """(Z^T Z / B + (damping + R alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
         if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
             direction = direction + self.alpha * len(self.A) * self.A[k]
-        weighted = Z if w is None else np.sqrt(w)[:, None] * Z
-        covariance = dsyrk(1.0 / len(Z), weighted.T, lower=1)  # Z^T Z, the lower half
         covariance[np.diag_indices_from(covariance)] += self._ridge()
         try:
             factor = cho_factor(covariance, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise ValueError(
-                f"the covariance of a block of {self.block_size} features on {len(Z)} rows is singular with "
+                f"the covariance of a block of {self.block_size} features on the rows of a batch is singular with "
                 f"damping={self.damping:g}: raise damping, or take smaller blocks or larger batches"
             ) from None
         return cho_solve(factor, direction)
@@ -154,9 +180,18 @@ class DoublySGD(DoublyStochasticState):
         self.A = self._room[: n + 1]
 
     def _more_state(self):
-        return {} if self._outputs is None else {"outputs": self._outputs.copy()}
+        state = {} if self._outputs is None else {"outputs": self._outputs.copy()}
+        if self._operator is not None:
+            state["operator"] = self._operator.coef.copy()
+        return state
 
     def _resume(self, initial):
         super()._resume(initial)
         if "outputs" in initial.state:
             self._outputs = np.array(initial.state["outputs"])
+
+
+def lower_covariance(Z, weights, factor):
+    """Return `factor` times Z^T W Z, the lower half."""
+    weighted = Z if weights is None else np.sqrt(weights)[:, None] * Z
+    return dsyrk(factor, weighted.T, lower=1)

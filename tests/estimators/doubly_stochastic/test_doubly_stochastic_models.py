@@ -39,10 +39,22 @@ MODELS = {
     ),
     "regressor": (DoublyStochasticRegressor(loss="huber", **SMALL), (X, TARGETS), "predict"),
     "gp": (DoublyStochasticGPRegressor(random_state=0), (X, TARGETS), "predict"),
+    "gp-std": (
+        DoublyStochasticGPRegressor(std="operator", block_size=50, random_state=0),
+        (X, TARGETS),
+        "sample_std",
+    ),
     "novelty": (DoublyStochasticNoveltyDetector(**SMALL), (X,), "decision_function"),
     "ratio": (DoublyStochasticDensityRatio(**SMALL), (X[Y == 0], X[Y == 1]), "log_ratio"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def of(model, method):
+    """The function that says something about rows."""
+    if method == "sample_std":
+        return lambda rows: model.predict(rows, return_std=True)[1]
+    return getattr(model, method)
 
 
 def fresh(name, **parameters):
@@ -140,6 +152,44 @@ def test_the_gaussian_process_is_the_closed_form():
     assert np.all((std >= 0) & (std <= 1))
 
 
+@pytest.mark.parametrize("settings", [{}, {"max_blocks": 3, "block_size": 400, "max_iter": 12}], ids=str)
+def test_the_operator_gives_the_variance_anywhere(settings):
+    rng = np.random.default_rng(0)
+    n, kernel, noise = 1500, Gaussian(2.0), 0.1
+    U, points = rng.uniform(-3, 3, size=(n, 1)), np.linspace(-8, 8, 60)[:, None]
+    y = np.sin(U[:, 0]) + np.sqrt(noise) * rng.normal(size=n)
+    C, k = kernel(U, U) + noise * np.eye(n), kernel(points, U)
+    variance = 1 - np.einsum("ij,ji->i", k, np.linalg.solve(C, k.T))
+    model = DoublyStochasticGPRegressor(
+        kernel, noise_variance=noise, std="operator", random_state=0, **settings
+    ).fit(U, y)
+    mean, std = model.predict(points, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(points))
+    np.testing.assert_allclose(std**2, variance, atol=0.05)
+    inside = np.abs(points[:, 0]) < 3
+    assert std[inside].max() < 0.2 < 0.9 < std[np.abs(points[:, 0]) > 7.5].min()
+
+
+@pytest.mark.parametrize("std", [None, "points", "operator"])
+def test_a_gaussian_process_of_chunks_is_that_of_their_rows(std):
+    """In one step on all rows, where their order is a matter of rounding."""
+    points = X[:3] if std == "points" else None
+    settings = {"noise_variance": 0.05, "std": std, "dtype": "float64", "gamma": 1.0, "random_state": 0}
+    whole = DoublyStochasticGPRegressor(**settings).fit(X, TARGETS, points=points)
+    parts = [(X[:150], TARGETS[:150]), (X[150:], TARGETS[150:])]
+    for chunks, n_samples in ((parts, None), (iter(parts), 400)):
+        model = DoublyStochasticGPRegressor(**settings, shuffle=False)
+        model.fit_chunks(chunks, points=points, n_samples=n_samples)
+        assert model.n_samples_ == 400 and model.n_iter_ == [1]
+        np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-7)
+        if std is not None:
+            rows = X if std == "operator" else points
+            pair = (each.predict(rows, return_std=True)[1] for each in (model, whole))
+            np.testing.assert_allclose(*pair, atol=1e-4)
+    with pytest.raises(ValueError, match="give n_samples"):
+        model.fit_chunks(iter(parts), points=points)
+
+
 def test_a_gaussian_process_of_more_rows_than_a_batch():
     rng = np.random.default_rng(0)
     U = rng.uniform(-3, 3, size=(3000, 1))
@@ -162,7 +212,7 @@ def test_saved_is_live(name, tmp_path):
     model.fit(*data).save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     for rows in (X, X.astype(np.float32), sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(getattr(again, method)(rows), getattr(model, method)(rows))
+        np.testing.assert_array_equal(of(again, method)(rows), of(model, method)(rows))
     for attribute in ("objective_", "n_iter_", "seed_", "kernel_", "trace_", "n_feature_values_"):
         assert getattr(again, attribute) == getattr(model, attribute)
     again.partial_fit(*data)  # goes on from the coefficients
@@ -263,7 +313,7 @@ def test_a_model_learns_from_batch_after_batch(name):
         model.partial_fit(*part, **options)
         assert before is None or model.n_iter_ > before
         before = model.n_iter_
-    assert np.all(np.isfinite(getattr(model, method)(X)))
+    assert np.all(np.isfinite(of(model, method)(X)))
 
 
 def test_streams_of_the_ratio_and_of_novelty():
@@ -312,6 +362,11 @@ def test_callbacks_see_a_fitted_model_and_may_stop():
         (DoublyStochasticGPRegressor(noise_variance=0), "noise_variance must be"),
         (DoublyStochasticGPRegressor(std="pints"), "unknown std 'pints'; did you mean 'points'"),
         (DoublyStochasticGPRegressor(std="points"), "needs the points"),
+        (DoublyStochasticGPRegressor(std="operator", max_blocks=None), "std='operator' needs max_blocks"),
+        (
+            DoublyStochasticGPRegressor(std="operator", block_size=200, max_blocks=100),
+            "100 blocks of 200 features takes 7,629 MB, more than cache_size=500",
+        ),
     ],
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
 )  # fmt: skip
@@ -322,7 +377,7 @@ def test_bad_parameters_say_what_would_be_right(model, message):
 
 def test_standard_deviations_need_a_way():
     model = DoublyStochasticGPRegressor(random_state=0).fit(X, TARGETS)
-    with pytest.raises(ValueError, match="return_std=True needs std='points'"):
+    with pytest.raises(ValueError, match="return_std=True needs std='operator', or std='points'"):
         model.predict(X, return_std=True)
     model = DoublyStochasticGPRegressor(std="points", random_state=0).fit(X, TARGETS, points=X[:3])
     with pytest.raises(ValueError, match="points given to fit only"):

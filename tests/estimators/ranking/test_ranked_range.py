@@ -89,3 +89,11 @@ def test_kernels_are_regressed_with_features(kernel):
 def test_ranges_that_make_no_sense_are_refused(labels, ranked_range, words):
     with pytest.raises(ValueError, match=words):
         RankedRangeClassifier(ranked_range).fit(*labels)
+
+
+def test_a_classifier_takes_losses_of_margins_and_a_regressor_those_of_residuals(labels):
+    X, y = labels
+    with pytest.raises(ValueError, match="'absolute_error'. Known: auto, hinge,"):
+        RankedRangeClassifier(loss="absolute_error").fit(X, y)
+    with pytest.raises(ValueError, match="'hinge'. Known: absolute_error, auto, epsilon_insensitive, huber"):
+        RankedRangeRegressor(loss="hinge").fit(X, X[:, 0])

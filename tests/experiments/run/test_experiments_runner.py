@@ -257,3 +257,17 @@ def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(
     events = []
     run(make_experiment(fake("a"), settings=settings), results=tmp_path, jobs=2, on_event=events.append)
     assert [event.kind for event in events][:3] == ["loading", "loading", "planned"]
+
+
+def test_after_max_hours_nothing_is_started_and_the_same_call_goes_on(tmp_path, make_experiment, fake):
+    log = tmp_path / "log"
+    experiment = make_experiment(*(fake(name, params={"log": str(log), "seconds": 0.6}) for name in "abc"))
+    first = run(experiment, results=tmp_path / "r", max_hours=0.5 / 3600)
+    assert (len(first.records), first.n_left) == (1, 2) and fits(log) == 1
+    second = run(experiment, results=tmp_path / "r")
+    assert (second.n_skipped, len(second.records), second.n_left) == (1, 2, 0)
+
+
+def test_max_hours_must_be_positive(tmp_path, make_experiment, fake):
+    with pytest.raises(ValueError, match="max_hours must be a positive number of hours, got -1"):
+        run(make_experiment(fake("a")), results=tmp_path, max_hours=-1)

@@ -126,6 +126,21 @@ def test_a_span_and_a_range_contradict_each_other():
         Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))
 
 
+def test_a_window_shades_every_panel_and_the_caption_names_it(drawn, records):
+    trace = {"x": [0.0, 0.5, 1.0], "y": [0.0, 0.7, 1.0]}
+    rows = [records.one(dataset=name, trace=trace) for name in ("covtype", "adult")]
+    plain = Curves("c", "C", Axis("trace.x", "rate", "%", 100.0), Axis("trace.y", "y"), panel="dataset")
+    shaded = replace(plain, name="d", x_window=(5.0, 50.0))
+    pictures = drawn(rows, plain, shaded)
+    assert [picture.svg_file.count("opacity: 0.08") for picture in pictures] == [0, 2]
+    assert ["Shaded: rate from 5 to 50 %." in picture.caption for picture in pictures] == [False, True]
+
+
+def test_a_window_has_two_ends_in_order():
+    with pytest.raises(ValueError, match=r"x_window must be \(low, high\)"):
+        Curves("c", "C", SECONDS, ERROR, x_window=(0.5, 0.05))
+
+
 def test_profiles_count_a_failure_as_never_solved(toy, records):
     rows = records.race(repeats=2) + [records.failure("sbp", repeat=2), records.one("smo", repeat=2)]
     display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))

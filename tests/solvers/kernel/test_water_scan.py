@@ -9,7 +9,7 @@ from kernbench.solvers.kernel.sbp._water import water_level as one_pass
 from kernbench.solvers.registry import get
 
 
-@pytest.mark.parametrize("n", [2, 7, 8, 9, 15, 16, 17, 64, 1003])
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 15, 16, 17, 64, 1003, 2085])
 @pytest.mark.parametrize("two_basins", [False, True])
 @pytest.mark.parametrize("weighting", ["ones", "equal", "integers", "reals", "zeros"])
 def test_levels_of_any_length_and_weights(n, two_basins, weighting):

@@ -8,6 +8,9 @@ import pytest
 from lockstep import Tally, Tolerance, follow
 from scipy import sparse
 
+from kernbench.kernels import Gaussian
+from kernbench.reference.bundle import cutting_planes
+from kernbench.reference.design import design_of
 from kernbench.reference.ranking.pairs import AllPairs
 from kernbench.reference.ranking.problem import SmoothedPairs
 from kernbench.solvers.design import as_design
@@ -71,6 +74,17 @@ def test_separable_rows_take_a_few_hundred_iterations(n, d, alpha, rank):
     y = np.where(rng.normal(size=n) > 0, 1, -1)
     problem = SimpleNamespace(X=rng.normal(size=(n, d)), y=y, weights=None, n=n, form="float64")
     solver = run(rank(BUNDLE, "compiled", problem, alpha=alpha), 600)
+    assert solver.converged and solver.gap() <= 1e-3 * solver.objective()
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_samples_of_the_line_search_are_not_separable(twin, rank):
+    """Of 20,000 rows 4,096 would be: nothing would move after the fit of these alone."""
+    rng = np.random.default_rng(0)
+    problem = wide(20_000, 5000, per_row=20)
+    weights = rng.normal(size=5000) * (rng.random(5000) < 0.05)
+    problem.y = np.where(problem.X @ weights + 0.5 * rng.normal(size=20_000) > 0, 1, -1)
+    solver = run(rank(BUNDLE, twin, problem, alpha=1e-3), 60)
     assert solver.converged and solver.gap() <= 1e-3 * solver.objective()
 
 
@@ -225,3 +239,13 @@ def test_twins_start_from_the_same_sample_of_many(rank):
     twins = (rank(BUNDLE, twin, problem, alpha=1e-3) for twin in ("compiled", "reference"))
     follow(*twins, tally, TOLERANCE, rounds=2, length=2, label="many")
     tally.require(0.5)
+
+
+def test_line_search_with_a_kernel_sees_all_samples(monkeypatch):
+    """A narrow kernel separates the sample of the first fit: no loss of it tells a step's effect on the others."""
+    monkeypatch.setattr(cutting_planes, "SAMPLE", 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=500) > 0, 1, -1)
+    solver = run(BUNDLE.load("reference")(design_of(X, Gaussian(1.0)), y, alpha=1e-4, random_state=0), 200)
+    assert solver.converged and solver.gap() <= 1e-3 * solver.objective()

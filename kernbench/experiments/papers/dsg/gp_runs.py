@@ -28,7 +28,7 @@ def measure(cell):
         ``curve``.
     """
     data = load(cell.loader)(**cell.arguments)
-    params = dict(cell.params)
+    params = {"std": "points", **cell.params}
     steps = params.pop("steps")
     extent = np.abs(data.X_train).max()
     line = np.column_stack([np.linspace(-extent, extent, LINE_POINTS), np.zeros(LINE_POINTS)])
@@ -39,8 +39,9 @@ def measure(cell):
     )
     make, rows = load(cell.estimator), []
     for t in steps:
-        model = make(**params, std="points", max_iter=t, random_state=cell.seed)
-        model, seconds = timed(lambda: model.fit(data.X_train, data.y_train, points=points))  # noqa: B023, called at once
+        model = make(**params, max_iter=t, random_state=cell.seed)
+        given = points if params["std"] == "points" else None
+        model, seconds = timed(lambda: model.fit(data.X_train, data.y_train, points=given))  # noqa: B023, called at once
         found, deviation = model.predict(points, return_std=True)
         errors = [
             float(np.linalg.norm((ours - exact)[:n_test]) / np.linalg.norm(exact[:n_test]))

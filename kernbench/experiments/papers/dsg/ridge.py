@@ -92,6 +92,7 @@ def _scale(n_train, n_test, steps, rate_steps, repeats, **limits):
 
 EXPERIMENT = Experiment(
     name="dsg-ridge",
+    newcomers={"kernel-regression": next(method for method in METHODS if method.name == "norma")},
     title="Doubly stochastic gradients: ridge regression",
     paper=f"{PAPER}, Figure 4",
     group="Doubly stochastic",

@@ -19,6 +19,7 @@ METRICS = (
     m.percent("train_pauc", "pAUC on training rows", 1e-3, "higher", unit=""),
     m.AUC,
     m.number("objective", "objective", 1e-3),
+    m.number("penalised", "objective with the penalty", 1e-3),
     m.FIT_SECONDS,
     m.seconds("search", "time to choose α"),
     m.number("alpha", "α"),
@@ -59,5 +60,16 @@ def stand_in(task, n_train, n_test, n_features, **arguments):
 
 
 def real(name, note="", **arguments):
-    """A real set with many more negatives than positives, split anew in each repeat where it has no test part."""
+    """A real set with many more negatives than positives, in its published parts, or one split if it has none."""
     return Setting(name, {"name": name}, note=note, **arguments)
+
+
+def resplit(name, **arguments):
+    """A real set of which every repeat draws another test part."""
+    return Setting(name, {"name": name}, repeat_argument="split_seed", **arguments)
+
+
+def pooled(name, **arguments):
+    """A set published in two parts, which are pooled; every repeat draws another test part."""
+    note = "The published parts pooled; every repeat splits them again, at their sizes."
+    return resplit(name, loader=f"{HERE}.splits:pooled", note=note, **arguments)

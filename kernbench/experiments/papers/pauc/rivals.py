@@ -58,44 +58,60 @@ class LightGBM:
 
 
 class LibAUCPartial:
-    """A linear model with LibAUC's loss of a one-way partial AUC, ``pAUCLoss``, and its optimiser ``SOPA``.
+    """A linear model with one of LibAUC's losses of a one-way partial AUC and the optimiser made for it.
 
     Parameters
     ----------
+    mode : {"SOPA", "SOPAs"}, default="SOPA"
+        ``"SOPA"``: the mean over the largest share `beta` of each positive's losses. ``"SOPAs"``: a smooth mean of all
+        of them, weighted towards the largest.
     alpha : float, default=1e-5
         Weight decay.
     beta : float, default=0.5
-        Upper end of the range of false positive rates; LibAUC's begins at 0.
-    n_epochs, batch_size : int
-    learning_rate : float
-    random_state : int
+        For ``"SOPA"``, the upper end of the range of false positive rates; LibAUC's ranges begin at 0.
+    n_epochs : int, default=6
+        Passes over the negatives. The learning rate is divided by 10 after half of them and after three quarters.
+    batch_size : int, default=200
+        Half of each batch are positives, as LibAUC's own sampler, which needs torchvision, draws them.
+    learning_rate : float, default=0.01
+    random_state : int, default=0
     """
 
-    def __init__(self, alpha=1e-5, beta=0.5, n_epochs=5, batch_size=200, learning_rate=0.1, random_state=0):
-        self.alpha, self.beta, self.n_epochs, self.batch_size = alpha, beta, n_epochs, batch_size
-        self.learning_rate, self.random_state = learning_rate, random_state
+    def __init__(
+        self,
+        mode="SOPA",
+        alpha=1e-5,
+        beta=0.5,
+        n_epochs=6,
+        batch_size=200,
+        learning_rate=0.01,
+        random_state=0,
+    ):
+        self.mode, self.alpha, self.beta, self.n_epochs = mode, alpha, beta, n_epochs
+        self.batch_size, self.learning_rate, self.random_state = batch_size, learning_rate, random_state
 
     def fit(self, X, y):
-        """Fit to rows X with labels y of -1 and +1; batches hold as many positives as negatives."""
+        """Fit to rows X with labels y of -1 and +1."""
         import torch
         from libauc.losses import pAUCLoss
-        from libauc.optimizers import SOPA
-        from libauc.sampler import DualSampler
-        from torch.utils.data import DataLoader, TensorDataset
+        from libauc.optimizers import SOPA, SOPAs
 
-        torch.manual_seed(self.random_state)
-        rows = torch.tensor(_dense(X), dtype=torch.float32)
-        labels = torch.tensor(y > 0, dtype=torch.float32)
-        data = TensorDataset(rows, labels, torch.arange(len(labels)))
-        sampler = DualSampler(
-            data, self.batch_size, sampling_rate=0.5, labels=labels.numpy(), random_seed=self.random_state
-        )
+        torch.manual_seed(self.random_state % 2**31)
+        rng = np.random.default_rng(self.random_state)
+        rows = torch.from_numpy(_dense(X).astype(np.float32))
+        labels = torch.from_numpy((y > 0).astype(np.float32))
         net = torch.nn.Linear(rows.shape[1], 1, bias=False)
-        loss = pAUCLoss("SOPA", data_len=len(labels), beta=self.beta, num_neg=self.batch_size // 2)
-        optimiser = SOPA(net.parameters(), loss_fn=loss, lr=self.learning_rate, weight_decay=self.alpha)
-        for _ in range(self.n_epochs):
-            for batch, target, index in DataLoader(data, batch_size=self.batch_size, sampler=sampler):
-                value = loss(torch.sigmoid(net(batch)[:, 0]), target, index)
+        options = {"SOPA": {"beta": self.beta, "pos_len": int((y > 0).sum())}, "SOPAs": {}}[self.mode]
+        loss = pAUCLoss(self.mode, data_len=len(y), **options)
+        optimiser = {"SOPA": SOPA, "SOPAs": SOPAs}[self.mode](
+            net.parameters(), mode="adam", lr=self.learning_rate, weight_decay=self.alpha, verbose=False
+        )
+        for epoch in range(self.n_epochs):
+            if epoch in (self.n_epochs // 2, 3 * self.n_epochs // 4):
+                for group in optimiser.param_groups:
+                    group["lr"] /= 10
+            for batch in map(torch.from_numpy, _balanced_batches(y, self.batch_size // 2, rng)):
+                value = loss(torch.sigmoid(net(rows[batch])), labels[batch], batch)
                 optimiser.zero_grad()
                 value.backward()
                 optimiser.step()
@@ -106,6 +122,14 @@ class LibAUCPartial:
     def decision_function(self, X):
         """Scores of rows."""
         return X @ self.coef_[0]
+
+
+def _balanced_batches(y, half, rng):
+    """Yield rows of batches for one pass over the negatives: `half` of each class, positives drawn again as needed."""
+    positives, negatives = np.flatnonzero(y > 0), rng.permutation(np.flatnonzero(y <= 0))
+    for start in range(0, len(negatives) - half + 1, half):
+        drawn = rng.choice(positives, half, replace=len(positives) < half)
+        yield np.concatenate([drawn, negatives[start : start + half]])
 
 
 def _dense(X):

@@ -2,7 +2,7 @@
  *
  * Both basins in one pass, eight heights at a time. The window of an example's basin is found without a branch, from its
  * side, +1 or -1; sums over the first basin and over the second are half the sum and half the difference of two sums.
- * Few heights are inside, so most groups of eight need no more than the sums.
+ * Few heights are inside: their bits are set in one loop, and those that are set are listed in another.
  */
 #ifndef KB_HEIGHTS_H
 #define KB_HEIGHTS_H
@@ -25,6 +25,8 @@
 #endif
 
 #define KB_NO_LIMIT 1e300 /* end of a window that holds all heights; both do, or none: other limits are lost beside it */
+
+enum { KB_BLOCK = 1024 }; /* heights of which the bits are held, a multiple of 64 */
 
 typedef double kb_h4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t kb_w4 __attribute__((vector_size(32), aligned(8), may_alias));
@@ -62,36 +64,42 @@ KB_INLINE double kb_scan(const double *KB_RESTRICT heights, const double *KB_RES
                           0.5 * (width_1 + width_2), 0.5 * (width_1 - width_2)};
     const kb_h4 zero = {0};
     kb_h4 sums[2] = {zero, zero}, mass[2] = {zero, zero}, mass_side[2] = {zero, zero}, number_side[2] = {zero, zero};
+    const kb_w4 first_bits = {1, 2, 4, 8}, last_bits = {16, 32, 64, 128};
     kb_w4 number[2] = {{0}, {0}};
     double total = 0, n_all = 0, n_side = 0, mass_all = 0, mass_difference = 0;
     ptrdiff_t k = 0;
     first->n_inside = second->n_inside = 0;
-    for (; KB_WIDE && k + 8 <= n; k += 8) {
-        kb_w4 inside[2];
-        for (int h = 0; h < 2; h++) {
-            const kb_h4 height = *(const kb_h4 *)(heights + k + 4 * h), side = *(const kb_h4 *)(sides + k + 4 * h);
-            const kb_h4 above = height - (at.low + side * at.low_side);
-            const kb_w4 below = above < zero;
-            const kb_h4 side_below = (kb_h4)((kb_w4)side & below);
-            inside[h] = below ^ (above <= at.width + side * at.width_side);
-            number[h] -= below;
-            number_side[h] += side_below;
-            if (masses) {
-                const kb_h4 covered = (kb_h4)(*(const kb_w4 *)(masses + k + 4 * h) & below);
-                mass[h] += covered;
-                mass_side[h] += covered * side_below;
-                sums[h] += covered * height;
-            } else {
-                sums[h] += (kb_h4)((kb_w4)height & below);
+    while (KB_WIDE && k + 8 <= n) {
+        const ptrdiff_t start = k, stop = n - k < KB_BLOCK ? n - (n - k) % 8 : k + KB_BLOCK;
+        uint8_t bits[KB_BLOCK / 8] = {0}; /* a bit per height: inside. Branches at each would be mispredicted */
+        for (; k < stop; k += 8) {
+            kb_w4 inside[2];
+            for (int h = 0; h < 2; h++) {
+                const kb_h4 height = *(const kb_h4 *)(heights + k + 4 * h), side = *(const kb_h4 *)(sides + k + 4 * h);
+                const kb_h4 above = height - (at.low + side * at.low_side);
+                const kb_w4 below = above < zero;
+                const kb_h4 side_below = (kb_h4)((kb_w4)side & below);
+                inside[h] = below ^ (above <= at.width + side * at.width_side);
+                number[h] -= below;
+                number_side[h] += side_below;
+                if (masses) {
+                    const kb_h4 covered = (kb_h4)(*(const kb_w4 *)(masses + k + 4 * h) & below);
+                    mass[h] += covered;
+                    mass_side[h] += covered * side_below;
+                    sums[h] += covered * height;
+                } else {
+                    sums[h] += (kb_h4)((kb_w4)height & below);
+                }
             }
+            const kb_w4 any = (inside[0] & first_bits) | (inside[1] & last_bits);
+            bits[(k - start) / 8] = (uint8_t)(any[0] | any[1] | any[2] | any[3]);
         }
-        const kb_w4 any = inside[0] | inside[1];
-        if (any[0] | any[1] | any[2] | any[3]) {
-            int64_t each[8];
-            memcpy(each, inside, sizeof each);
-            for (int l = 0; l < 8; l++)
-                if (each[l])
-                    kb_take(sides[k + l] > 0 ? first : second, heights[k + l], masses ? masses[k + l] : 1.0, k + l);
+        for (ptrdiff_t base = start; base < stop; base += 64) {
+            uint64_t word; /* of a little-endian processor: bit l is of height base + l */
+            for (memcpy(&word, bits + (base - start) / 8, 8); word; word &= word - 1) {
+                const ptrdiff_t i = base + __builtin_ctzll(word);
+                kb_take(sides[i] > 0 ? first : second, heights[i], masses ? masses[i] : 1.0, i);
+            }
         }
     }
     for (; k < n; k++) {

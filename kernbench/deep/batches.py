@@ -1,0 +1,148 @@
+"""Batches of positives and negatives, and examples that know their index within their class.
+
+`torch.utils.data.DataLoader(IndexedDataset(dataset, labels), batch_sampler=PairBatchSampler(labels))` yields what
+:meth:`kernbench.deep.AGDSBCD.step` needs: inputs, labels and indices.
+"""
+
+import numpy as np
+from torch.utils.data import Dataset, Sampler
+
+from kernbench.problems.draws import UniformStream, as_generator
+from kernbench.validation.numbers import check_number, is_integer
+
+
+class PairBatchSampler(Sampler):
+    """Batches of I positives and J negatives, each drawn uniformly without replacement from its class.
+
+    A batch is a list of indices into the data set, the positives first. Batches are independent of each other, as
+    AGD-SBCD requires: an "epoch" is a number of batches, not a pass through a shuffled list. Batch k depends on `seed`
+    and k only, whoever draws it.
+
+    Parameters
+    ----------
+    labels : array-like or Tensor of shape (n,)
+        0 and 1, or -1 and 1, of all examples.
+    n_positives, n_negatives : int, default=16
+        I and J; the whole class where it has fewer.
+    n_batches : int, default=None
+        Batches of an iteration over the sampler; by default n / (I + J), rounded up.
+    seed : None, int, RandomState or Generator, default=None
+        An integer is the seed itself, which the stochastic solvers of `kernbench.solvers.ranking` hold in their
+        solution's ``state["seed"]``: a sampler of that seed draws the batches of that run.
+
+    Attributes
+    ----------
+    batch : int
+        Number of the next batch, counted from the first one ever. Assign to it to go on from a checkpoint: a loader
+        reads ahead, so that the number of batches that were used is for the training loop to count.
+    positives, negatives : ndarray
+        Indices of the examples of each class.
+
+    Examples
+    --------
+    >>> sampler = PairBatchSampler([0, 1, 0, 1, 0, 0], n_positives=1, n_negatives=2, seed=0)
+    >>> len(sampler), list(sampler)
+    (2, [[3, 4, 2], [3, 0, 4]])
+    """
+
+    def __init__(self, labels, n_positives=16, n_negatives=16, n_batches=None, seed=None):
+        check_number("n_positives", n_positives, at_least=1, whole=True)
+        check_number("n_negatives", n_negatives, at_least=1, whole=True)
+        positive = positives_of(labels)
+        self.positives, self.negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self.n_positives = min(int(n_positives), len(self.positives))
+        self.n_negatives = min(int(n_negatives), len(self.negatives))
+        if n_batches is None:
+            n_batches = -(-len(positive) // (self.n_positives + self.n_negatives))
+        self.n_batches = int(check_number("n_batches", n_batches, at_least=1, whole=True))
+        self.seed = int(seed) if is_integer(seed) and seed >= 0 else int(as_generator(seed).integers(2**53))
+        self.batch, self._stream = 0, UniformStream(self.seed, 0)
+
+    def __len__(self):
+        return self.n_batches
+
+    def __iter__(self):
+        for _ in range(self.n_batches):
+            yield self.draw()
+
+    def draw(self):
+        """Return the indices of the next batch, the positives first."""
+        width = self.n_positives + self.n_negatives
+        if self._stream.position != self.batch * width:
+            self._stream = UniformStream(self.seed, 0, position=self.batch * width)
+        u = self._stream.ahead(width)[:width, 0]
+        self._stream.position += width
+        self.batch += 1
+        return [*_draw(u[: self.n_positives], self.positives), *_draw(u[self.n_positives :], self.negatives)]
+
+
+class IndexedDataset(Dataset):
+    """A map-style data set whose items are (inputs, label, index), with the index of the example within its class.
+
+    Parameters
+    ----------
+    dataset : map-style data set, or array or Tensor of inputs
+        Anything with ``len`` and ``[i]``. Of items that are tuples or lists the first entry is taken as the inputs:
+        labels come from `labels`.
+    labels : array-like or Tensor of shape (n,)
+        0 and 1, or -1 and 1.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n,)
+        Of each example among those of its class, in the order of the data set.
+    n_positives, n_negatives : int
+
+    Examples
+    --------
+    >>> IndexedDataset([10.0, 11.0, 12.0], [0, 1, 1])[2]
+    (12.0, 1, 1)
+    """
+
+    def __init__(self, dataset, labels):
+        if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
+            raise ValueError(
+                f"a {type(dataset).__name__} has no indices: AGD-SBCD keeps a threshold for every positive example and "
+                "needs a map-style data set, with len(dataset) and dataset[i]"
+            )
+        positive = positives_of(labels)
+        if len(positive) != len(dataset):
+            raise ValueError(f"labels must hold one per example, {len(dataset)}, got {len(positive)}")
+        self.dataset, self.positive = dataset, positive
+        self.indices = np.where(positive, np.cumsum(positive), np.cumsum(~positive)) - 1
+        self.n_positives = int(np.count_nonzero(positive))
+        self.n_negatives = len(positive) - self.n_positives
+
+    def __len__(self):
+        return len(self.positive)
+
+    def __getitem__(self, i):
+        item = self.dataset[i]
+        inputs = item[0] if isinstance(item, tuple | list) else item
+        return inputs, int(self.positive[i]), int(self.indices[i])
+
+
+def positives_of(labels):
+    """Return which of all examples are positive, as a mask; there must be both classes."""
+    labels = np.asarray(labels)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"labels must be one-dimensional, got shape {labels.shape}")
+    positive = labels == 1
+    if not (np.all(positive | (labels == 0)) or np.all(positive | (labels == -1))):
+        raise ValueError("labels must be 0 and 1, or -1 and 1")
+    for members, name in ((positive, "positive"), (~positive, "negative")):
+        if not members.any():
+            raise ValueError(f"pairs need both classes, but no example is {name}")
+    return positive
+
+
+def _draw(u, members):
+    """Return len(u) different members: the first steps of the shuffle of Fisher and Yates."""
+    moved, drawn, n = {}, [], len(members)
+    for k, number in enumerate(u.tolist()):
+        r = min(k + int(number * (n - k)), n - 1)
+        drawn.append(int(members[moved.get(r, r)]))
+        moved[r] = moved.get(k, k)
+    return drawn

@@ -1,0 +1,319 @@
+"""The trainer: `DeepPartialAUCClassifier`, a network that ranks, with scikit-learn's conventions."""
+
+import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.deep.trainer import fitting, model_files
+from kernbench.deep.trainer.examples import is_dataset, labels_of, scores_of
+from kernbench.deep.trainer.parameters import device_of
+from kernbench.estimators.ranking.parameters import check_threshold
+
+
+class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
+    r"""Network that maximises the area under a part of the ROC curve, between two false positive rates.
+
+    `fit` takes arrays, or a map-style dataset of torch whose items are (input, label). The trace follows the partial
+    AUC of validation examples, and the fitted network is the best of those looked at.
+
+    Parameters
+    ----------
+    module : torch.nn.Module or callable
+        A network that returns one score for each example, shape (n,) or (n, 1). The fit works on a copy and begins at
+        its weights. A function that makes a network, such as the class `ResNet20`, is called anew for each fit, so that
+        `random_state` draws the first weights, too.
+    fpr_range : (float, float), default=(0.0, 0.1)
+        False positive rates between which the area counts, 0 <= a < b <= 1.
+    method : {"agd-sbcd", "minibatch", "cross-entropy", "auc-margin"}, default="agd-sbcd"
+        "agd-sbcd": gradient descent on Moreau envelopes [1]_; batches say nothing of the window, which thresholds of
+        all positives follow. "minibatch": the window of each batch instead of that of all examples, which is biased
+        [2]_. "cross-entropy": Adam on the log loss. "auc-margin": the min-max margin loss of the AUC, by PESG [3]_.
+    n_positive, n_negative : int, default=16
+        Positives and negatives in a batch; their sum is the batch of "cross-entropy", which takes all examples in a
+        random order.
+    learning_rate : float or "auto", default="auto"
+        The step size; of "agd-sbcd" the paper's c. To be chosen by validation, in powers of ten: "auto" is a start.
+    max_epochs : int, default=10
+        An epoch is as many batches as hold the number of training examples.
+    method_options : dict, default=None
+        Of the method. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``, ``shared_batches``. "cross-entropy" and
+        "auc-margin": ``weight_decay``, ``decay_every`` (the step size is divided by ten after so many epochs; 5).
+        "auc-margin": ``margin``, ``epoch_decay``.
+    validation : None, float, (X, y) or Dataset, default=0.1
+        A share of either class to hold out, or other examples.
+    look_every : int, default=None
+        Steps between two looks at the validation examples; None: one epoch.
+    keep : {"best", "last"}, default="best"
+        Which state predicts: that of the best look after the first step, where there is validation, or the last; see
+        `use`.
+    patience : int, default=None
+        Stop after so many looks without a better validation score.
+    threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
+        Where `predict` cuts, as in `ROCSVC`, by the validation examples, or by the training examples without them.
+        "window": at the upper end of `fpr_range`.
+    max_seconds : float, default=None
+        Time budget for steps; looks are not counted.
+    device : str or torch.device, default=None
+        None: a CUDA device if there is one, else the CPU.
+    checkpoint : str or Path, default=None
+        File to which the state of the fit is written after each look at the end of `look_every` steps, and on Ctrl-C.
+    resume : bool, default=False
+        Go on from `checkpoint` if that file exists. On the CPU the outcome is that of a fit that was never stopped, bit
+        for bit. Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
+    callback : callable or list of callables, default=None
+        Called at each look with a model that predicts as of then; returns None, a dict of columns for the trace, or
+        True to stop.
+    verbose : int, default=0
+        1 shows a progress bar.
+    random_state : None, int, RandomState or Generator, default=None
+        Draws batches, held-out examples and, through torch, dropout and first weights; torch's own generator is as
+        before when `fit` returns.
+
+    Attributes
+    ----------
+    module_ : torch.nn.Module
+        In evaluation mode.
+    classes_ : ndarray of shape (2,)
+        The larger label is positive.
+    intercept_ : ndarray of shape (1,)
+        Added to scores, so that 0 is the threshold.
+    best_state_, last_state_ : dict of str to Tensor
+        State dicts; `best_state_` is None without validation.
+    validation_score_, best_n_iter_ : float, int
+        Of the best look; None and 0 without validation.
+    n_iter_ : int
+        Steps.
+    status_ : str
+        "finished", "early_stopping", "max_seconds", "callback", "interrupted" or "diverged".
+    trace_ : dict of str to list
+        ``n_iter``, ``epoch``, ``seconds``, ``learning_rate``, ``loss`` (mean over the batches since the last look),
+        ``validation_partial_auc`` and what callbacks add.
+
+    Notes
+    -----
+    Ctrl-C ends the fit after the step that goes on, and the model predicts; pressed twice, it ends at once, with the
+    state of the last look. If scores become NaN or infinite, the fit stops with a warning and the last good state.
+
+    References
+    ----------
+    .. [1] Y. Yao, Q. Lin, T. Yang, "Large-scale optimization of partial AUC in a range of false positive rates",
+       NeurIPS 2022.
+    .. [2] P. Kar, H. Narasimhan, P. Jain, "Online and stochastic gradient methods for non-decomposable loss functions",
+       NeurIPS 2014.
+    .. [3] Z. Yuan, Y. Yan, M. Sonka, T. Yang, "Large-scale robust deep AUC maximization", ICCV 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench.deep import DeepPartialAUCClassifier, MLP
+    >>> from kernbench.metrics import partial_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = DeepPartialAUCClassifier(MLP, (0.0, 0.3), method="cross-entropy", random_state=0).fit(X, y)
+    >>> partial_auc(y, model.decision_function(X), (0.0, 0.3)) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        module,
+        fpr_range=(0.0, 0.1),
+        *,
+        method="agd-sbcd",
+        n_positive=16,
+        n_negative=16,
+        learning_rate="auto",
+        max_epochs=10,
+        method_options=None,
+        validation=0.1,
+        look_every=None,
+        keep="best",
+        patience=None,
+        threshold="youden",
+        max_seconds=None,
+        device=None,
+        checkpoint=None,
+        resume=False,
+        callback=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.module = module
+        self.fpr_range = fpr_range
+        self.method = method
+        self.n_positive = n_positive
+        self.n_negative = n_negative
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.method_options = method_options
+        self.validation = validation
+        self.look_every = look_every
+        self.keep = keep
+        self.patience = patience
+        self.threshold = threshold
+        self.max_seconds = max_seconds
+        self.device = device
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Train a copy of the module.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
+            Rows, images, …: whatever the module takes, in its precision; or a map-style dataset, whose inputs are
+            collated as `torch.utils.data.default_collate` does.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes. Of a dataset they may be left out: then its items are read once for them.
+
+        Returns
+        -------
+        self
+        """
+        fitting.fit(self, X, y)
+        return self
+
+    def use(self, which):
+        """Predict by another state of the fit.
+
+        Parameters
+        ----------
+        which : {"best", "last"}
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        fitting.use(self, which)
+        return self
+
+    def decision_function(self, X):
+        """Return the scores of examples: the larger, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
+            As for `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+            The module's score + ``intercept_``, at least 0 where `predict` says ``classes_[1]``.
+        """
+        return self._scores(X) + self.intercept_[0]
+
+    def predict(self, X):
+        """Return the label of each example.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
+
+    @available_if(lambda self: self.method == "cross-entropy")
+    def predict_proba(self, X):
+        """Return probabilities, for ``method="cross-entropy"``: the other losses rank only.
+
+        They are those that the loss fits, 1 / (1 + exp(-score)), whatever the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        positive = 1.0 / (1.0 + np.exp(-self._scores(X)))
+        return np.column_stack([1.0 - positive, positive])
+
+    def adjust_threshold(self, X, y, threshold):
+        """Set ``intercept_`` by the scores of examples other than those of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
+        y : array-like of shape (n_samples,), or None for the labels of a dataset
+        threshold : "youden", float, ("sensitivity", s) or ("specificity", q)
+
+        Returns
+        -------
+        self
+        """
+        check_threshold(threshold)
+        scores = self._scores(X)
+        y = np.asarray(labels_of(X) if y is None and is_dataset(X) else y)
+        if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
+            raise ValueError(f"y must hold both classes, {self.classes_.tolist()}, and no others")
+        self.intercept_ = fitting.intercept(threshold, scores, y == self.classes_[1], self.module_)
+        return self
+
+    def save(self, path):
+        """Write the fitted model to a file of tensors and plain data; `load` reads it back.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.pt``. Written whole or not at all.
+        """
+        check_is_fitted(self)
+        model_files.save(self, path)
+
+    @classmethod
+    def load(cls, path, module, device=None):
+        """Read a model written by `save`; nothing in the file is run.
+
+        Parameters
+        ----------
+        path : str or Path
+        module : torch.nn.Module or callable
+            The network, or a function that makes it: files hold its weights only.
+        device : str or torch.device, default=None
+            As the parameter of that name.
+
+        Returns
+        -------
+        DeepPartialAUCClassifier
+        """
+        return model_files.load(cls, path, module, device)
+
+    def to(self, device):
+        """Move the fitted module to a device; return self."""
+        check_is_fitted(self)
+        self.module_.to(device_of(device))
+        return self
+
+    def _scores(self, X):
+        check_is_fitted(self)
+        return scores_of(self.module_, fitting.unlabelled(self, X))
+
+    def _as_of(self, module):
+        """A view of this model with the module as it is now, for callbacks."""
+        model = copy.copy(self)
+        model.module_, model.intercept_ = module, np.zeros(1)
+        return model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "intercept_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.three_d_array = True
+        return tags

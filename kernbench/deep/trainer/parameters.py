@@ -1,0 +1,128 @@
+"""Checks of the parameters of the trainer; each raises a ValueError that says what to change."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from kernbench._names import unknown_name
+from kernbench.deep.trainer.examples import is_dataset
+from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.ranking.parameters import YOUDEN, check_threshold
+from kernbench.estimators.ranking.window_parameters import KEEPS, check_validation
+from kernbench.ranking.window import checked_fpr_range
+from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
+
+WINDOW = "window"
+THRESHOLDS = (YOUDEN, WINDOW)
+
+
+@dataclass
+class Settings:
+    """What a method of training is given.
+
+    Attributes
+    ----------
+    fpr_range : (float, float)
+    n_positive, n_negative : int
+    learning_rate : float or "auto"
+    options : dict
+        Of the method.
+    seed : int
+        Of the batches.
+    """
+
+    fpr_range: tuple
+    n_positive: int
+    n_negative: int
+    learning_rate: object
+    options: dict = field(default_factory=dict)
+    seed: int = 0
+
+    def rate(self, default):
+        """The learning rate, `default` for "auto"."""
+        return default if self.learning_rate == "auto" else float(self.learning_rate)
+
+    @classmethod
+    def of(cls, model, seed):
+        """The settings of a `DeepPartialAUCClassifier`."""
+        low, high = checked_fpr_range(model.fpr_range)
+        return cls(
+            (low, high),
+            int(model.n_positive),
+            int(model.n_negative),
+            model.learning_rate,
+            dict(model.method_options or {}),
+            seed,
+        )
+
+
+def check(model, methods):
+    """Check the parameters of a `DeepPartialAUCClassifier` that can be checked without data."""
+    check_module(model.module)
+    _, high = checked_fpr_range(model.fpr_range)
+    method = methods[check_name("method", model.method, tuple(methods))]
+    for name in ("n_positive", "n_negative", "max_epochs"):
+        check_number(name, getattr(model, name), at_least=1, whole=True)
+    for name in ("look_every", "patience"):
+        if getattr(model, name) is not None:
+            check_number(name, getattr(model, name), at_least=1, whole=True, unit=", or None,")
+    if not isinstance(model.learning_rate, str) or model.learning_rate != "auto":
+        check_positive("learning_rate", model.learning_rate, unit=", or 'auto',")
+    if model.max_seconds is not None:
+        check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
+    check_name("keep", model.keep, KEEPS)
+    check_threshold(model.threshold, THRESHOLDS)
+    if model.threshold == WINDOW and high == 1:
+        raise ValueError(
+            "threshold='window' is where every example is positive if fpr_range ends at 1: choose threshold='youden'"
+        )
+    if not is_dataset(model.validation):
+        check_validation(model.validation)
+    if model.patience is not None and model.validation is None:
+        raise ValueError(
+            "patience counts looks without a better validation score: give validation, or leave it out"
+        )
+    options = {} if model.method_options is None else model.method_options
+    if not isinstance(options, dict):
+        raise ValueError(f"method_options must be a dict or None, got {options!r}")
+    for name in options:
+        if name not in method.options:
+            raise ValueError(unknown_name(f"option of method {model.method!r}", name, tuple(method.options)))
+    for callback in callbacks_of(model):
+        if not callable(callback):
+            raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
+    check_flag("resume", model.resume)
+    if model.resume and model.checkpoint is None:
+        raise ValueError("resume=True goes on from a file: name it by checkpoint")
+    device_of(model.device)
+    return method
+
+
+def check_module(module):
+    """Raise ValueError unless `module` is a module of torch or a function that makes one."""
+    if isinstance(module, torch.nn.Module) or callable(module):
+        return
+    raise ValueError(f"module must be a torch.nn.Module, or a function that makes one, got {module!r}")
+
+
+def device_of(asked):
+    """Return the torch.device that ``device=`` means; ValueError if this computer has none of that kind."""
+    if asked is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+    except (RuntimeError, TypeError) as error:
+        first = str(error).partition("\n")[0]
+        raise ValueError(f"device={asked!r} is not a device of torch: {first}") from None
+    if device.type == "cuda":
+        found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if (device.index or 0) >= found:
+            raise ValueError(
+                f"device={asked!r} was asked for, but torch {torch.__version__} sees {found} CUDA devices here: use "
+                "device='cpu', or None for whatever there is"
+            )
+    elif device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError(
+            f"device={asked!r} was asked for, but this computer has none: use device='cpu', or None"
+        )
+    return device

@@ -1,0 +1,103 @@
+"""Predictions for rows in files, in chunks or on a cluster, by the plain fitted model."""
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.distributed.collections import gathered, is_collection, predicted_lazily
+from kernbench.distributed.file_blocks import FileBlocks
+from kernbench.distributed.sources import read_labels
+from kernbench.kernels.threads import single_threaded_blas
+
+DESCRIBED = ("classes_", "n_features_in_", "feature_names_in_")
+
+
+def _has(method):
+    def check(self):
+        getattr(
+            getattr(self, "estimator_", self.estimator), method
+        )  # its AttributeError says what is missing
+        return True
+
+    return available_if(check)
+
+
+class Predictions:
+    """The methods of a fitted `Distributed`. Those for Dask collections are lazy and computed where the rows lie."""
+
+    @_has("decision_function")
+    def decision_function(self, X):
+        """Return the scores of rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("decision_function", X)
+
+    @_has("predict")
+    def predict(self, X):
+        """Return the labels of rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("predict", X)
+
+    @_has("predict_proba")
+    def predict_proba(self, X):
+        """Return the probabilities of the classes of rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("predict_proba", X)
+
+    def score(self, X, y=None, sample_weight=None):
+        """Return the share of labels that are predicted, or R² of targets; for a Dask array y, where the rows lie."""
+        predicted, is_target = self.predict(X), is_regressor(self.estimator)
+        if hasattr(predicted, "__dask_graph__"):
+            if not is_target and hasattr(y, "__dask_graph__") and sample_weight is None:
+                return _share_of_equal(predicted, y)
+            predicted, y = predicted.compute(), gathered(self.client, y)
+            sample_weight = gathered(self.client, sample_weight)
+        else:
+            y = FileBlocks(X).y if y is None else read_labels(y)
+        if is_target:
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        return float(np.average(predicted == y, weights=sample_weight))
+
+    def _describe(self):
+        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        for name in DESCRIBED:
+            of = last if name == "classes_" else self.estimator_
+            if hasattr(of, name):
+                setattr(self, name, getattr(of, name))
+
+    def _of_rows(self, method, X):
+        check_is_fitted(self)
+        predict = getattr(self.estimator_, method)
+        if is_collection(X):
+            few = self._named(np.zeros((2, self.n_features_in_)))
+            return predicted_lazily(X, predict, predict(few))
+        if not _is_in_chunks(X):
+            return predict(X)
+        with single_threaded_blas():
+            return np.concatenate(FileBlocks(X).map(lambda rows, start: predict(self._named(rows))))
+
+    def _named(self, rows):
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not isinstance(rows, np.ndarray):
+            return rows
+        import pandas
+
+        return pandas.DataFrame(rows, columns=names)
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "estimator_")
+
+
+def _share_of_equal(predicted, y):
+    """Return the mean of equal labels, from one number for each partition."""
+    y = y.to_dask_array() if hasattr(y, "to_dask_array") else y
+    if predicted.chunks != y.chunks and not np.isnan([*predicted.shape, *y.shape]).any():
+        y = y.rechunk(predicted.chunks)
+    return float((predicted == y).mean().compute())
+
+
+def _is_in_chunks(X):
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and (isinstance(X[0], str | Path | tuple) or len(np.shape(X[0])) == 2)
+    return isinstance(X, str | Path)

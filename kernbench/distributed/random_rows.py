@@ -1,0 +1,78 @@
+"""Rows in blocks that are read by their indices, in any order, or chunk after chunk."""
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.distributed.spaces import DrawnRows
+
+ROWS = 16_384  # fetched at a time, of rows on workers
+
+
+class RowsBetween:
+    """Rows `begin` to `end` - 1, read where they are asked for.
+
+    Parameters
+    ----------
+    rows : object
+        ``rows[indices]`` are some rows of all.
+    begin, end : int
+    """
+
+    def __init__(self, rows, begin, end):
+        self.rows, self.begin = rows, int(begin)
+        self.shape, self.dtype = (int(end - begin), rows.shape[1]), rows.dtype
+
+    def __getitem__(self, indices):
+        return self.rows[self.begin + np.asarray(indices)]
+
+    fetch = __getitem__
+
+
+def rows_at_random(blocks, keep_bytes):
+    """Return something that rows are drawn from: the blocks, or, where that is slow, all rows in memory.
+
+    Raises
+    ------
+    ValueError
+        For rows in text or Parquet files that do not fit.
+    """
+    if blocks.is_remote or not any(source.is_sparse or source.is_slow for source in blocks.sources):
+        return DrawnRows(blocks)
+    entry = blocks.dtype.itemsize + 4 * blocks.is_sparse
+    if entry * blocks.n_values > keep_bytes and any(source.is_slow for source in blocks.sources):
+        raise ValueError(
+            f"rows are drawn at random here, and {blocks.sources[0].title} is slow to read so: write the rows as .npy "
+            f"files, or give memory={entry * blocks.n_values} or more"
+        )
+    parts = list(blocks.parts())
+    return sparse.vstack(parts, format="csr") if blocks.is_sparse else np.concatenate(parts)
+
+
+def origin_of(blocks):
+    """Return the rows as they are held or read, and the maps from there to `blocks`."""
+    if blocks.is_remote:
+        maps = []
+        while blocks._origin is not None:
+            blocks, function = blocks._origin
+            maps.insert(0, function)
+        return blocks, maps
+    maps = []
+    while hasattr(blocks, "function"):
+        maps.insert(0, blocks.function)
+        blocks = blocks.blocks
+    return blocks, maps
+
+
+def chunks_in_order(blocks):
+    """Yield pairs of a row's index and the rows from there on, some thousand at a time."""
+    if blocks.is_remote:
+        for start in range(0, blocks.n_rows, ROWS):
+            yield start, blocks.rows(np.arange(start, min(start + ROWS, blocks.n_rows)))
+        return
+    start, waiting = 0, []
+    for part in blocks.parts():
+        waiting.append(part)
+        n_rows = sum(rows.shape[0] for rows in waiting)
+        if n_rows >= ROWS or start + n_rows == blocks.n_rows:
+            yield start, sparse.vstack(waiting, format="csr") if blocks.is_sparse else np.concatenate(waiting)
+            start, waiting = start + n_rows, []

@@ -1,0 +1,1 @@
+"""Doubly stochastic gradients on rows in blocks: gradients are computed where the rows lie."""

@@ -1,0 +1,129 @@
+"""Doubly stochastic gradients whose sums over a batch are those of workers."""
+
+import numpy as np
+
+from kernbench.distributed.streaming.fixed_point import as_floats, exponent_for, is_fit
+from kernbench.distributed.streaming.strata import draw
+from kernbench.solvers.streaming.doubly_sgd import DoublySGD
+
+MOST_REPEATS = 8
+
+
+class BlockBatch:
+    """A batch of rows that lie elsewhere; see `kernbench.problems.streaming.batches.Batch`."""
+
+    def __init__(self, rows, source, begins_pass):
+        self.rows, self.source, self.n_pass, self.begins_pass = rows, source, rows.number, begins_pass
+
+    def __len__(self):
+        return len(self.rows)
+
+    @property
+    def y(self):
+        return self.source.labels_of(self.rows)
+
+    @property
+    def weights(self):
+        return self.source.weights_of(self.rows)
+
+
+class BlockBatches:
+    """Batches of strata of rows, each row once in a pass.
+
+    Parameters
+    ----------
+    team : object
+        ``step(...)`` and ``rounded(...)`` return those of `Gradients` for each of its members; see `teams`.
+    strata : list of Stratum
+        Labels, weights and orders, without rows.
+    n_features : int
+    dtype : dtype
+    batch_size : int
+    code : callable or None
+    """
+
+    X = None
+
+    def __init__(self, team, strata, *, n_features, dtype, batch_size, code=None):
+        self.team, self.strata, self.n_features, self.dtype = team, strata, n_features, np.dtype(dtype)
+        self.batch_size, self.code, self.place = batch_size, code, 0
+        self.counts = [s.order.rows if np.ndim(s.order.rows) == 0 else len(s.order.rows) for s in strata]
+        self.n_rows = int(sum(self.counts))
+
+    @property
+    def batches_per_pass(self):
+        return -(-self.n_rows // self.batch_size)
+
+    def next(self):
+        """Return the next batch."""
+        while True:
+            number, start = divmod(self.place, self.n_rows)
+            stop = min(start + self.batch_size, self.n_rows)
+            rows = draw(self.counts, start, stop, number)
+            self.place += stop - start
+            if len(rows):
+                return BlockBatch(rows, self, start == 0)
+
+    def labels_of(self, rows):
+        """Return the labels of a batch, None without any."""
+        y = self._of(rows, "y")
+        return y if y is None or self.code is None else self.code(y)
+
+    def weights_of(self, rows):
+        """Return the weights of a batch, None without any."""
+        return self._of(rows, "weights")
+
+    def _of(self, rows, name):
+        if getattr(self.strata[0], name) is None:
+            return None
+        return np.concatenate([
+            getattr(stratum, name)[stratum.order.between(rows.number, *span)]
+            for stratum, span in zip(self.strata, rows.spans)
+        ])  # fmt: skip
+
+
+class BlockDoublySGD(DoublySGD):
+    """`DoublySGD` on `BlockBatches`: losses and gradients of a batch are summed up by workers.
+
+    Sums of integers stand for those of gradients, so that they do not depend on which worker has which strata.
+    """
+
+    def _configure(self, batches, **settings):
+        self._exponents, self._last = [0, 0], None
+        super()._configure(batches, **settings)
+
+    def _sums(self, batch, k):
+        team, B = self.batches.team, len(batch)
+        losses, slopes, sums = team.step(
+            self, self._last, batch.rows, k, self.loss.parameter, self._exponents
+        )
+        for _ in range(MOST_REPEATS):
+            largest = [max(float(part[1]) for part in parts) for parts in sums]
+            if not np.all(np.isfinite(largest)):
+                break
+            if all(map(is_fit, self._exponents, largest)):
+                break
+            fitting = [exponent_for(value) if value else 0 for value in largest]
+            self._exponents = fitting + self._exponents[len(fitting) :]
+            sums = team.rounded(self._exponents)
+        losses = np.add.reduce(losses)  # in the order of the strata
+        if not np.all(np.isfinite(largest)):
+            losses = np.inf  # which is said to be divergence
+        totals = [
+            as_floats(sum(part[0] for part in parts), exponent)
+            for parts, exponent in zip(sums, self._exponents)
+        ]
+        # A little room, so that the next step's are not repeated for being twice as large.
+        self._exponents = [
+            exponent_for(value) - 4 if value and np.isfinite(value) else exponent
+            for value, exponent in zip(largest, self._exponents)
+        ] + self._exponents[len(largest) :]
+        covariance = None
+        if self.precondition:
+            covariance = np.zeros((self.block_size, self.block_size), order="F")
+            covariance[np.tril_indices(self.block_size)] = totals[1] / B
+        return losses, np.add.reduce(slopes), totals[0] / B, covariance
+
+    def _update(self, shrink, k, change):
+        self._last = shrink, k, change
+        super()._update(shrink, k, change)

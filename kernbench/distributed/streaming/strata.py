@@ -1,0 +1,74 @@
+"""Batches of which every part of the rows gives its share, drawn where the part lies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench.problems.streaming.shuffled import Shuffled
+
+FEWEST, MOST = 8, 64  # strata; more workers do not help
+ROWS_OF_A_BATCH = 128  # of each stratum, between these: fewer are multiplied slowly
+FEWEST_ROWS = 64  # of a stratum
+
+
+def strata_of(n_rows, batch_size):
+    """Return the bounds of the strata of rows: a function of these numbers alone, whoever holds the rows."""
+    n_strata = min(MOST, max(FEWEST, batch_size // ROWS_OF_A_BATCH), max(1, n_rows // FEWEST_ROWS))
+    return n_rows * np.arange(n_strata + 1) // n_strata
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The rows of a batch.
+
+    Attributes
+    ----------
+    number : int
+        Of the pass.
+    spans : ndarray of shape (n_strata, 2)
+        From each stratum the places from spans[s, 0] to spans[s, 1] - 1 in its random order.
+    """
+
+    number: int
+    spans: np.ndarray
+
+    def __len__(self):
+        return int((self.spans[:, 1] - self.spans[:, 0]).sum())
+
+
+def draw(counts, start, stop, number):
+    """Return the batch from place `start` to `stop` of a pass, where stratum s has counts[s] rows."""
+    n_rows, n_strata = sum(counts), len(counts)
+
+    def places(end):  # staggered, so that small batches are not empty in turn
+        return [(n * end * n_strata + s * n_rows) // (n_rows * n_strata) for s, n in enumerate(counts)]
+
+    return Draw(number, np.array([places(start), places(stop)]).T)
+
+
+class Order:
+    """The random order of the rows of one stratum, anew in each pass.
+
+    Parameters
+    ----------
+    stratum : int
+    rows : int or ndarray
+        Their number, or the indices of those that are used.
+    seed : int
+    shuffle : bool
+    """
+
+    def __init__(self, stratum, rows, seed, shuffle):
+        self.stratum, self.rows, self.seed, self.shuffle = stratum, rows, seed, shuffle
+        self._number = -1
+
+    def between(self, number, start, stop):
+        """Return the indices of rows at places start to stop - 1 of a pass."""
+        places = np.arange(start, stop)
+        n_rows = self.rows if np.ndim(self.rows) == 0 else len(self.rows)
+        if self.shuffle:
+            if number != self._number:
+                rng = np.random.Generator(np.random.Philox(key=[self.seed, number * MOST + self.stratum]))
+                self._order, self._number = Shuffled(n_rows, rng), number
+            places = self._order.between(start, stop)
+        return places if np.ndim(self.rows) == 0 else self.rows[places]

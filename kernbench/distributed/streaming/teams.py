@@ -1,0 +1,101 @@
+"""Who computes the sums of a batch: this process, or the workers of a cluster."""
+
+from dataclasses import dataclass, replace
+
+from kernbench.distributed.crew import Crew
+from kernbench.distributed.dask_blocks import n_bytes_of
+from kernbench.distributed.streaming.gradients import Gradients, Setup
+
+
+@dataclass
+class Team:
+    """Base: keeps what `Gradients` need, counts bytes.
+
+    Attributes
+    ----------
+    setup : Setup
+        Without what the solver says: seed, loss, outputs, block size, preconditioner.
+    strata : list of Stratum
+    rows : list
+        Those of each stratum, or futures of them.
+    """
+
+    setup: Setup
+    strata: list
+    rows: list
+    n_passes = n_bytes_sent = n_bytes_received = 0
+
+    def _complete(self, solver):
+        """Complete the setup by what the solver says."""
+        self.setup = replace(
+            self.setup, block_size=solver.block_size, seed=solver.seed, loss=solver.loss,
+            n_outputs=solver.n_outputs, precondition=solver.precondition,
+        )  # fmt: skip
+
+    def release(self):
+        """Let go of what the members hold."""
+
+
+class LocalTeam(Team):
+    """This process alone."""
+
+    _own = None
+
+    def step(self, solver, update, *rest):
+        """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
+        self.n_passes += 1
+        if self._own is None:
+            self._complete(solver)
+            update = None
+            self._own = Gradients(self.setup, list(range(len(self.strata))), self.strata, solver.A, self.rows)
+        losses, slopes, sums = self._own.step(update, *rest)
+        return losses, slopes, [[part] for part in sums]
+
+    def rounded(self, exponents):
+        """Return the sums of the last step again, with other exponents."""
+        return [[part] for part in self._own.rounded(exponents)]
+
+
+class DaskTeam(Team):
+    """One `Gradients` on each worker, over the strata that it holds.
+
+    A worker that is lost is replaced: the new one begins with the coefficients as they are.
+    """
+
+    client = crew = _step = None
+
+    def step(self, solver, *step):
+        """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
+        self._step = solver, step
+        self.n_passes += 1
+        if self.crew is None:
+            self._complete(solver)
+            self.crew = Crew(self.client, self.rows, Gradients, self._arguments_of)
+        found = self._call("step", lambda own: (None if self.crew.is_new else step[0], *step[1:]))
+        losses, slopes = [0.0] * len(self.strata), [0.0] * len(self.strata)
+        for own, (some_losses, some_slopes, _) in found:
+            for number, loss, slope in zip(own, some_losses, some_slopes):
+                losses[number], slopes[number] = loss, slope
+        return losses, slopes, list(zip(*(sums for _, (_, _, sums) in found)))
+
+    def rounded(self, exponents):
+        """Return the sums of the last step again, with other exponents."""
+        try:
+            return list(zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1))))
+        except RuntimeError:  # the members are new, and know nothing of the last step
+            solver, step = self._step
+            return self.step(solver, *step[:-1], exponents)[2]
+
+    def release(self):
+        """Let go of what the members hold."""
+        self.crew = self._step = None
+
+    def _call(self, method, arguments, **options):
+        found = self.crew.call(method, arguments, **options)
+        self.n_bytes_sent += sum(n_bytes_of(arguments(own)) for own, _ in found)
+        self.n_bytes_received += n_bytes_of(found)
+        return found
+
+    def _arguments_of(self, own):
+        solver, _ = self._step
+        return self.setup, own, [self.strata[k] for k in own], solver.A.copy(), [self.rows[k] for k in own]

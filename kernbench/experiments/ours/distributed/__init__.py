@@ -1,0 +1,1 @@
+"""The same fits over files and over the workers of a cluster."""

@@ -1,0 +1,7 @@
+"""``twins``: the speed of every compiled solver over its NumPy reference, straight from the registry.
+
+::
+
+    runs.py          a cell: all solvers of the registry on problems of one size, twin beside twin
+    declaration.py   the experiment: sizes, claims, the heat map
+"""

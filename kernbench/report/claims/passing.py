@@ -1,0 +1,59 @@
+"""Judge a :class:`~kernbench.experiments.declare.Passing`: how soon a trace reaches another method's final value."""
+
+from kernbench.report import text
+from kernbench.report.claims.judgement import FAILS, HOLDS, CannotBeJudged, Judgement, pairs_of
+from kernbench.report.records.cells import paired
+from kernbench.report.records.rows import place
+from kernbench.report.records.steps import positive_steps, settled_at
+from kernbench.report.statistics import finite, mean_and_error, median_or_none
+
+AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
+
+
+def judge_passing(results, dataset, claim):
+    """Judge a claim on one data set.
+
+    Returns
+    -------
+    Judgement
+
+    Raises
+    ------
+    CannotBeJudged
+    """
+    metric, peer = results.experiment.metric(claim.metric), results.short_label(claim.baseline)
+    pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
+    level, _ = mean_and_error([base for _, base in pairs])
+    records = paired(*(results.cell(dataset, name) for name in (claim.method, claim.baseline)))
+    whole = median_or_none(filter(None, (finite(place(base, "seconds.fit")) for _, base in records)))
+    if whole is None:
+        raise CannotBeJudged("Times are missing.")
+    times = [_time_to(own, metric, level, claim.within) for own, _ in records]
+    never = times.count(None)
+    near = f" within {100 * claim.within:g} %" if claim.within else ""
+    goal = f"{text.possessive(peer)} final {metric.label} of {text.with_unit(metric, level)}{near}"
+    if never:
+        some = "" if never == len(times) else f" in {never} of {len(times)} repeats"
+        return Judgement(dataset, HOLDS if claim.later else FAILS, f"It never reaches {goal} for good{some}.")
+    found, allowed = median_or_none(times), claim.time_fraction * whole
+    in_time = found >= allowed if claim.later else found <= allowed
+    share = f"{100 * claim.time_fraction:g} % of {text.possessive(peer)} {text.seconds(whole)}"
+    limit = f"at {'least' if claim.later else 'most'} {text.seconds(allowed)}, {share}"
+    why = f"It reaches {goal} after {text.seconds(found)}, to be {limit}."
+    scatter = (
+        f"{text.plural(len(times), 'repeat')}: {text.seconds(min(times))} to {text.seconds(max(times))}."
+    )
+    return Judgement(dataset, HOLDS if in_time else FAILS, why, scatter, found)
+
+
+def _time_to(record, metric, level, within):
+    """Seconds of a fit until its trace stays at `level` or better, by the share `within`; None if it does not."""
+    fit, solver = (finite(place(record, f"seconds.{part}")) for part in ("fit", "solver"))
+    trace = record.get("trace") or {}
+    seconds = [None if value is None else max(value, AT_ONCE) for value in trace.get("seconds", ())]
+    x, y = positive_steps(seconds, trace.get(metric.name, ()))
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    reached = settled_at(x, sign * y, sign * level + within * abs(level))
+    if reached is None:
+        return None
+    return reached if None in (fit, solver) else reached + max(0.0, fit - solver)

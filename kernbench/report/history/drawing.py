@@ -1,0 +1,75 @@
+"""Figures of benchmarks over commits."""
+
+from functools import partial
+
+from kernbench.report import text
+from kernbench.report.charts import layout, scales
+from kernbench.report.charts.looks import BLUE, INK
+from kernbench.report.charts.picture import Picture
+from kernbench.report.tables.table import csv_text
+
+SHORT = 8  # digits of a hash
+UNITS = {"seconds": (1e3, "ms"), "bytes": (2.0**-20, "MB")}
+
+
+def scaled(unit):
+    """The factor and the name of the unit in which values are shown."""
+    return UNITS.get(unit, (1.0, unit))
+
+
+def draw_benchmark(name, machine, series, commits):
+    """The figure of one benchmark on one machine.
+
+    Parameters
+    ----------
+    name, machine : str
+    series : list of Series
+    commits : list of (int, str)
+        All commits of the machine, in their order.
+
+    Returns
+    -------
+    Picture
+    """
+    factor, unit = scaled(series[0].unit)
+    title = f"{name.rpartition('.')[2]}, {unit}"
+    file_name = text.file_name(f"history-{machine}-{name}")
+    panels = [
+        layout.Panel(
+            text.file_name(f"{file_name}-{one.label or 'all'}"),
+            one.label or title,
+            _words(one, factor, unit),
+            partial(_draw, one, factor, commits),
+        )
+        for one in series
+    ]
+    rows = [("benchmark", "parameters", "commit", unit)]
+    rows += [(name, one.label, commit, factor * value) for one in series for _, commit, value in one.points]
+    caption = f"{title}, on {machine}. Commits from {commits[0][1][:SHORT]} to {commits[-1][1][:SHORT]}, evenly spaced."
+    drawn = layout.multiples(panels, title)
+    return Picture(file_name, caption, *drawn, csv_text(rows), shape="panels", lead=f"↑ {unit}  → commits")
+
+
+def _words(one, factor, unit):
+    ends = (one.points[0], one.points[-1])
+    first, last = (
+        f"{text.significant(factor * value)} {unit} at {commit[:SHORT]}" for _, commit, value in ends
+    )
+    return f"{one.label}: {first}, {last}."
+
+
+def _draw(one, factor, commits, axes, fonts):
+    places = {commit: number for number, commit in enumerate(commits)}
+    x = [places[date, commit] for date, commit, _ in one.points]
+    y = [factor * value for *_, value in one.points]
+    log = min(y) > 0
+    axes.set_yscale("log" if log else "linear")
+    axes.plot(x, y, color=BLUE, marker="o", markersize=3.5, linewidth=1.6)
+    axes.axhline(y[-1], color=INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
+    axes.set_xlim(-0.4, len(commits) - 0.6)
+    ends = scales.limits([y], log)
+    axes.set_ylim(*ends)
+    layout.dress(axes, fonts, title=one.label)
+    layout.set_ticks(axes.yaxis, scales.ticks(*ends, log))
+    last = len(commits) - 1
+    axes.set_xticks([0, last] if last else [0], [commits[k][1][:SHORT] for k in ([0, last] if last else [0])])

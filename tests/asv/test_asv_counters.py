@@ -1,0 +1,145 @@
+"""The gate of CI: every counter is compared exactly, and the file holds what all records agree on."""
+
+import json
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from kernbench.experiments import get
+from kernbench.experiments.run import Store
+from kernbench.experiments.run.schema import VERSION
+
+BENCH = Path(__file__).parents[2] / "asv_bench"
+
+
+def script(name):
+    spec = spec_from_file_location(f"kernbench_asv_{name}", BENCH / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+counters, over_commits = script("counters"), script("over_commits")
+CELL = "sbp-libsvm/checkerboard/smo-converged/0"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """``store(name, evaluations, support, **changes)``: a folder with one more record."""
+
+    def make(name, evaluations=1000, support=50, method="smo-converged", **changes):
+        record = {
+            "schema": VERSION,
+            "key": name,
+            "experiment": "sbp-libsvm",
+            "scale": "quick",
+            "dataset": "checkerboard",
+            "method": method,
+            "repeat": 0,
+            "seed": 0,
+            "status": "ok",
+            "error": None,
+            "metrics": {"n_support": support, "test_error": 0.1},
+            "n_kernel_evaluations": evaluations,
+            "seconds": {"fit": 1.0},
+            "peak_memory_bytes": None,
+            "trace": {},
+            "params": {},
+            "data": {},
+            "environment": {},
+            "started": "2024-05-01T10:00:00+00:00",
+        } | changes
+        folder = tmp_path / name
+        Store(folder).append(record)
+        return folder
+
+    return make
+
+
+def test_counters_are_those_of_own_methods_that_no_clock_ends(store):
+    assert counters.counters_of(store("own")) == {CELL: {"n_kernel_evaluations": 1000, "n_support": 50}}
+    experiment = get("sbp-libsvm")
+    others = [method.name for method in experiment.methods if not method.estimator.startswith("kernbench")]
+    timed = [method.name for method in experiment.methods if method.depends_on]
+    assert others and timed
+    for method in (*others, *timed):
+        assert counters.counters_of(store(method, method=method)) == {}
+    assert counters.counters_of(store("failed", status="timeout")) == {}
+    assert counters.counters_of(store("paper", scale="paper")) == {}
+
+
+def test_only_what_all_records_agree_on_is_kept(store, tmp_path):
+    stores = [counters.counters_of(store(str(n), evaluations=n)) for n in (1000, 1000, 1001)]
+    counters.renew(stores[:2], tmp_path / "both.json")
+    assert json.loads((tmp_path / "both.json").read_text()) == stores[0]
+    counters.renew(stores, tmp_path / "all.json")
+    assert json.loads((tmp_path / "all.json").read_text()) == {CELL: {"n_support": 50}}
+    assert counters.agreed([stores[0], {}]) == {}
+
+
+def test_a_counter_that_differs_on_one_data_set_is_left_out_on_all(store):
+    folders = [store(str(n), evaluations=n, dataset="text-like") for n in (1000, 1001)]
+    for n in (1000, 1001):
+        store(str(n), evaluations=500)
+    kept = counters.agreed([counters.counters_of(folder) for folder in folders])
+    assert kept == {
+        CELL.replace("checkerboard", name): {"n_support": 50} for name in ("checkerboard", "text-like")
+    }
+
+
+@pytest.mark.parametrize("evaluations", [999, 1001, None])
+def test_one_evaluation_more_or_less_or_none_is_refused(store, tmp_path, evaluations, capsys):
+    path = tmp_path / "counters.json"
+    counters.renew([counters.counters_of(store("before"))], path)
+    assert counters.check(counters.counters_of(store("same", support=50)), path) == 0
+    assert counters.check(counters.counters_of(store("after", evaluations)), path) == 1
+    assert f"{CELL}: n_kernel_evaluations" in capsys.readouterr().out
+    assert counters.check({}, path) == 1
+    assert f"{CELL}: no successful record" in capsys.readouterr().out
+
+
+def test_a_folder_without_records_is_a_mistake(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        counters.main(["check", str(tmp_path)])
+    assert ended.value.code == 2 and "no records at quick scale" in capsys.readouterr().err
+
+
+def test_the_checked_in_counters_are_of_declared_cells():
+    baseline = json.loads(counters.BASELINE.read_text())
+    assert len(baseline) > 50
+    for name, values in baseline.items():
+        experiment, dataset, method, _ = name.split("/")
+        declared = get(experiment)
+        assert declared.scale("quick").setting(dataset).takes(declared.method(method).name)
+        assert all(declared.metric(metric).deterministic for metric in values)
+
+
+def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
+    machine = tmp_path / "results" / "two-cores"
+    machine.mkdir(parents=True)
+    described = {
+        name: {"unit": "seconds", "type": "time", "param_names": [], "code": "…"}
+        for name in ("a.F.f", "b.G.g")
+    }
+    (machine.parent / "benchmarks.json").write_text(json.dumps({**described, "version": 2}))
+    (machine / "machine.json").write_text("{}")
+    columns = ["result", "params", "version", "samples"]
+    for commit, value in (("good", 1.0), ("bad", None)):
+        rows = {name: [[value], [], "v", [[1.0, 2.0]]] for name in described}
+        content = {"commit_hash": commit, "date": 1, "results": rows, "result_columns": columns, "version": 2}
+        (machine / f"{commit}.json").write_text(json.dumps({**content, "env_vars": {}, "durations": {}}))
+    target = tmp_path / "kept"
+    assert over_commits.keep(machine.parent, target, "a.") == 1
+    assert not (target / "two-cores" / "bad.json").exists()
+    kept = json.loads((target / "two-cores" / "good.json").read_text())
+    assert kept["results"] == {"a.F.f": [[1.0], [], "v"]} and kept["result_columns"] == [
+        "result",
+        "params",
+        "version",
+    ]
+
+    from kernbench.report.history.results import read
+
+    (series,) = read(target)
+    assert (series.benchmark, series.points) == ("a.F.f", [(1, "good", 1.0)])

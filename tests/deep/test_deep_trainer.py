@@ -1,0 +1,356 @@
+"""The trainer: conventions, looks and states, limits, Ctrl-C, what it refuses."""
+
+import copy
+import pickle
+import signal
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="kernbench.deep needs PyTorch")
+
+import torch
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+from torch.utils.data import Dataset, IterableDataset, TensorDataset
+
+from kernbench.deep import MLP, DeepPartialAUCClassifier, Linear
+from kernbench.deep.trainer.methods import METHODS
+from kernbench.metrics import partial_auc
+
+RANGE = (0.05, 0.5)
+FAST = {"max_epochs": 2, "n_positive": 8, "n_negative": 8, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """200 rows of two classes, a quarter positive."""
+    return make_classification(200, 6, n_informative=4, weights=[0.75], class_sep=1.5, random_state=0)
+
+
+def trained(rows, module=MLP, **params):
+    return DeepPartialAUCClassifier(module, RANGE, **{**FAST, **params}).fit(*rows)
+
+
+def same(first, second):
+    return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
+
+
+class Items(Dataset):
+    """A map-style dataset of torch that is neither of its ready-made ones."""
+
+    def __init__(self, X, y):
+        self.X, self.y = torch.tensor(X, dtype=torch.float32), y
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, k):
+        return self.X[k], int(self.y[k])
+
+
+class Endless(IterableDataset):
+    def __iter__(self):
+        yield from ()
+
+
+class Poisoned(nn.Module):
+    """A linear module whose scores are NaN from its k-th call in training on."""
+
+    def __init__(self, calls=3):
+        super().__init__()
+        self.linear, self.left = nn.Linear(6, 1), calls
+
+    def forward(self, X):
+        self.left -= self.training
+        return self.linear(X)[:, 0] * (1.0 if self.left >= 0 or not self.training else np.nan)
+
+
+# --- what a fit finds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_learns_to_rank(rows, method):
+    model = trained(rows, method=method, max_epochs=12)
+    X, y = rows
+    assert partial_auc(y, model.decision_function(X), RANGE) > 0.85
+    assert model.status_ == "finished" and model.n_iter_ == 12 * 12  # 180 rows, batches of 16
+    assert model.trace_["n_iter"] == list(range(0, 145, 12))
+
+
+def test_cross_entropy_on_a_linear_module_is_logistic_regression(rows):
+    X, y = rows
+    model = trained(rows, lambda: Linear(6, bias=True), method="cross-entropy", learning_rate=0.05, max_epochs=60,
+                    validation=None, keep="last", method_options={"decay_every": 40})  # fmt: skip
+    truth = LogisticRegression(C=np.inf).fit(X, y)
+    assert np.allclose(model.predict_proba(X), truth.predict_proba(X), atol=0.05)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_seed_one_model(rows, method):
+    first, second, other = (trained(rows, method=method, random_state=seed) for seed in (1, 1, 2))
+    assert same(first.last_state_, second.last_state_) and not same(first.last_state_, other.last_state_)
+
+
+def test_the_random_numbers_of_torch_are_those_of_before(rows):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    trained(rows, lambda: nn.Sequential(nn.Linear(6, 4), nn.Dropout(), nn.Linear(4, 1)))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_looks_do_not_change_the_path(rows):
+    often, rarely = (trained(rows, look_every=steps, keep="last") for steps in (1, 12))
+    assert same(often.last_state_, rarely.last_state_)
+    assert len(often.trace_["n_iter"]) == 25 and len(rarely.trace_["n_iter"]) == 3
+
+
+def test_looks_do_not_change_statistics_of_batch_normalisation(rows):
+    def normed():
+        return nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+
+    often, rarely = (trained(rows, normed, look_every=steps, keep="last") for steps in (1, 12))
+    assert same(often.last_state_, rarely.last_state_)
+
+
+@pytest.mark.parametrize(
+    "make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))]
+)
+def test_a_dataset_is_its_arrays(rows, make):
+    X, y = rows
+    of_arrays = trained((X.astype(np.float32), y))
+    of_items = DeepPartialAUCClassifier(MLP, RANGE, **FAST).fit(make(X, y))
+    assert same(of_arrays.last_state_, of_items.last_state_)
+    assert np.array_equal(of_items.predict(make(X, y)), of_arrays.predict(X.astype(np.float32)))
+
+
+def test_images_and_text_labels(rows):
+    X, y = rows
+    images = (X[:, :4].reshape(-1, 1, 2, 2) * 40 + 128).clip(0, 255).astype(np.uint8)
+    model = trained((images, np.where(y == 1, "yes", "no")))
+    assert set(model.predict(images)) == {"no", "yes"} and model.example_shape_ == (1, 2, 2)
+    with pytest.raises(ValueError, match="the model was fitted to"):
+        model.predict(images[:, :, :1])
+
+
+def test_the_module_given_is_left_as_it_was(rows):
+    module = MLP(6)
+    before = copy.deepcopy(module.state_dict())
+    model = trained(rows, module)
+    assert same(module.state_dict(), before) and not same(model.last_state_, before)
+
+
+def test_clones_and_pickles(rows):
+    model = DeepPartialAUCClassifier(MLP(6), RANGE, **FAST)
+    fitted = clone(model).fit(*rows)
+    assert clone(fitted).get_params()["n_positive"] == 8
+    X = rows[0]
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(fitted)).decision_function(X), fitted.decision_function(X)
+    )
+
+
+def test_only_cross_entropy_has_probabilities(rows):
+    assert hasattr(trained(rows, method="cross-entropy"), "predict_proba")
+    assert not hasattr(trained(rows, method="minibatch"), "predict_proba")
+
+
+# --- states, thresholds, limits -----------------------------------------------------------------------------
+
+
+def test_the_best_state_is_that_of_the_best_look(rows):
+    model = trained(rows, max_epochs=2, method="cross-entropy", learning_rate=0.2, look_every=1)
+    found = model.trace_["validation_partial_auc"]
+    assert model.validation_score_ == max(found[1:])
+    assert model.best_n_iter_ == model.trace_["n_iter"][found.index(max(found[1:]), 1)]
+    X = rows[0]
+    best, last = model.decision_function(X), model.use("last").decision_function(X)
+    assert same(model.module_.state_dict(), model.last_state_)
+    assert np.array_equal(model.use("best").decision_function(X), best)
+    assert 0 < model.best_n_iter_ < model.n_iter_ and not np.array_equal(best, last)
+
+
+def test_the_first_weights_are_not_the_best_state(rows):
+    """Nor is a run without a step without a best state."""
+    X, y = rows
+    truth = LogisticRegression().fit(X, y).coef_
+
+    def perfect():
+        module = Linear(6)
+        module.linear.weight.data = torch.tensor(truth, dtype=torch.float32)
+        return module
+
+    model = trained(rows, perfect, method="minibatch", learning_rate=50.0)
+    assert model.trace_["validation_partial_auc"][0] > model.validation_score_ and model.best_n_iter_ > 0
+    assert trained(rows, perfect, callback=lambda model: True).best_n_iter_ == 0
+
+
+def test_other_rows_can_validate(rows):
+    X, y = rows
+    model = trained((X[:150], y[:150]), validation=(X[150:], y[150:]))
+    assert model.validation_score_ == partial_auc(y[150:], model.decision_function(X[150:]), RANGE)
+    of_items = DeepPartialAUCClassifier(MLP, RANGE, validation=Items(X[150:], y[150:]), **FAST)
+    assert of_items.fit(Items(X[:150], y[:150])).validation_score_ == pytest.approx(model.validation_score_)
+
+
+def test_a_threshold_keeps_its_level(rows):
+    X, y = rows
+    model = trained(rows, validation=None, threshold="window")
+    assert 0.4 <= np.mean(model.predict(X[y == 0]) == 1) <= 0.5
+    model.adjust_threshold(X, y, ("sensitivity", 0.9))
+    assert np.mean(model.predict(X[y == 1]) == 1) >= 0.9
+
+
+def test_early_stopping_counts_looks(rows):
+    model = trained(rows, max_epochs=50, learning_rate=1e-9, patience=3)
+    assert model.status_ == "early_stopping" and model.n_iter_ == 3 * 12
+
+
+def test_time_budget(rows):
+    model = trained(rows, max_epochs=10**6, max_seconds=0.05)
+    assert model.status_ == "max_seconds" and model.trace_["n_iter"][-1] == model.n_iter_
+    assert model.trace_["seconds"][-1] < 5
+
+
+def test_callbacks_see_a_model_and_end_the_run(rows):
+    def judge(model):
+        calls.append(model.decision_function(rows[0]).std())
+        return {"spread": calls[-1]} if len(calls) < 3 else True
+
+    calls = []
+    model = trained(rows, max_epochs=50, callback=judge)
+    assert model.status_ == "callback" and len(model.trace_["spread"]) == 3 and model.n_iter_ == 24
+
+
+def test_a_progress_bar_is_shown(rows, capsys):
+    trained(rows, verbose=1)
+    assert "DeepPartialAUCClassifier" in capsys.readouterr().out
+
+
+# --- Ctrl-C and divergence ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_ends_after_the_step_and_leaves_a_model(rows, method):
+    class Interrupting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.calls = nn.Linear(6, 1), 0
+
+        def forward(self, X):
+            self.calls += self.training
+            if self.training and self.calls == 5:
+                signal.raise_signal(signal.SIGINT)
+            return self.linear(X)
+
+    before = signal.getsignal(signal.SIGINT)
+    model = trained(rows, Interrupting, method=method, max_epochs=10**6)
+    assert model.status_ == "interrupted" and 0 < model.n_iter_ <= 5
+    assert model.trace_["n_iter"][-1] == model.n_iter_
+    assert len(model.predict(rows[0])) == 200
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_twice_ends_at_once_with_the_last_look(rows):
+    def impatient(model):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    model = trained(rows, callback=impatient)
+    assert model.status_ == "interrupted" and model.n_iter_ == 0 and len(model.predict(rows[0])) == 200
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("validation", [0.2, None])
+def test_scores_that_are_nan_stop_with_the_last_good_state(rows, method, validation):
+    with pytest.warns(ConvergenceWarning, match=r"with the step size 0.0\d+ .*Lower learning_rate"):
+        model = trained(
+            rows, lambda: Poisoned(15), method=method, learning_rate=0.01, look_every=2, validation=validation
+        )
+    assert model.status_ == "diverged" and 0 < model.trace_["n_iter"][-1] < 15
+    assert np.isfinite(model.decision_function(rows[0])).all()
+    assert all(tensor.isfinite().all() for tensor in model.last_state_.values())
+
+
+def test_a_module_of_nan_from_the_start_is_refused(rows):
+    module = Linear(6)
+    nn.init.constant_(module.linear.weight, np.nan)
+    with pytest.raises(ValueError, match="not finite before the first step"):
+        trained(rows, module)
+
+
+# --- bad input ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "params, said",
+    [
+        ({"fpr_range": (0.5, 0.05)}, "fpr_range"),
+        ({"fpr_range": (0.5, 0.5)}, "fpr_range"),
+        ({"method": "agd"}, "agd-sbcd"),
+        ({"module": "resnet"}, "module must be a torch.nn.Module"),
+        ({"module": lambda: 3}, "returned int"),
+        ({"module": lambda: nn.Linear(6, 2)}, "2 columns"),
+        ({"n_positive": 0}, "n_positive must be a positive integer"),
+        ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
+        ({"learning_rate": "fast"}, "learning_rate must be a positive number, or 'auto'"),
+        ({"max_epochs": 1.5}, "max_epochs"),
+        ({"max_seconds": 0}, "max_seconds"),
+        ({"method_options": {"mu_": 1.0}}, "mu"),
+        ({"method_options": {"mu": -1.0}}, "mu"),
+        ({"validation": 1.5}, "validation"),
+        ({"validation": None, "patience": 2}, "patience"),
+        ({"keep": "first"}, "keep"),
+        ({"threshold": "best"}, "threshold"),
+        ({"resume": True}, "name it by checkpoint"),
+        ({"device": "abacus"}, "not a device of torch"),
+        ({"callback": 3}, "callback"),
+        ({"random_state": -1}, "random_state"),
+    ],
+)
+def test_bad_parameters_are_refused(rows, params, said):
+    with pytest.raises(ValueError, match=said):
+        DeepPartialAUCClassifier(**{"module": MLP, **FAST, **params}).fit(*rows)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_cuda_where_there_is_none(rows):
+    with pytest.raises(ValueError, match="sees 0 CUDA devices here: use device='cpu'"):
+        trained(rows, device="cuda")
+    with pytest.raises(ValueError, match="CUDA"):
+        trained(rows).to("cuda:0")
+
+
+@pytest.mark.parametrize(
+    "X, y, said",
+    [
+        (Endless(), None, "has no indices"),
+        (TensorDataset(torch.zeros(0, 6)), None, "empty"),
+        (TensorDataset(torch.zeros(9, 6)), None, "no labels"),
+        (Items(np.zeros((9, 6)), np.arange(9) % 3), None, "one class c against the rest"),
+        (Items(np.zeros((9, 6)), np.ones(9)), None, "greater than one"),
+        (Items(np.zeros((9, 6)), np.arange(9) % 2), np.arange(8) % 2, "8 labels"),
+        (np.zeros((9, 6)), None, "requires y"),
+        (np.zeros((9, 6)), np.arange(9) % 3, "Only binary classification"),
+        (np.zeros((9, 6)), np.zeros(9), "greater than one"),
+        (np.full((9, 1, 2, 3), np.nan), np.arange(9) % 2, "NaN"),
+        (np.zeros((9, 6)), np.arange(8) % 2, "inconsistent"),
+    ],
+)
+def test_bad_examples_are_refused(X, y, said):
+    with pytest.raises(ValueError, match=said):
+        DeepPartialAUCClassifier(MLP, RANGE, **FAST).fit(X, y)
+
+
+def test_a_class_of_one_example_cannot_be_held_out():
+    with pytest.raises(ValueError, match="cannot hold out"):
+        trained((np.random.default_rng(0).normal(size=(9, 6)), np.arange(9) == 3))
+
+
+def test_validation_of_one_class_is_refused(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match="must hold both classes"):
+        trained(rows, validation=(X[y == 1], y[y == 1]))

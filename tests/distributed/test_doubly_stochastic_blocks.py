@@ -1,0 +1,118 @@
+"""Doubly stochastic models on rows in blocks: one model however the rows are cut, as good as that of the array."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, DoublyStochasticRegressor
+from kernbench.distributed import Distributed
+from kernbench.distributed.streaming.fixed_point import as_floats, exponent_for, is_fit, rounded_sum
+from kernbench.distributed.streaming.strata import Order, draw, strata_of
+
+N = 3_000
+SMALL = {"batch_size": 256, "block_size": 32, "random_state": 0, "max_iter": 24}
+MODELS = {
+    "hinge": DoublyStochasticClassifier(**SMALL),
+    "plain": DoublyStochasticClassifier(precondition=False, average="tail", loss="squared_hinge", **SMALL),
+    "softmax": DoublyStochasticClassifier(loss="log_loss", class_weight="balanced", **SMALL),
+    "one-against-rest": DoublyStochasticClassifier(shuffle=False, **SMALL),
+    "squares": DoublyStochasticRegressor(max_blocks=3, **SMALL),
+    "absolute": DoublyStochasticRegressor(loss="absolute_error", **SMALL),
+}
+
+
+def targets_of(name, X, y):
+    if name in ("softmax", "one-against-rest"):
+        return np.where(X[:, 1] > 1, 2, y)
+    return y if name in ("hinge", "plain") else X[:, 0] - np.sin(X[:, 1])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cuts_change_no_bit_and_the_model_is_as_good_as_that_of_the_array(name, examples, in_files):
+    X, y = examples(N, 4)
+    target, model = targets_of(name, X, y), MODELS[name]
+    weights = np.arange(N) % 3 if name == "hinge" else None  # some are 0
+    plain = clone(model).fit(X, target, weights)
+    found = [
+        Distributed(model).fit(data, target, weights)
+        for data in (in_files(X, (700,)), [X[:1], X[1:2_000], X[2_000:]])
+    ]
+    assert np.array_equal(found[0].estimator_.block_coef_, found[1].estimator_.block_coef_)
+    assert found[0].estimator_.objective_ == pytest.approx(plain.objective_, rel=0.1)
+    assert found[0].score([X], target) >= plain.score(X, target) - 0.03
+    assert found[0].estimator_.n_iter_ == plain.n_iter_
+    assert found[0].score([X], target) == pytest.approx(found[0].estimator_.score(X, target), abs=1e-12)
+
+
+def test_a_step_on_all_rows_is_that_of_the_array(examples):
+    """With one batch of all rows nothing is drawn, and sums differ by rounding alone."""
+    X, y = examples(500, 3)
+    for model in (
+        DoublyStochasticClassifier(batch_size=500, block_size=16, max_iter=3, random_state=0),
+        DoublyStochasticRegressor(
+            batch_size=500, block_size=16, max_iter=3, precondition=False, random_state=0
+        ),
+    ):
+        plain = clone(model).fit(X, y)
+        found = Distributed(model).fit([X], y).estimator_
+        np.testing.assert_allclose(found.block_coef_, plain.block_coef_, rtol=1e-7, atol=1e-9)
+        assert found.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+def test_sparse_chunks_and_pipelines(examples):
+    X, y = examples(N, 4, is_sparse=True)
+    model = MODELS["hinge"]
+    one = Distributed(model).fit([X], y).estimator_
+    assert np.array_equal(Distributed(model).fit([X[:9], X[9:]], y).estimator_.block_coef_, one.block_coef_)
+    X = X.toarray()
+    piped = Distributed(make_pipeline(StandardScaler(), model)).fit([X[:9], X[9:]], y)
+    assert piped.score([X], y) > 0.7 and piped.estimator_.score(X, y) == pytest.approx(piped.score([X], y))
+
+
+def test_text_that_does_not_fit_memory_is_refused(tmp_path, examples):
+    X, y = examples(200, 3)
+    np.savetxt(tmp_path / "x.csv", np.column_stack([X, y]), delimiter=",")
+    with pytest.raises(ValueError, match="write the rows as .npy"):
+        Distributed(MODELS["hinge"], memory=100).fit(tmp_path, 3)
+    assert Distributed(MODELS["hinge"]).fit(tmp_path, 3).estimator_.n_features_in_ == 3
+
+
+def test_what_is_not_done_on_blocks_is_refused(examples):
+    X, y = examples(200, 3)
+    for model, message in (
+        (DoublyStochasticGPRegressor(), "DoublyStochasticRegressor"),
+        (DoublyStochasticClassifier(warm_start=True), "warm_start"),
+        (DoublyStochasticClassifier(kernel="precomputed"), "kernel"),
+        (DoublyStochasticClassifier(step_size=1e9, precondition=False, loss="squared_hinge"), "diverges"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Distributed(model).fit([X], y)
+    with pytest.raises(ValueError, match="no path"):
+        Distributed(MODELS["hinge"]).path([X], y, [1.0])
+
+
+@pytest.mark.parametrize("n_rows, batch_size", [(64, 1), (1_000, 7), (1_001, 300), (5_000, 4_000)])
+def test_each_row_is_drawn_once_in_a_pass(n_rows, batch_size):
+    edges = strata_of(n_rows, batch_size)
+    orders = [Order(k, int(b - a), 3, True) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
+    counts = [order.rows for order in orders]
+    seen, sizes = [], []
+    for start in range(0, n_rows, batch_size):
+        rows = draw(counts, start, min(start + batch_size, n_rows), 2)
+        sizes.append(len(rows))
+        for begin, order, span in zip(edges, orders, rows.spans):
+            seen.append(begin + order.between(2, *span))
+    assert np.array_equal(np.sort(np.concatenate(seen)), np.arange(n_rows))
+    assert max(sizes) <= batch_size + len(orders)
+
+
+def test_sums_of_integers_do_not_depend_on_the_grouping():
+    rng = np.random.default_rng(0)
+    terms = [rng.normal(size=5) * 10.0**k for k in range(-3, 4)]
+    exponent = exponent_for(max(np.abs(term).max() for term in terms))
+    whole = rounded_sum(terms, exponent)
+    assert np.array_equal(rounded_sum(terms[:2], exponent) + rounded_sum(terms[:1:-1], exponent), whole)
+    np.testing.assert_allclose(as_floats(whole, exponent), np.sum(terms, axis=0), rtol=1e-9)
+    assert is_fit(exponent, 1e3) and not is_fit(exponent, 1e9) and not is_fit(exponent, 1e-9)

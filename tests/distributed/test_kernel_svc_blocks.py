@@ -1,0 +1,124 @@
+"""`KernelSVC` on rows in blocks: a cascade of working sets with the certificate of all rows; samples of chunks."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import KernelSVC
+from kernbench.distributed import Distributed, cascade
+from kernbench.distributed.cascade import parts_of
+
+N = 2_000
+
+
+@pytest.fixture(scope="module")
+def rows(examples):
+    X, y = examples(N, 4)
+    return X, np.where(np.sin(X[:, 1]) + 0.5 * y > 0, "b", "a")
+
+
+CASCADES = {
+    "default": {},
+    "float32": {"dtype": "float32"},
+    "no-intercept": {"fit_intercept": False, "class_weight": "balanced"},
+    "linear": {"kernel": "linear", "C": 0.1},
+    "narrow": {"gamma": 5.0, "C": 100.0},
+}
+
+
+@pytest.mark.parametrize("name", CASCADES)
+def test_the_dual_objective_is_that_of_one_kernel_matrix(name, rows, in_files, monkeypatch):
+    monkeypatch.setattr(cascade, "MOST_JOINING", 100)  # several rounds
+    X, y = rows
+    weights = np.arange(N) % 3 * 1.0 if name == "default" else None
+    model = KernelSVC(tol=1e-4, **{"C": 3.0, **CASCADES[name]})
+    plain = model.fit(X, y, weights)
+    dual = plain.objective_ - plain.duality_gap_
+    found = [
+        Distributed(model).fit(data, y, weights) for data in (in_files(X, (7, 999)), [X[:1_500], X[1_500:]])
+    ]
+    model = found[0].estimator_
+    assert model.converged_ and model.objective_ - model.duality_gap_ == pytest.approx(dual, rel=1e-5)
+    assert 0 <= model.duality_gap_ <= 2e-3 * model.objective_
+    assert (1 if name == "linear" else 2) <= found[0].n_rounds_ <= 12
+    assert np.mean(model.predict(X) == plain.predict(X)) > 0.995
+    assert np.array_equal(model.support_vectors_, X[model.support_].astype(model.support_vectors_.dtype))
+    assert np.array_equal(found[1].estimator_.dual_coef_, model.dual_coef_)
+    assert np.array_equal(found[1].estimator_.intercept_, model.intercept_)
+
+
+def test_the_objective_and_the_gap_are_those_of_all_rows(rows):
+    X, y = rows
+    model = Distributed(KernelSVC(C=3.0, tol=1e-3, dtype="float64")).fit([X], y).estimator_
+    signs, values = np.where(y == "b", 1.0, -1.0), model.decision_function(X)
+    squared_norm = model.dual_coef_[0] @ (values[model.support_] - model.intercept_)
+    slack = np.maximum(0.0, 1.0 - signs * values)
+    primal = 0.5 * squared_norm + 3.0 * slack.sum()
+    dual = np.abs(model.dual_coef_).sum() - 0.5 * squared_norm
+    assert model.objective_ == pytest.approx(primal / (3.0 * N), rel=1e-9)
+    assert model.duality_gap_ == pytest.approx((primal - dual) / (3.0 * N), rel=1e-6)
+
+
+def test_parts_of_one_class_and_pipelines(rows):
+    X, y = rows
+    order = np.argsort(y)
+    model = make_pipeline(StandardScaler(), KernelSVC(tol=1e-3))
+    plain = KernelSVC(tol=1e-3).fit(StandardScaler().fit_transform(X), y)
+    found = Distributed(model).fit([X[order]], y[order]).estimator_
+    assert found[-1].objective_ == pytest.approx(plain.objective_, rel=1e-3)
+    assert found.score(X, y) > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "limit", [{"max_iter": 50}, {"callback": lambda model: len(model.predict([[0.0] * 4])) > 0}]
+)
+def test_a_run_that_is_stopped_leaves_a_model_of_all_rows(limit, rows):
+    X, y = rows
+    found = Distributed(KernelSVC(tol=1e-4, **limit)).fit([X], y).estimator_
+    assert not found.converged_ and found.duality_gap_ > 0 and len(found.predict(X)) == N
+
+
+def test_chunks_are_sampled_as_fit_chunks_does(rows, in_files):
+    X, y = rows
+    model = KernelSVC(solver="scs", random_state=0, max_iter=20, tol=1e-12)
+    weights = 1.0 + np.arange(N) % 2
+    chunks = [(X[:700], y[:700], weights[:700]), (X[700:], y[700:], weights[700:])]
+    with pytest.warns(UserWarning):
+        plain = model.fit_chunks(chunks).dual_coef_.copy()
+    for data in (in_files(X, (700,)), [X[:700], X[700:]]):
+        with pytest.warns(UserWarning):
+            found = Distributed(model).fit(data, y, weights).estimator_
+        assert np.array_equal(found.dual_coef_, plain)
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (KernelSVC(solver="sdca"), "solver='smo' or"),
+        (KernelSVC("precomputed"), "matrix of all pairs"),
+        (KernelSVC(loss="squared_hinge"), "loss='hinge'"),
+        (KernelSVC(solver_options={"max_sets": 1}), "no effect on a cascade"),
+        (KernelSVC(warm_start=True), "warm_start"),
+    ],
+)
+def test_other_ways_to_fit_it_are_refused(model, message, rows):
+    X, y = rows
+    with pytest.raises(ValueError, match=message):
+        Distributed(model).fit([X], y)
+
+
+def test_more_than_two_classes_and_paths_are_refused(rows):
+    X, _ = rows
+    with pytest.raises(ValueError, match="against the rest"):
+        Distributed(KernelSVC()).fit([X], np.arange(N) % 3)
+    with pytest.raises(ValueError, match="no path"):
+        Distributed(KernelSVC()).path([X], np.arange(N) % 2, [1.0])
+
+
+@pytest.mark.parametrize("n_rows", [2, 5, 60_000, 70_000])
+def test_parts_cover_the_rows(n_rows):
+    edges = parts_of(n_rows)
+    assert edges[0] == 0 and edges[-1] == n_rows and np.all(np.diff(edges) > 0)
+    assert len(edges) - 1 == {2: 2, 5: 4, 60_000: 4, 70_000: 5}[n_rows]

@@ -1,0 +1,41 @@
+"""The experiments on partial AUC: splits anew, and the batches that LibAUC is given."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench.datasets import Dataset
+from kernbench.experiments.papers.pauc import rivals, splits
+from kernbench.experiments.papers.pauc.test import PAPER_SCALE
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+def test_pooled_parts_are_all_rows_at_their_sizes_and_other_ones_for_another_seed(monkeypatch, layout):
+    X = np.arange(60.0).reshape(30, 2)
+    y = np.where(np.arange(30) % 3 == 0, 1, -1)
+    published = Dataset(
+        "toy", layout(X[:20]), y[:20], layout(X[20:]), y[20:], "full", "Rows.", "nowhere", "ab" * 32
+    )
+    monkeypatch.setattr(splits, "load", lambda name: published)
+    first, second = (splits.pooled("toy", split_seed=seed) for seed in (0, 1))
+    parts = [part.toarray() if sparse.issparse(part) else part for part in (first.X_train, first.X_test)]
+    assert [len(part) for part in parts] == [20, 10]
+    np.testing.assert_array_equal(np.sort(np.vstack(parts), axis=0), X)
+    rows = parts[1][:, 0].astype(int) // 2
+    np.testing.assert_array_equal(first.y_test, y[rows])
+    other = second.X_test.toarray() if sparse.issparse(second.X_test) else second.X_test
+    assert not np.array_equal(parts[1], other) and "seed 1" in second.description
+
+
+def test_every_repeat_of_the_paper_scale_has_its_own_data():
+    for setting in PAPER_SCALE.settings:
+        assert setting.arguments_of(0) != setting.arguments_of(1)
+
+
+def test_balanced_batches_pass_over_the_negatives_with_as_many_positives():
+    y = np.repeat([1, -1], [3, 23])
+    batches = list(rivals._balanced_batches(y, 5, np.random.default_rng(0)))
+    assert [len(batch) for batch in batches] == [10] * 4
+    assert all((y[batch[:5]] == 1).all() for batch in batches)
+    negatives = np.concatenate([batch[5:] for batch in batches])
+    assert len(set(negatives)) == 20 and (y[negatives] == -1).all()

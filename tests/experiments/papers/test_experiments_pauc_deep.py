@@ -1,0 +1,148 @@
+"""pauc-deep: its image sets, and what it is without PyTorch."""
+
+import hashlib
+import io
+import pickle
+import tarfile
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kernbench.datasets.errors import ChecksumMismatch, DatasetUnavailable
+from kernbench.experiments.papers.pauc.deep import images, photographs
+from kernbench.experiments.registry import get
+from kernbench.experiments.run.cells import plan
+
+EXPERIMENT = get("pauc-deep")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The only folder of data."""
+    monkeypatch.setenv("KERNBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("KERNBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_the_long_tails_are_those_of_table_5():
+    sizes = images.long_tail(5000, 10)
+    assert (sizes[3], sum(sizes) - sizes[3]) == (1077, 11_329)
+    sizes = images.long_tail(500, 200)
+    birds = sum(sizes[k] for k in images.BIRDS)
+    assert (birds, sum(sizes) - birds) == (1308, 20_241)
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is here")
+def test_without_pytorch_networks_are_named_gaps_and_a_linear_score_is_measured(outcome):
+    cells, gaps = plan([EXPERIMENT], "quick")
+    assert [cell.method for cell in cells] == ["pixel-logistic"]
+    assert {gap.reason for gap in gaps} == {"torch is not installed", "libauc is not installed"}
+    found = outcome(EXPERIMENT, "striped-images", "pixel-logistic")
+    assert 0.275 < found["metrics"]["test_pauc"] < 0.8
+
+
+@pytest.mark.real_data
+def test_the_subset_keeps_the_share_of_positives_and_the_tail(monkeypatch):
+    try:
+        data = images.cifar10_long_tailed_subset()
+    except DatasetUnavailable as error:
+        pytest.skip(str(error))
+    assert data.kind == "subset" and data.X_train.shape == (2732, 3072) and data.X_test.shape == (1000, 3072)
+    assert np.mean(data.y_train > 0) == pytest.approx(1077 / 12_406, abs=5e-4)
+    other = images.cifar10_long_tailed_subset(1)
+    assert other.checksum != data.checksum == images.cifar10_long_tailed_subset().checksum
+
+
+class Opening:
+    def __reduce__(self):
+        return open, ("made", "w")
+
+
+def archive_of(batches):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
+        for name, batch in batches.items():
+            text = pickle.dumps(batch, protocol=2)
+            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    return content.getvalue()
+
+
+def batches(extra=None):
+    names = [name for part in photographs.CIFAR10_PARTS for name in part]
+    rng = np.random.default_rng(0)
+    made = {
+        name: {b"data": rng.integers(0, 256, (20, 3072), dtype=np.uint8), b"labels": list(range(10)) * 2}
+        for name in names
+    }
+    return made | ({} if extra is None else {"data_batch_1": extra})
+
+
+def test_the_archive_of_cifar10_is_read(folder):
+    made = batches()
+    content = archive_of(made)
+    (folder / photographs.CIFAR10).write_bytes(content)
+    with pytest.raises(ChecksumMismatch, match="is not the published"):
+        photographs.cifar10()
+    X, y, X_test, y_test = photographs.cifar10(hashlib.sha256(content).hexdigest())
+    assert X.shape == (100, 3072) and X_test.shape == (20, 3072) and np.bincount(y).tolist() == [10] * 10
+    assert np.array_equal(X[20:40], made["data_batch_2"][b"data"]) and y_test.tolist() == list(range(10)) * 2
+
+
+def test_the_archive_cannot_run_code(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    content = archive_of(batches({b"data": Opening(), b"labels": []}))
+    (folder / photographs.CIFAR10).write_bytes(content)
+    with pytest.raises(pickle.UnpicklingError, match="is not an array"):
+        photographs.cifar10(hashlib.sha256(content).hexdigest())
+    assert not (folder / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "load",
+    [photographs.cifar10, images.cifar10_long_tailed, images.tiny_imagenet_long_tailed, images.chexpert],
+)
+def test_files_that_are_absent_are_named(folder, load):
+    with pytest.raises(DatasetUnavailable, match=r"was not found.*get it from http.*KERNBENCH_DATA"):
+        load()
+
+
+def picture(path, colour, size=(64, 64), mode="RGB"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new(mode, size, colour).save(path, quality=95)
+
+
+def test_tiny_imagenet_is_read_from_its_folders(folder, monkeypatch):
+    home = folder / photographs.TINY
+    for k in range(2):
+        for j in range(3):
+            picture(home / "train" / f"n{k}" / "images" / f"n{k}_{j}.JPEG", (200 * k, 0, 0))
+        picture(home / "val" / "images" / f"val_{k}.JPEG", (0, 200 * k, 0), mode="RGB")
+    (home / "val" / "val_annotations.txt").write_text("val_0.JPEG\tn1\t0\nval_1.JPEG\tn0\t0\n")
+    X, y, X_test, y_test = photographs.tiny_imagenet(lambda label, n: range(1 + label))
+    assert y.tolist() == [0, 1, 1] and y_test.tolist() == [1, 0] and X.shape == (3, 3 * 64 * 64)
+    assert X[1, : 64 * 64].min() > 150 > X[1, 64 * 64 :].max()  # red comes first
+    monkeypatch.setattr(images, "BIRDS", (1,))
+    data = images.tiny_imagenet_long_tailed()
+    assert (
+        data.X_train.shape[0] == 6 and data.y_train.tolist() == [-1] * 3 + [1] * 3 and data.X_train.max() <= 1
+    )
+
+
+def test_chexpert_is_read_from_its_tables(folder):
+    home = folder / photographs.CHEXPERT
+    for part, marks in (("train", ("1.0", "0.0", "-1.0", "")), ("valid", ("1.0", "0.0"))):
+        lines = ["Path,Edema"]
+        for k, mark in enumerate(marks):
+            picture(home / part / f"{k}.jpg", 250 if mark == "1.0" else 10, size=(80, 70), mode="L")
+            lines.append(f"{photographs.CHEXPERT}/{part}/{k}.jpg,{mark}")
+        (home / f"{part}.csv").write_text("\n".join(lines))
+    data = images.chexpert("edema")
+    assert data.y_train.tolist() == [1, -1, -1, -1] and data.y_test.tolist() == [
+        1,
+        -1,
+    ]  # uncertain is negative
+    assert data.X_train.shape == (4, 64 * 64) and data.X_train[0].min() > 0.9 > 0.1 > data.X_train[1].max()

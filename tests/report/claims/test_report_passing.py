@@ -1,0 +1,61 @@
+"""How soon one method's trace reaches the final value of another, and what a claim about it says."""
+
+import pytest
+
+from kernbench.experiments.declare import Passing
+from kernbench.report.claims.findings import judge
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+
+SECONDS = {"fit": 10.0, "solver": 9.5}  # half a second passes before the trace begins
+
+
+@pytest.fixture
+def judged(toy, records):
+    """Judge a claim on records of a base that ends at an error of .2 after 10 s, and of a method with a trace."""
+
+    def judged(seconds, errors, fraction=0.5, **changes):
+        claim = Passing("SMO passes SBP.", "smo", "sbp", "test_error", fraction, **changes)
+        trace = {"seconds": seconds, "test_error": errors}
+        rows = [records.one("sbp", error=0.2), records.one("smo", error=errors[-1], trace=trace)]
+        for row in rows:
+            row["seconds"] = dict(SECONDS)
+        return judge(records.results(toy, rows), "adult", claim)
+
+    return judged
+
+
+def test_the_time_counts_from_which_the_trace_stays_at_the_level(judged):
+    found = judged([0.0, 1.0, 2.0, 4.0, 9.5], [0.5, 0.19, 0.3, 0.2, 0.1])
+    assert found.verdict == HOLDS and found.value == pytest.approx(4.5)
+    assert "after 4.5 s, to be at most 5 s, 50 % of SBP's 10 s" in found.why
+    assert judged([0.0, 1.0, 2.0, 4.0, 9.5], [0.5, 0.19, 0.3, 0.2, 0.1], 0.44).verdict == FAILS
+
+
+def test_a_trace_that_ends_above_the_level_never_reaches_it(judged):
+    steps = [0.0, 1.0, 9.5], [0.5, 0.1, 0.201]
+    found = judged(*steps)
+    assert found.verdict == FAILS and "never reaches" in found.why
+    assert judged(*steps, later=True).verdict == HOLDS
+    assert judged(*steps, within=0.01).value == pytest.approx(1.5)
+
+
+def test_a_start_at_the_level_counts_as_reaching_it(judged):
+    assert judged([0.0, 4.0, 9.5], [0.2, 0.15, 0.1]).value == pytest.approx(0.5)
+
+
+def test_later_turns_the_claim_round(judged):
+    steps = [0.0, 4.0, 9.5], [0.5, 0.2, 0.1]
+    assert [judged(*steps, fraction, later=True).verdict for fraction in (0.44, 0.46)] == [HOLDS, FAILS]
+
+
+def test_more_is_better_for_a_metric_that_says_so(toy, records):
+    claim = Passing("", "smo", "sbp", "converged", 1.0)
+    trace = {"seconds": [1.0, 2.0, 3.0], "converged": [0.1, 0.9, 1.0]}
+    rows = [records.one("sbp", seconds=2.5), records.one("smo", trace=trace)]
+    rows[0]["metrics"]["converged"] = 0.9
+    assert judge(records.results(toy, rows), "adult", claim).value == pytest.approx(2.0)
+
+
+def test_without_the_baseline_the_claim_is_open(toy, records):
+    claim = Passing("", "smo", "sbp", "test_error", 1.0)
+    assert judge(records.results(toy, [records.one("smo")]), "adult", claim).verdict == OPEN
