@@ -54,7 +54,10 @@ def frame(axes, fonts, label):
     (x_low, _), (y_low, _) = axes.get_xlim(), axes.get_ylim()
     x = [(scale * at((value, y_low))[0], words) for value, words in ticks_of(axes.xaxis, label)]
     y = [(height - scale * at((x_low, value))[1], words) for value, words in ticks_of(axes.yaxis, label)]
-    across, up = getattr(axes, "own_grid", "both") in ("both", "x"), getattr(axes, "own_grid", "both") in ("both", "y")
+    across, up = (
+        getattr(axes, "own_grid", "both") in ("both", "x"),
+        getattr(axes, "own_grid", "both") in ("both", "y"),
+    )
     lines = [f"M {p:.1f} {bottom:.1f} {p:.1f} {top:.1f}" for p, _ in x if across]
     lines += [f"M {left:.1f} {p:.1f} {right:.1f} {p:.1f}" for p, _ in y if up]
     marks = [f"M {p:.1f} {bottom:.1f} {p:.1f} {bottom + TICK:.1f}" for p, _ in x]
@@ -71,7 +74,10 @@ def frame(axes, fonts, label):
         [
             _path(lines, GRID, LINE),
             _path(marks, INK, SPINE),
-            *(f'<text x="{p:.1f}" y="{below:.1f}" style="{x_style}">{escape(words)}</text>' for p, words in x),
+            *(
+                f'<text x="{p:.1f}" y="{below:.1f}" style="{x_style}">{escape(words)}</text>'
+                for p, words in x
+            ),
             *(
                 f'<text x="{before:.1f}" y="{p + 0.38 * size:.1f}" style="{y_style}">{escape(words)}</text>'
                 for p, words in y
@@ -81,4 +87,8 @@ def frame(axes, fonts, label):
 
 
 def _path(parts, colour, width):
-    return f'<path d="{" ".join(parts)}" style="fill: none; stroke: {colour}; stroke-width: {width}"/>' if parts else ""
+    return (
+        f'<path d="{" ".join(parts)}" style="fill: none; stroke: {colour}; stroke-width: {width}"/>'
+        if parts
+        else ""
+    )

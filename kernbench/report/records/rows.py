@@ -30,7 +30,8 @@ def rows_of(records, categories, numbers, where=()):
     ------
     (tuple of str, tuple of float)
     """
-    needed = [text for _, text in where]
+    needed = tuple(text for _, text in where)
+    n_words = len(categories)
     categories = [*categories, *(path for path, _ in where)]
     for record in records:
         names = ["" if path is None else place(record, path) for path in categories]
@@ -38,12 +39,17 @@ def rows_of(records, categories, numbers, where=()):
         columns = [column for column in names + values if isinstance(column, list)]
         if len({len(column) for column in columns}) > 1:
             continue  # columns of different tables: no rows
-        for i in range(len(columns[0]) if columns else 1):
-            row = tuple(finite(value[i] if isinstance(value, list) else value) for value in values)
-            words = [_word(name[i] if isinstance(name, list) else name) for name in names]
-            n_words = len(words) - len(needed)
-            if None not in row and words[n_words:] == needed:
-                yield tuple(words[:n_words]), row
+        n_rows = len(columns[0]) if columns else 1
+        rows = zip(*(_column(value, n_rows, finite) for value in values))
+        words = zip(*(_column(name, n_rows, _word) for name in names)) if names else [()] * n_rows
+        for row, found in zip(rows, words):
+            if None not in row and found[n_words:] == needed:
+                yield found[:n_words], row
+
+
+def _column(value, n_rows, convert):
+    """A column of a trace converted, or one value for all rows."""
+    return map(convert, value) if isinstance(value, list) else [convert(value)] * n_rows
 
 
 def _word(value):
