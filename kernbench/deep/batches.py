@@ -42,7 +42,7 @@ class PairBatchSampler(Sampler):
     --------
     >>> sampler = PairBatchSampler([0, 1, 0, 1, 0, 0], n_positives=1, n_negatives=2, seed=0)
     >>> len(sampler), list(sampler)
-    (2, [[3, 4, 2], [3, 0, 4]])
+    (2, [[1, 0, 2], [3, 4, 2]])
     """
 
     def __init__(self, labels, n_positives=16, n_negatives=16, n_batches=None, seed=None):

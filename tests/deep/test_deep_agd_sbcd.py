@@ -258,7 +258,7 @@ def test_a_step_that_is_too_long_is_named(problem, module):
         (lambda h, X: h(X), [1, 1, 1, 1], [0, 0, 1, 2], "no negative example"),
         (lambda h, X: h(X), [1, 2, 0, 0], [0, 0, 1, 2], "0 and 1, or -1 and 1"),
         (lambda h, X: h(X), [1, 0, 0, 0], None, "IndexedDataset"),
-        (lambda h, X: h(X), [1, 0, 0, 0], [0, 0, 1], "indices must have shape"),
+        (lambda h, X: h(X), [1, 0, 0, 0], [0, 0, 1], "indices must be integers of shape"),
         (lambda h, X: h(X), [1, 0, 0, 0], [999, 0, 1, 2], "between 0 and n_positives - 1"),
         (lambda h, X: h(X), [1, 0, 0, 0], [-1, 0, 1, 2], "between 0 and n_positives - 1"),
     ],

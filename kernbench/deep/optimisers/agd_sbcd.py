@@ -14,15 +14,14 @@ from contextlib import contextmanager
 import torch
 
 from kernbench.deep.checks import Classes
-from kernbench.deep.optimisers.base import NotFinite, ScoreOptimizer
-from kernbench.deep.optimisers.thresholds import PAIR_LOSSES, OneThreshold, ThresholdPerPositive
+from kernbench.deep.optimisers.base import NotFinite
+from kernbench.deep.optimisers.sbcd import RULES, SBCD
+from kernbench.deep.optimisers.thresholds import PAIR_LOSSES
 from kernbench.ranking.window import checked_fpr_range
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
-RULES = {"stochastic": ThresholdPerPositive, "exact": OneThreshold}
 
-
-class AGDSBCD(ScoreOptimizer):
+class AGDSBCD(SBCD):
     r"""AGD-SBCD: partial AUC of all data over a range of false positive rates, from batches of any size.
 
     Minimises over the parameters w of a module h
@@ -107,15 +106,9 @@ class AGDSBCD(ScoreOptimizer):
     (2, 5)
     """
 
-    shared = (
-        "fpr_range",
-        "n_positives",
-        "inner_steps",
-        "loss",
-        "thresholds",
-        "threshold_step",
-        "shared_batches",
-    )
+    # fmt: off
+    shared = ("fpr_range", "n_positives", "inner_steps", "loss", "thresholds", "threshold_step", "shared_batches")
+    # fmt: on
 
     def __init__(self, params, fpr_range, n_positives=None, *, lr=0.1, mu=1000.0, gamma=1000.0, weight_decay=0.0,
                  inner_steps=50, loss="log_loss", thresholds="stochastic", threshold_step=None,
@@ -141,27 +134,6 @@ class AGDSBCD(ScoreOptimizer):
             "threshold_step": threshold_step, "shared_batches": shared_batches,
         })  # fmt: skip
 
-    @property
-    def copies(self):
-        """Names of the tensors kept of each parameter."""
-        low, _ = self.param_groups[0]["fpr_range"]
-        return ("w", "mean", "low", "low_mean") if low > 0 else ("w", "mean")
-
-    @property
-    def stage(self):
-        """Stages that have ended."""
-        return self._common.get("stage", 0)
-
-    @property
-    def inner_step(self):
-        """Inner steps of this stage."""
-        return self._common.get("inner_step", 0)
-
-    @property
-    def inner_steps_of_stage(self):
-        """Inner steps that this stage takes, T_k."""
-        return self.param_groups[0]["inner_steps"] * (self.stage + 1) ** 2
-
     @torch.no_grad()
     def step(self, closure, labels, indices=None):
         """Do an inner step on a batch of I positives and J negatives.
@@ -183,34 +155,21 @@ class AGDSBCD(ScoreOptimizer):
         """
         classes = Classes(labels)
         if indices is not None:
-            indices = torch.as_tensor(indices)
-            if indices.shape != classes.mask.shape:
-                raise ValueError(
-                    f"indices must have shape {tuple(classes.mask.shape)}, got {tuple(indices.shape)}"
-                )
-            indices = indices[classes.rows(indices.device)[0]]
+            indices = self._of_positives(torch.as_tensor(indices), classes)
         self._begin()
-        state, of_all = self._common, self.param_groups[0]
-        two = of_all["fpr_range"][0] > 0
+        state, ends = self._common, self._ends()
+        if len(ends) == 2 and not self.param_groups[0]["shared_batches"]:
+            ends = ends[1:] if state.get("half_done", False) else ends[:1]
         try:
-            if of_all["shared_batches"] or not state.get("half_done", False):
-                value = self._run("high", closure, classes, indices)
-                if two and not of_all["shared_batches"]:
-                    state["half_done"] = True
-                    return value
-            if two:
-                self._exchange("low")
-                try:
-                    low_value = self._run("low", closure, classes, indices)
-                finally:
-                    self._exchange("low")
-                value = value if of_all["shared_batches"] else low_value
+            values = [self._run(end, closure, classes, indices) for end in ends]
         except NotFinite:
             raise self._return_to_the_last_stage() from None
-        state["half_done"], state["inner_step"] = False, self.inner_step + 1
-        if state["inner_step"] == self.inner_steps_of_stage:
-            self._end_stage()
-        return value
+        state["half_done"] = ends[-1] != self._ends()[-1]
+        if not state["half_done"]:
+            state["inner_step"] = self.inner_step + 1
+            if state["inner_step"] == self.inner_steps_of_stage:
+                self._end_stage()
+        return values[0]
 
     def load_state_dict(self, state_dict):
         """Go on from the state that `state_dict` returned.
@@ -257,60 +216,20 @@ class AGDSBCD(ScoreOptimizer):
             with torch.no_grad():
                 self._exchange("mean")
 
-    def _check_group(self, group):
-        for name in ("lr", "mu", "gamma"):
-            check_number(name, group[name], above=0)
-        check_number("weight_decay", group["weight_decay"], at_least=0)
-
-    def _run(self, end, closure, classes, indices):
-        """One step of Algorithm 1 for the network that is in the parameters."""
-        of_all, k, t = self.param_groups[0], self.stage, self.inner_step
-        scores, a, b, rows = self._batch(closure, classes)
-        loss, slope = PAIR_LOSSES[of_all["loss"]]
-        z = a[:, None] - b
-        losses, slopes = loss(z), slope(z)
-        rule = dict(self._rules()).get(end)
-        if rule is not None:
-            theta = of_all["lr"] if of_all["threshold_step"] is None else of_all["threshold_step"]
-            weight = (t + 1) / self.inner_steps_of_stage
-            slopes = slopes * rule.count(losses, b, indices, theta / (k + 1), weight)
-        self._backward(scores, rows, slopes.sum(1) / z.numel(), -slopes.sum(0) / z.numel())
-        width = of_all["fpr_range"][1] - of_all["fpr_range"][0]
-        for group in self.param_groups:
-            # v <- (v + eta (w / mu - G)) / (1 + eta / mu + eta ridge), ridge |v|^2 / 2 being a part of f^n
-            eta, ridge = group["lr"] / (k + 1), group["weight_decay"] * width if end == "high" else 0.0
-            v, means = group["params"], self._states("mean" if end == "high" else "low_mean", group)
-            if t == 0:
-                torch._foreach_copy_(means, v)
-            else:
-                torch._foreach_lerp_(means, v, 1.0 / (t + 1))
-            torch._foreach_add_(v, [p.grad for p in v], alpha=-eta)
-            torch._foreach_add_(v, self._states("w", group), alpha=eta / group["mu"])
-            torch._foreach_mul_(v, 1.0 / (1.0 + eta / group["mu"] + eta * ridge))
-        return losses.mean()
-
-    def _rules(self):
-        """Yield, of both ends of the range that leave pairs out, its name and its thresholds."""
-        of_all = self.param_groups[0]
-        for end, share in zip(("low", "high"), of_all["fpr_range"]):
-            if 0 < share < 1:
-                yield end, RULES[of_all["thresholds"]](self._common, end, share, of_all["n_positives"])
-
-    def _exchange(self, name):
-        """Exchange parameters and a state of theirs, by way of the gradients' memory."""
-        v, others = self._parameters, self._states(name)
-        between = [torch.empty_like(p) if p.grad is None else p.grad for p in v]
-        for to, source in ((between, v), (v, others), (others, between)):
-            torch._foreach_copy_(to, source)
+    def _of_positives(self, indices, classes):
+        """The indices of the positives of a batch."""
+        if indices.shape != classes.mask.shape or indices.is_floating_point():
+            raise ValueError(
+                f"indices must be integers of shape {tuple(classes.mask.shape)}, got {indices.dtype} of shape "
+                f"{tuple(indices.shape)}"
+            )
+        return indices[classes.rows(indices.device)[0]]
 
     def _end_stage(self):
         """w <- w - gamma / mu (v_m - v_n), and both runs begin there."""
         for group in self.param_groups:
-            w, means, ratio = (
-                self._states("w", group),
-                self._states("mean", group),
-                group["gamma"] / group["mu"],
-            )
+            w, means = self._states("w", group), self._states("mean", group)
+            ratio = group["gamma"] / group["mu"]
             if "low" in self.copies:
                 change = self._states("low", group)
                 torch._foreach_copy_(change, self._states("low_mean", group))
@@ -330,11 +249,9 @@ class AGDSBCD(ScoreOptimizer):
         state, k, t = self._common, self.stage, self.inner_step
         if t == 0 and not state.get("half_done", False) and k > 0:
             torch._foreach_copy_(self._states("w"), self._states("mean"))
-        for name in ("low", None):
-            if name is None or name in self.copies:
-                torch._foreach_copy_(
-                    self._parameters if name is None else self._states(name), self._states("w")
-                )
+        torch._foreach_copy_(self._parameters, self._states("w"))
+        if "low" in self.copies:
+            torch._foreach_copy_(self._states("low"), self._states("w"))
         for _, rule in self._rules():
             rule.forget_stage()
         state["inner_step"], state["half_done"] = 0, False

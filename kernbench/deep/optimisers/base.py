@@ -68,6 +68,13 @@ class ScoreOptimizer(torch.optim.Optimizer):
         """The tensors called `name` of all parameters, or of those of one group."""
         return [self.state[p][name] for p in (self._parameters if group is None else group["params"])]
 
+    def _exchange(self, name):
+        """Exchange parameters and a state of theirs, by way of the gradients' memory."""
+        v, others = self._parameters, self._states(name)
+        between = [torch.empty_like(p) if p.grad is None else p.grad for p in v]
+        for to, source in ((between, v), (v, others), (others, between)):
+            torch._foreach_copy_(to, source)
+
     def _begin(self):
         """Give parameters that have no state yet copies of themselves; no number is stored for the others."""
         for p in self._parameters:
