@@ -15,7 +15,7 @@ COMMAND = (sys.executable, "-m", "kernbench", "run", EXPERIMENT, "--skip", SLOW,
 
 
 def without_times(value):
-    """A record without what differs from run to run: times, memory, and the points of a trace, which a clock chooses."""
+    """A record without what differs from run to run: times, memory, and the points of a trace, which a clock sets."""
     if not isinstance(value, dict):
         return value
     varying = (
