@@ -9,6 +9,7 @@ from kernbench.report.charts.picture import Picture
 from kernbench.report.tables.table import csv_text
 
 SHORT = 8  # digits of a hash
+NARROW = 1.5  # largest value over the least, below which only these two have ticks
 UNITS = {"seconds": (1e3, "ms"), "bytes": (2.0**-20, "MB")}
 
 
@@ -46,8 +47,10 @@ def draw_benchmark(name, machine, series, commits):
     rows = [("benchmark", "parameters", "commit", unit)]
     rows += [(name, one.label, commit, factor * value) for one in series for _, commit, value in one.points]
     caption = f"{title}, on {machine}. Commits from {commits[0][1][:SHORT]} to {commits[-1][1][:SHORT]}, evenly spaced."
-    drawn = layout.multiples(panels, title)
-    return Picture(file_name, caption, *drawn, csv_text(rows), shape="panels", lead=f"↑ {unit}  → commits")
+    drawn = layout.multiples(panels, title, layout.MEDIUM)
+    return Picture(
+        file_name, caption, *drawn, csv_text(rows), shape="panels large", lead=f"↑ {unit}  → commits"
+    )
 
 
 def _words(one, factor, unit):
@@ -62,7 +65,8 @@ def _draw(one, factor, commits, axes, fonts):
     places = {commit: number for number, commit in enumerate(commits)}
     x = [places[date, commit] for date, commit, _ in one.points]
     y = [factor * value for *_, value in one.points]
-    log = min(y) > 0
+    low, high = min(y), max(y)
+    log = low > 0
     axes.set_yscale("log" if log else "linear")
     axes.plot(x, y, color=BLUE, marker="o", markersize=3.5, linewidth=1.6)
     axes.axhline(y[-1], color=INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1.5)
@@ -70,6 +74,10 @@ def _draw(one, factor, commits, axes, fonts):
     ends = scales.limits([y], log)
     axes.set_ylim(*ends)
     layout.dress(axes, fonts, title=one.label)
-    layout.set_ticks(axes.yaxis, scales.ticks(*ends, log))
+    if high < NARROW * low:  # round ticks would lie outside, or have the same digits
+        axes.set_yticks([low, high], [text.significant(value) for value in (low, high)], minor=False)
+        axes.set_yticks([], minor=True)
+    else:
+        layout.set_ticks(axes.yaxis, scales.ticks(*ends, log))
     last = len(commits) - 1
     axes.set_xticks([0, last] if last else [0], [commits[k][1][:SHORT] for k in ([0, last] if last else [0])])

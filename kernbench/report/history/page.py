@@ -38,8 +38,9 @@ def history_section(folder):
 
 
 def _content(folder):
-    """A table for each machine, and the figures."""
-    tables, pictures, every = [], [], read(folder)
+    """A table for each machine, and the figures, of what is not 0 everywhere."""
+    tables, pictures = [], []
+    every = [series for series in read(folder) if any(value for *_, value in series.points)]
     for machine in dict.fromkeys(series.machine for series in every):
         own = [series for series in every if series.machine == machine]
         commits = sorted({point[:2] for series in own for point in series.points})

@@ -22,7 +22,7 @@ def declared(**params):
         title="",
         paper="",
         methods=(Method("sbp", "sbp", "compared_fakes:Around", params, seed_param="random_state"),),
-        scales={"quick": Scale((setting,), REPEATS, 60.0)},
+        scales={"quick": Scale((setting,), REPEATS, 600.0)},
         metrics=(m.FIT_SECONDS, m.PREDICT_SECONDS, m.TEST_ERROR, m.N_KERNEL_EVALUATIONS, m.PEAK_MEMORY),
         evaluate="compared_fakes:evaluate",
         threads=1,
