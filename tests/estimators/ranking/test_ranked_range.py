@@ -95,5 +95,5 @@ def test_a_classifier_takes_losses_of_margins_and_a_regressor_those_of_residuals
     X, y = labels
     with pytest.raises(ValueError, match="'absolute_error'. Known: auto, hinge,"):
         RankedRangeClassifier(loss="absolute_error").fit(X, y)
-    with pytest.raises(ValueError, match="'hinge'. Known: auto, absolute_error, epsilon_insensitive, huber"):
+    with pytest.raises(ValueError, match="'hinge'. Known: absolute_error, auto, epsilon_insensitive, huber"):
         RankedRangeRegressor(loss="hinge").fit(X, X[:, 0])
