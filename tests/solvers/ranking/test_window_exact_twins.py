@@ -42,7 +42,9 @@ TOLERANCE = Tolerance(
 def next_to_the_optimum(compiled, reference):
     """There many cuts meet, and rounding decides which of them the small programme takes."""
     coefs = compiled.solution().coef, reference.solution().coef
-    if compiled.objective() == pytest.approx(reference.objective(), rel=1e-3) and not np.allclose(*coefs, rtol=1e-5):
+    if compiled.objective() == pytest.approx(reference.objective(), rel=1e-3) and not np.allclose(
+        *coefs, rtol=1e-5
+    ):
         return "a step that ends where the order of two losses changes"
     gap = reference.gap() if reference.gap() is not None else reference.subproblem_gap
     if gap >= NEAR * reference.objective() and reference.n_cuts == compiled.n_cuts:
