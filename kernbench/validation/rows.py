@@ -32,6 +32,11 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         For NaN and infinity (named by column), text, complex numbers, wrong shapes, and sparse matrices whose indices
         are out of bounds.
     """
+    if hasattr(X, "__dask_graph__"):
+        raise ValueError(
+            f"X is a Dask collection: kernbench.distributed.Distributed({type(model).__name__}(...), client) works on "
+            "its partitions, and X.compute() makes an array of it"
+        )
     if _is_plain(model, X, y, reset):
         if reset:
             model.n_features_in_ = X.shape[1]

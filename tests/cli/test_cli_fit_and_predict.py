@@ -242,7 +242,7 @@ def test_a_broken_file_is_refused_with_the_place(refused, tmp_path, name, conten
 
 def test_missing_files_and_folders_are_refused(refused, tmp_path):
     assert "there is no file nothing.csv" in refused("fit", "nothing.csv")
-    assert "is a folder" in refused("fit", tmp_path)
+    assert "holds no file that can be read" in refused("fit", tmp_path)
     assert "nothing.npz" in refused("predict", "nothing.npz", "moons")
 
 
@@ -393,3 +393,22 @@ def test_a_file_is_learned_from_in_chunks(kernbench, moons, tmp_path, file):
 def test_what_has_no_chunks_is_refused(kernbench, moons, args, message):
     result = kernbench("fit", *args, "--chunk-rows", "50")
     assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_folder_is_fitted_in_blocks(kernbench, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rows := rng.normal(size=(600, 3)), rows[:, 0] + rng.normal(size=600) > 0])
+    (tmp_path / "parts").mkdir()
+    for k, part in enumerate(np.array_split(table, 2)):
+        np.savetxt(tmp_path / "parts" / f"{k}.csv", part, delimiter=",", header="a,b,c,label", comments="")
+    fit = ("fit", "parts", "--estimator", "rocsvc")
+    lines = outcome(kernbench(*fit, "--label", "label", "--out", "m.npz"))
+    assert lines["examples"] == "600 × 3" and load_model(tmp_path / "m.npz").n_features_in_ == 3
+    assert "--test-size out" in refused(*fit, "--test-size", "0.2")
+    assert "--scheduler takes a folder" in refused("fit", "moons", "--scheduler", "tcp://127.0.0.1:1")
+    np.save(tmp_path / "parts" / "rows.npy", rows)
+    for file in (tmp_path / "parts").glob("*.csv"):
+        file.unlink()
+    assert "there are no labels" in refused(*fit)
+    np.save(tmp_path / "y.npy", table[:, 3])
+    assert outcome(kernbench(*fit, "--label", "y.npy"))["examples"] == "600 × 3"

@@ -215,6 +215,8 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
             model.fit(data, labels)
     with pytest.raises(ValueError, match=r"Distributed\(estimator, client\)"):
         Distributed(ROCSVC()).fit(da.from_array(X, chunks=20), y)
+    with pytest.raises(ValueError, match="Distributed"):
+        ROCSVC().fit(da.from_array(X, chunks=20), y)
     with pytest.raises(ValueError, match="solver='bundle'"):
         Distributed(LinearSVC(), client).fit(da.from_array(X, chunks=20), y)
 
