@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -339,6 +340,30 @@ def test_callbacks_see_a_fitted_model_and_may_stop():
     assert model.status_ == "callback" and "score" in model.trace_
 
 
+def test_fits_in_threads_do_not_disturb_each_other():
+    def coefficients(seed):
+        model = DoublyStochasticGPRegressor(std="operator", block_size=40, random_state=seed).fit(X, TARGETS)
+        return model.block_coef_, model.operator_coef_
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(coefficients, range(8)))
+    for seed, parts in enumerate(found):
+        for part, alone in zip(parts, coefficients(seed), strict=True):
+            np.testing.assert_array_equal(part, alone)
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_frames_of_other_packages_come_in_alike(module):
+    package = pytest.importorskip(module)
+    make = package.DataFrame if module == "polars" else package.table
+    frame = make({"a": X[:, 0], "b": X[:, 1]})
+    model = DoublyStochasticClassifier(**SMALL).fit(frame, LABELS)
+    plain = DoublyStochasticClassifier(**SMALL).fit(X, LABELS)
+    np.testing.assert_array_equal(model.decision_function(frame), plain.decision_function(X))
+    model, plain = (DoublyStochasticClassifier(**SMALL).fit_chunks([(rows, LABELS)]) for rows in (frame, X))
+    np.testing.assert_array_equal(model.block_coef_, plain.block_coef_)
+
+
 # --- bad input
 
 
@@ -414,6 +439,23 @@ def test_a_stream_that_fails_among_the_first_rows_leaves_a_model_of_these():
     with pytest.raises(OSError, match="the disk is gone"):
         model.fit_chunks(broken())
     model.partial_fit(X, LABELS)
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "novelty", "gp", "gp-std"])
+def test_a_stream_that_fails_midway_leaves_a_model_that_goes_on(name):
+    model, data, method = fresh(name, batch_size=64, block_size=16, max_iter=-1)
+
+    def chunks():
+        for _ in range(30):
+            yield data if len(data) > 1 else data[0]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(chunks(), **({"n_samples": 12000} if name.startswith("gp") else {}))
+    before = model.n_iter_[0]
+    assert before > 60 and np.all(np.isfinite(of(model, method)(X)))
+    model.partial_fit(*data)
+    assert model.n_iter_ == [before + 7]
 
 
 @pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
