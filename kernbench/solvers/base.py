@@ -38,6 +38,10 @@ class Solution:
     state: dict = field(default_factory=dict)
 
 
+class Diverged(ValueError):
+    """Iterates are not finite any more; the solver's solution is the last one that was. The message names the remedy."""
+
+
 class Solver(Protocol):
     """The contract of compiled solvers and of their reference twins.
 

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.solvers.base import Solution
+from kernbench.solvers.base import Diverged, Solution
 from kernbench.solvers.progress import progress_bar
 
 CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
@@ -29,7 +29,8 @@ class FitResult:
     solution : Solution
     status : str
         ``"converged"``, ``"finished"`` (a method without a rule, such as the Perceptron, did the passes asked
-        for), ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"`` or ``"stalled"``.
+        for), ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, ``"stalled"`` or
+        ``"diverged"`` (the solution is the last one that was finite).
     n_iter : int
         Iterations of this run.
     seconds : float
@@ -50,6 +51,8 @@ class FitResult:
         Standard error of `objective`; 0.0 where it is exact.
     subproblem_gap : float or None
         Certified gap of the last convex subproblem, for a method of problems that are not convex.
+    message : str
+        Of a run that diverged: the parameter to change.
     """
 
     solution: Solution
@@ -64,6 +67,7 @@ class FitResult:
     objective_of_sample: float | None = None
     objective_error: float = 0.0
     subproblem_gap: float | None = None
+    message: str = ""
 
     @property
     def converged(self):
@@ -164,7 +168,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     """
     trace, clock = Trace("n_iter", "seconds", "n_kernel_evaluations", "objective"), Clock()
     ask = None if callback is None else Callbacks(callback, snapshot)
-    start, status = solver.n_iter, None
+    start, status, message = solver.n_iter, None, ""
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
@@ -241,6 +245,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 status = "converged" if solver.check(tol) else status
         except KeyboardInterrupt:
             status = "interrupted"
+        except Diverged as error:
+            status, message = "diverged", str(error)
         # Ctrl-C from here on does not lose the solution.
         try:
             # The last test of the rule may evaluate kernel values but takes no step.
@@ -274,5 +280,6 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         trace=trace.columns,
         n_inner_products=getattr(solver, "n_inner_products", 0),
         subproblem_gap=getattr(solver, "subproblem_gap", None),
+        message=message,
         **sampled,
     )

@@ -103,5 +103,7 @@ def _reason(model, status, results):
     if status == "max_seconds":
         limit = f"max_seconds={model.max_seconds:g} and {worst.n_iter} iterations"
         return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
+    if status == "diverged":
+        return f"It was stopped: {worst.message}. The model is the last iterate that was finite."
     remedy = "raise tol" if model.dtype_ == "float64" else "raise tol, or use dtype='float64'"
     return f"It made no progress any more after {worst.n_iter} iterations{reached}: {remedy}."

@@ -6,7 +6,7 @@ from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.ranking.pools import THRESHOLDS, first_coefficients, step_of, threshold_step_of
 from kernbench.reference.ranking.stochastic.sbcd import SBCD
-from kernbench.solvers.base import Solution
+from kernbench.solvers.base import Diverged, Solution
 from kernbench.validation.numbers import check_name, check_number
 
 
@@ -55,9 +55,9 @@ class _Stochastic:
 
     def _refuse_overflow(self, values):
         if not np.isfinite(values).all():
-            raise ValueError(
+            raise Diverged(
                 f"the iterates are not finite after {self.n_iter} iterations: lower {self.step_name}, or scale the "
-                "features; solution() is the last one that was finite"
+                "features"
             )
 
     # --- what it found -----------------------------------------------------------------------------------------
