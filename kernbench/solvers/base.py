@@ -39,7 +39,7 @@ class Solution:
 
 
 class Diverged(ValueError):
-    """Iterates are not finite any more; the solver's solution is the last one that was. The message names the remedy."""
+    """Iterates are not finite any more; the solution is the last one that was. The message names the remedy."""
 
 
 class Solver(Protocol):
