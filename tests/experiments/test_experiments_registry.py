@@ -88,7 +88,7 @@ IMPORTED = "import sys; print(*sorted({name.partition('.')[0] for name in sys.mo
 def imported_by(script):
     """Packages that are loaded after a script."""
     done = subprocess.run(
-        [sys.executable, "-c", f"{script}\n{IMPORTED}"], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", f"{script}\n{IMPORTED}"], capture_output=True, text=True, check=True
     )
     return set(done.stdout.split())
 

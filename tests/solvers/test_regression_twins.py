@@ -72,7 +72,7 @@ def test_twin_is_in_lockstep(case, regression, regress):
 def test_twin_is_in_lockstep_on_any_problem(case, regression, regress):
     """Problems of all shapes, the same ones in every run."""
     rng, tally = np.random.default_rng(0), Tally()
-    for _ in range(6):
+    for _ in range(4):
         n, d, seed = int(rng.integers(2, 51)), int(rng.integers(1, 21)), int(rng.integers(10**6))
         alpha, form = float(rng.choice([1.0, 1e-2, 1e-3])), str(rng.choice(forms_of(case[0])))
         weighted = bool(rng.random() < 0.5)
