@@ -76,17 +76,25 @@ DIRECTIVES = {
     "embedsignature": True,
 }
 
-if __name__ == "__main__":
+# The generation of C takes a minute; a command that only collects files or metadata does without.
+COLLECTING = {"egg_info", "dist_info", "sdist"}
+COMPILING = ("build", "bdist", "install", "develop", "editable")
+
+
+def modules(workers):
+    if COLLECTING & set(sys.argv[1:]) and not any(given.startswith(COMPILING) for given in sys.argv[1:]):
+        return []
     # Cython keeps stale C when only directives change: the options name the folder.
     build_dir = Path("build") / ("cython-debug" if DEBUG else "cython")
-    workers = os.cpu_count() or 1
-    setup(
-        options={"build_ext": {"parallel": workers}},
-        ext_modules=cythonize(
-            list(extensions()),
-            build_dir=str(build_dir),
-            compiler_directives=DIRECTIVES,
-            shared_utility_qualified_name=SHARED,
-            nthreads=0 if sys.platform == "win32" else workers,
-        ),
+    return cythonize(
+        list(extensions()),
+        build_dir=str(build_dir),
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+        nthreads=0 if sys.platform == "win32" else workers,
     )
+
+
+if __name__ == "__main__":
+    workers = os.cpu_count() or 1
+    setup(options={"build_ext": {"parallel": workers}}, ext_modules=modules(workers))
