@@ -114,7 +114,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_makes_it_crash(data, tmp_path):
     """If any bytes are lost, changed or added, the file is read or the error names it."""

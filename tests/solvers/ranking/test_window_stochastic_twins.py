@@ -41,7 +41,7 @@ def compare(case, problem, windowed, tally, label, rounds=4):
         weight = problem.n if problem.weights is None else problem.weights.sum()
         options = {"ranked_range": (0.1 * weight, 0.7 * weight), **options}
     compiled, reference = (windowed(entry, twin, problem, **options) for twin in ("compiled", "reference"))
-    follow(compiled, reference, tally, TOLERANCE, rounds=rounds, length=37, label=label)
+    follow(compiled, reference, tally, TOLERANCE, rounds=rounds, length=17, label=label)
     ours, theirs = (solver.solution().state for solver in (compiled, reference))
     for name in theirs:
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, atol=1e-8, err_msg=f"{label} {name}")
