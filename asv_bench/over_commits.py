@@ -82,18 +82,27 @@ def _write(path, content):
     path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
-def main():
-    """Run the command; return its exit code."""
+def parse(words):
+    """The options; those of asv are the words after ``--``."""
+    end = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s {run,keep} [options] [-- options of asv run]",
     )
     parser.add_argument("what", choices=("run", "keep"))
     parser.add_argument("--last", type=int, default=10, help="how far back from HEAD")
     parser.add_argument("--every", type=int, default=1, help="take every so many commits")
     parser.add_argument("--releases", action="store_true", help="the tags v* instead")
     parser.add_argument("--bench", default=FITS, help="which benchmarks, as for asv run")
-    parser.add_argument("asv", nargs="*", help="after --: further options of asv run")
-    given = parser.parse_args()
+    given = parser.parse_args(words[:end])
+    given.asv = words[end + 1 :]
+    return given
+
+
+def main():
+    """Run the command; return its exit code."""
+    given = parse(sys.argv[1:])
     if given.what == "run":
         return run(given)
     print(f"{keep(bench=given.bench)} commits in {KEPT}")

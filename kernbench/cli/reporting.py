@@ -24,9 +24,14 @@ from kernbench.cli.plugins import PLUGIN
     metavar="DIR",
     help="Results of asv, for history.html. [default: history in the folder to write to, if it exists]",
 )
+@click.option(
+    "--compact",
+    is_flag=True,
+    help="A report to keep under version control: all records packed in one file, in place of figures and tables.",
+)
 @PLUGIN
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
-def command(results, out, history, show):
+def command(results, out, history, compact, show):
     """Write index.html (one page, works offline), summary.md, and every figure and table as SVG and CSV.
 
     \b
@@ -34,6 +39,7 @@ def command(results, out, history, show):
       kernbench report
       kernbench report --open
       kernbench report --results results --out reports/2024-05
+      kernbench report --results results --out published --compact
       kernbench report --plugin mine.py
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn
@@ -51,7 +57,11 @@ def command(results, out, history, show):
     ) as progress:
         task = progress.add_task("reading records")
         built = build(
-            results, out, history=history, on_step=lambda step: progress.update(task, description=step)
+            results,
+            out,
+            history=history,
+            compact=compact,
+            on_step=lambda step: progress.update(task, description=step),
         )
     for note in built.notes:
         click.echo(f"kernbench: note: {note}", err=True)

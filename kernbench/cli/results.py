@@ -1,5 +1,6 @@
 """``kernbench results``: the records themselves."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -76,22 +77,26 @@ def _listed(values, length=9):
 
 
 @command.command("merge")
-@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
 @FOLDER
-def merge_command(folders, results):
-    """Append the records of other folders that this one does not have.
+def merge_command(sources, results):
+    """Append the records of other folders, or of packed files (.jsonl.xz), that this folder does not have.
 
     \b
     Examples:
       kernbench results merge ../other-machine/results
       kernbench results merge monday tuesday --results week
+      kernbench results merge reports/records.jsonl.xz --results published
     """
+    from kernbench.experiments.run.packing import unpacked
     from kernbench.experiments.run.store import Store
 
-    others = [_store(folder) for folder in folders]
-    for other in others:
-        added = Store(results).merge(other)
-        click.echo(f"{other.folder}: {added} records added to {results}")
+    with ExitStack() as stack:
+        folders = [stack.enter_context(unpacked(path)) if path.is_file() else path for path in sources]
+        others = [_store(folder) for folder in folders]
+        for source, other in zip(sources, others):
+            added = Store(results).merge(other)
+            click.echo(f"{source}: {added} records added to {results}")
 
 
 @command.command("export")
@@ -106,28 +111,35 @@ def merge_command(folders, results):
 )
 @FOLDER
 def export_command(path, kind, results):
-    """Write the newest record of every measurement as a table: .csv, .json or .parquet.
+    """Write the newest record of every measurement as a table, .csv, .json or .parquet, or packed, .jsonl.xz.
 
-    Rows of errors are what Elo ratings, win rates and improvability are computed from.
+    A packed file has the records with their traces, and "kernbench results merge" takes it back. Rows of errors are
+    what Elo ratings, win rates and improvability are computed from.
 
     \b
     Examples:
       kernbench results export records.csv
       kernbench results export records.parquet
+      kernbench results export records.jsonl.xz
       kernbench results export errors.csv --rows errors
     """
     from kernbench._names import unknown_name
     from kernbench.cli.outputs import check_writable_file
+    from kernbench.experiments.run.packing import ENDING
     from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows
 
-    form = path.suffix.lstrip(".").lower()
+    name = path.name.lower()
+    form = ENDING if name.endswith(f".{ENDING}") else path.suffix.lstrip(".").lower()
     if form not in FORMATS:
         raise ValueError(unknown_name("format", form, FORMATS) + f" (the ending of {path.name})")
     check_writable_file(path)
     records = list(_store(results).latest().values())
     if not records:
         raise ValueError(f"there are no records in {str(results)!r}; make some with: kernbench run")
-    rows = record_rows(records) if kind == "records" else error_rows(records)
+    if kind == "errors":
+        rows = error_rows(records)
+    else:
+        rows = records if form == ENDING else record_rows(records)
     write_rows(rows, path, form)
     click.echo(f"{len(rows)} rows written to {path}")
 

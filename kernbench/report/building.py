@@ -8,6 +8,8 @@ from pathlib import Path
 from kernbench._version import __version__
 from kernbench.report.page.folder import output_folder, write_files
 
+RECORDS = "records.jsonl.xz"  # beside the page, in a compact report
+
 
 @dataclass
 class Built:
@@ -31,7 +33,7 @@ class Built:
     n_files: int = 0
 
 
-def build(results="results", out="reports", *, history=None, on_step=None):
+def build(results="results", out="reports", *, history=None, compact=False, on_step=None):
     """Turn a folder of records into a report.
 
     Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and
@@ -47,6 +49,9 @@ def build(results="results", out="reports", *, history=None, on_step=None):
         Created if necessary. Files of the same names are replaced, others are kept.
     history : str or Path, optional
         Folder of asv's results, for a page ``history.html``; by default ``history`` inside `out`, where it exists.
+    compact : bool, default=False
+        A report to keep under version control: ``records.jsonl.xz``, which holds all records, in place of ``tables/``
+        and of all figures but the first.
     on_step : callable, optional
         Called with a few words before each step.
 
@@ -74,22 +79,25 @@ def build(results="results", out="reports", *, history=None, on_step=None):
         finally:
             gc.unfreeze()
         on_step("writing")
-        history = _history(history, out)
-        page.has_history = bool(history)
-        files = history | _files(page)
+        history = _history(history, out, compact)
+        page.has_history, page.is_compact = bool(history), compact
+        if compact:
+            files = history | _first_figure(page) | {RECORDS: _packed(found)} | _texts(page)
+        else:
+            files = history | _figures_and_tables(page) | _texts(page)
         write_files(out, scratch, files)
     headline = "\n".join(verdict.headline for verdict in page.verdicts)
     return Built(out / "index.html", headline, page.notes, page.n_records, len(files))
 
 
-def _history(folder, out):
+def _history(folder, out, compact):
     """The files of the page on the history; none without results of asv."""
     folder = folder or (out / "history" if (out / "history").is_dir() else None)
     if folder is None:
         return {}
     from kernbench.report.history import history_files
 
-    return history_files(folder)
+    return history_files(folder, compact=compact)
 
 
 def _page(found, notes, past, on_step):
@@ -134,14 +142,29 @@ def _in_order(found):
     return sorted(found, key=lambda results: (order.index(results.experiment.name), results.scale != "paper"))
 
 
-def _files(page):
-    from kernbench.report.page.page import render_details, render_html, render_markdown
-
+def _figures_and_tables(page):
     files = {f"tables/{table.name}.csv": table.to_csv() for table in page.every_table}
     for picture in page.every_picture:
         files[f"figures/{picture.name}.svg"] = picture.svg_file
         files[f"figures/{picture.name}.csv"] = picture.csv
-    files |= {f"details/{section.name}.md": render_details(section) for section in page.sections}
+    return files
+
+
+def _first_figure(page):
+    picture = page.choice_picture
+    return {} if picture is None else {f"figures/{picture.name}.svg": picture.svg_file}
+
+
+def _packed(found):
+    from kernbench.experiments.run.packing import packed
+
+    return packed(record for results in found for record in results.records)
+
+
+def _texts(page):
+    from kernbench.report.page.page import render_details, render_html, render_markdown
+
+    files = {f"details/{section.name}.md": render_details(section) for section in page.sections}
     files["summary.md"] = render_markdown(page)
     files["index.html"] = render_html(page)
     return files

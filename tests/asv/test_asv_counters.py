@@ -115,6 +115,12 @@ def test_the_checked_in_counters_are_of_declared_cells():
         assert all(declared.metric(metric).deterministic for metric in values)
 
 
+def test_words_after_two_dashes_are_for_asv():
+    given = over_commits.parse(["run", "--last", "3", "--", "--machine", "other", "--last"])
+    assert (given.last, given.asv) == (3, ["--machine", "other", "--last"])
+    assert over_commits.parse(["keep"]).asv == []
+
+
 def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
     machine = tmp_path / "results" / "two-cores"
     machine.mkdir(parents=True)

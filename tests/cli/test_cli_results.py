@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kernbench.experiments.run.packing import packed
 from kernbench.experiments.run.store import Store
 
 
@@ -54,6 +55,14 @@ def test_export_has_numbers_in_plain_columns(kernbench, folder, recorded):
     assert [row["key"] for row in json.loads(Path("all.json").read_text())] == [r["key"] for r in recorded]
 
 
+def test_packed_records_are_merged_like_those_of_a_folder(kernbench, folder, recorded):
+    assert kernbench("results", "export", "all.jsonl.xz").exit_code == 0
+    assert Path("all.jsonl.xz").stat().st_size < folder.path("scs-accuracy").stat().st_size
+    merged = kernbench("results", "merge", "all.jsonl.xz", "--results", "published")
+    assert f"all.jsonl.xz: {len(recorded)} records added to published" in merged.output
+    assert Store("published").records() == recorded
+
+
 def test_errors_are_lower_where_the_method_is_better(kernbench, folder, recorded):
     assert kernbench("results", "export", "errors.csv", "--rows", "errors").exit_code == 0
     rows = list(csv.DictReader(Path("errors.csv").read_text().splitlines()))
@@ -74,5 +83,9 @@ def test_clean_keeps_a_copy(kernbench, folder, recorded):
 def test_mistakes_are_refused_in_one_line(refused, folder):
     assert "no results folder" in refused("results", "show", "--results", "nowhere")
     assert "no results folder" in refused("results", "merge", "nowhere")
+    Path("torn.jsonl.xz").write_bytes(b"no xz")
+    assert "cannot read packed records" in refused("results", "merge", "torn.jsonl.xz")
+    Path("other.jsonl.xz").write_bytes(packed([{"experiment": "x"}]))
+    assert "not a record" in refused("results", "merge", "other.jsonl.xz")
     assert "unknown format 'xls'" in refused("results", "export", "all.xls")
     assert "does not exist" in refused("results", "export", "nowhere/all.csv")

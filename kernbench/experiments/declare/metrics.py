@@ -28,7 +28,7 @@ def ratio(name, label, tolerance=0.1, direction="higher", **rest):
 
 def seconds(phase, label):
     """The ``seconds`` of a phase."""
-    return number(f"{phase}_seconds", label, 0.25, place=("seconds", phase), unit="s")
+    return number(f"{phase}_seconds", label, 0.2, place=("seconds", phase), unit="s")
 
 
 def megabytes(name, label, place):

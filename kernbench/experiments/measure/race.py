@@ -13,7 +13,7 @@ A cell's `params` are those of the estimator, and perhaps
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -76,8 +76,9 @@ def measure(cell, output):
     -------
     dict
         As :func:`~kernbench.experiments.measure.record.result` makes it. ``seconds``: ``fit``, wall time
-        without the tracing (see `fit_seconds`); ``predict``; with a search, ``search``, all its fits;
-        ``solver``, the solver's own time at the end of its trace (None without one).
+        without the tracing (see `fit_seconds`); ``fit_cpu``, its processor time over all threads, of fits that are not
+        traced; ``predict``; with a search, ``search``, all its fits; ``solver``, the solver's own time at the end of
+        its trace (None without one).
     """
     data = in_precision(cell, laid_out(cell, load(cell.loader)(**cell.arguments)))
     params, seconds = dict(cell.params), {}
@@ -88,7 +89,10 @@ def measure(cell, output):
         seconds["search"] = perf_counter() - start
     warm_up(cell, params, data)
     tracer = Tracer(lambda model: {"test_error": error_rate(data.y_test, model.predict(data.X_test))})
+    start = process_time()
     model, seconds["fit"] = timed_fit(cell, params, data, tracer if cell.traced else None)
+    if not cell.traced:
+        seconds["fit_cpu"] = process_time() - start
     predictions, seconds["predict"] = timed(lambda: getattr(model, output)(data.X_test))
     seconds["solver"] = own_clock(model)
     memory = peak_memory()

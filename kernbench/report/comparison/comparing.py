@@ -3,14 +3,16 @@
 A counter that is the same on every run (kernel evaluations, iterations) is compared exactly, where both sides ran on
 one machine. Everything else varies: it changed if the medians differ by more than the metric's tolerance *and* the
 Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. A sample whose quartiles lie
-a quarter of its median apart is noisy, and is not judged.
+a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the processor
+with other programs (their times are noisy, or above their processor times), their processor times are judged instead.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernbench.report.comparison.sides import machine_of
+from kernbench.report.records.cells import part
 from kernbench.report.statistics import (
     MIN_REPEATS,
     NOISY_SPREAD,
@@ -23,6 +25,7 @@ from kernbench.report.statistics import (
 )
 
 LEVEL = 0.01  # of the tests together: a false alarm in one comparison of a hundred
+SHARED = 1.1  # time over processor time, of one thread, from which other programs had the processor meanwhile
 MEASURED = ("s", "MB")  # units of what varies from run to run
 
 BETTER, WORSE, SAME = "better", "worse", "same"
@@ -41,6 +44,8 @@ class Change:
         Medians over the repeats, in `unit`.
     n_first, n_second : int
         Repeats.
+    clock : str
+        ``"processor"`` if processor time was judged in its place, else empty.
     exact : bool
         Whether this is a counter that was compared exactly, repeat by repeat.
     test : Comparison or None
@@ -61,6 +66,7 @@ class Change:
     second: float
     n_first: int
     n_second: int
+    clock: str = ""
     exact: bool = False
     test: Comparison | None = None
     p_value: float | None = None
@@ -154,10 +160,16 @@ def _compare_cells(key, results, first, second, tolerance):
         common = {place[0] for place in samples[0]} & {place[0] for place in samples[1]}
         on_one_machine = measured or metric.deterministic
         if on_one_machine:
-            samples = [{place: x for place, x in sample.items() if place[0] in common} for sample in samples]
+            samples = [_of_machines(sample, common) for sample in samples]
         if not all(samples):
             change.verdict = MACHINES
         else:
+            if metric.unit == "s":
+                by_processor = [
+                    _of_machines(_processor_times(cell, metric), common) for cell in (first, second)
+                ]
+                if all(by_processor) and (_is_noisy(samples) or _is_shared(samples, by_processor)):
+                    samples, change.clock = by_processor, "processor"
             change.first, change.second = map(_median, samples)
             change.n_first, change.n_second = map(len, samples)
             pairs = _pairs(*samples, on_one_machine)
@@ -178,6 +190,25 @@ def _values(cell, metric):
         if value is not None:
             found[machine_of(record), record["repeat"], record["seed"]] = metric.factor * value
     return found
+
+
+def _processor_times(cell, metric):
+    """The processor times of what a metric times, of records that have them, on one thread."""
+    *above, phase = metric.path
+    alone = [record for record in cell.ok if part(record, "environment").get("n_threads") == 1]
+    return _values(replace(cell, ok=alone), replace(metric, path=(*above, f"{phase}_cpu")))
+
+
+def _of_machines(sample, machines):
+    return {place: value for place, value in sample.items() if place[0] in machines}
+
+
+def _is_noisy(samples):
+    return max(spread(list(sample.values())) for sample in samples) >= NOISY_SPREAD
+
+
+def _is_shared(samples, by_processor):
+    return any(_median(wall) > SHARED * _median(own) for wall, own in zip(samples, by_processor))
 
 
 def _median(sample):
@@ -212,7 +243,7 @@ def _judge_by_test(change, metric, samples, pairs, measured, tolerance):
         change.test = compare_pairs(pairs)  # repeats differ by their data: compare each with its own
     if change.test is None:
         change.verdict = FEW
-    elif measured and max(map(spread, values)) >= NOISY_SPREAD:
+    elif measured and _is_noisy(samples):
         change.verdict, change.test = NOISY, None
     elif abs(difference := change.second - change.first) > tolerance * abs(change.first):
         change.verdict = _direction(metric, difference)

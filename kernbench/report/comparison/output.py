@@ -57,7 +57,7 @@ def _row(change):
     cell = f"{change.experiment} [{change.scale}] {change.dataset} / {change.method}"
     return (
         cell,
-        change.metric,
+        f"{change.metric} ({change.clock} time)" if change.clock else change.metric,
         *values,
         ratio,
         interval,

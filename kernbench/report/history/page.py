@@ -10,13 +10,15 @@ from kernbench.report.history.results import read
 from kernbench.report.tables.table import Column, Entry, Table, words
 
 
-def history_files(folder):
+def history_files(folder, *, compact=False):
     """The page, and its figures and table as files of their own.
 
     Parameters
     ----------
     folder : str or Path
         Results of asv.
+    compact : bool, default=False
+        Only the page.
 
     Returns
     -------
@@ -24,6 +26,8 @@ def history_files(folder):
         Relative path to content; ``history.html`` last.
     """
     tables, pictures = _content(folder)
+    if compact:
+        return {"history.html": _render("history.html.j2", tables, pictures, linked=False)}
     files = {f"tables/{table.name}.csv": table.to_csv() for table in tables}
     for picture in pictures:
         files[f"figures/{picture.name}.svg"] = picture.svg_file
@@ -81,7 +85,7 @@ def _day(milliseconds):
     return datetime.fromtimestamp(milliseconds / 1000, UTC).date().isoformat()
 
 
-def _render(template, tables, pictures):
+def _render(template, tables, pictures, linked=True):
     environment = Environment(
         loader=ChoiceLoader(
             [PackageLoader("kernbench.report.history"), PackageLoader("kernbench.report.page")]
@@ -92,4 +96,5 @@ def _render(template, tables, pictures):
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals["linked"] = linked
     return environment.get_template(template).render(tables=tables, pictures=pictures).lstrip()

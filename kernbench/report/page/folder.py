@@ -36,7 +36,7 @@ def write_files(folder, scratch, files):
     Parameters
     ----------
     folder, scratch : Path
-    files : dict of str to str
+    files : dict of str to str or bytes
         Relative path to content.
 
     Raises
@@ -48,7 +48,7 @@ def write_files(folder, scratch, files):
         for name, content in files.items():
             path = scratch / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(scratch / name, folder / name)

@@ -38,6 +38,8 @@ class Page:
     n_records : int
     has_history : bool
         Whether there is a page ``history.html`` beside.
+    is_compact : bool
+        Whether all records are beside the page, and not its figures and tables.
     """
 
     verdicts: list[Verdict]
@@ -53,6 +55,7 @@ class Page:
     date: str
     n_records: int
     has_history: bool = False
+    is_compact: bool = False
 
     @property
     def menu(self):
@@ -117,6 +120,7 @@ def render_html(page):
     """The page as one self-contained HTML document."""
     environment = _environment(True)
     environment.filters["unbroken"] = unbroken
+    environment.globals["linked"] = not page.is_compact
     html, css = share_styles(environment.get_template("index.html.j2").render(page=page).lstrip())
     return html.replace("</style>", f"{css}\n</style>", 1)
 

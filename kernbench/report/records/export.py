@@ -5,13 +5,14 @@ import json
 from pathlib import Path
 
 from kernbench._files import written_whole
+from kernbench.experiments.run.packing import ENDING, packed
 from kernbench.report.records.reading import results_of
 from kernbench.report.statistics import finite
 
 IDENTITY = ("experiment", "scale", "dataset", "method", "repeat", "seed", "status", "error", "started", "key")
 NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
 NESTED = ("metrics", "seconds", "params", "data", "environment")
-FORMATS = ("csv", "json", "parquet")
+FORMATS = ("csv", "json", "parquet", ENDING)
 
 
 def record_rows(records):
@@ -94,7 +95,7 @@ def write_rows(rows, path, form):
     rows : list of dict
         All with the same keys.
     path : str or Path
-    form : {"csv", "json", "parquet"}
+    form : {"csv", "json", "parquet", "jsonl.xz"}
 
     Raises
     ------
@@ -111,6 +112,10 @@ def write_rows(rows, path, form):
             ) from error
         with written_whole(Path(path), "wb") as file:
             pandas.DataFrame(rows).to_parquet(file)
+        return
+    if form == ENDING:
+        with written_whole(Path(path), "wb") as file:
+            file.write(packed(rows))
         return
     with written_whole(Path(path)) as file:
         if form == "json":

@@ -6,6 +6,7 @@ from kernbench.experiments.declare import Quantity
 from kernbench.report import text
 from kernbench.report.statistics import mean_and_error
 from kernbench.report.tables.metric_table import plus_minus
+from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry
 from kernbench.report.tables.quantities import entry_of
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 
@@ -13,7 +14,6 @@ TIME, MEMORY = (
     "fit_seconds",
     ("working_memory", "peak_memory"),
 )  # names of metrics; of memory the first that is declared
-OBJECTIVE = "objective"
 
 
 @dataclass(frozen=True)
@@ -96,15 +96,13 @@ def tradeoff_table(results):
         Quantity(TIME, "median"),
         *([Quantity(_memory(experiment).name, "median")] if _memory(experiment) else []),
     ]
-    if experiment.optimality is not None:
-        form = "excess" if experiment.optimality == OBJECTIVE else "median"
-        quantities.append(Quantity(experiment.optimality, form))
     metrics = [experiment.metric(quantity.metric) for quantity in quantities]
     blocks = []
     for dataset, points in found.items():
         rows = []
         for point in points:
-            entries = (entry_of(results, quantity, dataset, point.method) for quantity in quantities)
+            entries = [entry_of(results, quantity, dataset, point.method) for quantity in quantities]
+            entries.append(optimality_entry(results, dataset, point.method))
             front = words("yes", mark="good") if point.on_front else NOTHING
             n_ok = len(results.cell(dataset, point.method).ok)
             rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
@@ -114,20 +112,17 @@ def tradeoff_table(results):
     ]
     notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:
-        notes.append("No column of optimality: these methods do not minimise one objective.")
+        notes.append(REASON)
     columns = (
         Column("method", "method", numeric=False),
         *(_column(quantity, metric) for quantity, metric in zip(quantities, metrics)),
+        optimality_column(experiment),
         Column("on the front", "on_front", numeric=False),
         Column("repeats", "repeats"),
     )
-    caption = (
-        "Accuracy, time, memory and optimality" if experiment.optimality else "Accuracy, time and memory"
-    )
+    caption = "Accuracy, time, memory and optimality"
     return Table(results.file_name("trade-offs"), caption, columns, blocks, [*notes, *plus_minus(blocks)])
 
 
 def _column(quantity, metric):
-    if quantity.form == "excess":
-        return Column(f"{metric.label} above the best here", f"relative_excess_{metric.name}")
     return Column(metric.label if quantity.form == "median" else text.heading(metric), metric.name)

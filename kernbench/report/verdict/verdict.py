@@ -7,6 +7,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import HOLDS
 from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
+from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.table import Column, Entry, Table, words
 from kernbench.report.verdict.advice import advise
 from kernbench.report.verdict.reasons import reasons
@@ -161,6 +162,7 @@ def _table(name, caption, advices):
         Column(f"speed ({first.peer} = 1)", f"speed_relative_to_{first.display.baseline}"),
         Column("the slowest method takes", "slowest_over_fastest"),
         Column(text.heading(first.metric), first.metric.name),
+        Column("optimality", "optimality", numeric=False),
         Column("examples × features", "n_train"),
         Column("experiment", "experiment", numeric=False),
         Column("records", "n_records"),
@@ -181,6 +183,7 @@ def _table(name, caption, advices):
                 Entry(ratio, advice.ratio),
                 Entry(f"{text.significant(slowest, 2)} × as long", slowest),
                 Entry(text.scaled(advice.metric, value), value),
+                optimality_words(advice.results, advice.dataset, advice.method),
                 Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
                 words(advice.results.experiment.name),
                 Entry(str(n_records), n_records),

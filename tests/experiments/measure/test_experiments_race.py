@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from kernbench.datasets import load
-from kernbench.experiments.measure import search
+from kernbench.experiments import get
+from kernbench.experiments.measure import race, search
 from kernbench.experiments.measure.building import build
 from kernbench.experiments.measure.clock import Tracer, fit_seconds
 from kernbench.experiments.measure.record import columns, exponent, plain
+from kernbench.experiments.run.cells import plan
 
 
 def test_fit_time_leaves_out_the_tracing_and_nothing_else():
@@ -87,3 +89,12 @@ def test_search_ignores_the_budget_of_the_fit_and_prefers_the_larger_of_equal_al
     grid = {"alphas": [0.01, 1.0, 0.1], "max_rows": 80, "seed": 0}
     found = search.best_alpha(named(Indifferent), {"max_seconds": 1.0}, data, "decision_function", **grid)
     assert found == 1.0
+
+
+def test_processor_time_is_that_of_fits_without_a_trace():
+    cells, _ = plan([get("sbp-libsvm")], "quick")
+    chosen = {cell.method: cell for cell in cells if cell.dataset == "checkerboard" and cell.repeat == 0}
+    seconds = race.classify(chosen["libsvm"])["seconds"]
+    assert 0 < seconds["fit_cpu"] <= 1.1 * seconds["fit"] + 0.05
+    traced = next(cell for cell in chosen.values() if cell.traced and not cell.budget)
+    assert "fit_cpu" not in race.classify(traced)["seconds"]

@@ -115,6 +115,30 @@ def test_times_that_scatter_by_a_quarter_are_noisy(compared, repeats):
     assert verdict(outcome, "fit_seconds") == NOISY
 
 
+@pytest.mark.parametrize("factor, expected", [(1.0, SAME), (1.3, WORSE)])
+@pytest.mark.parametrize("stretch", [(1, 2), (3, 3.1)])
+def test_times_on_a_shared_processor_are_judged_by_its_time(compared, records, factor, expected, stretch):
+    """Noisy, or all longer than the processor's; the other side is as fast as its processor time."""
+    rng = np.random.default_rng(4)
+
+    def rows(factor, *stretch, **changes):
+        own = times(rng, factor=factor)
+        clock = zip(own * np.linspace(*stretch, 10), own)
+        return [
+            records.one("smo", repeat=k, seconds=float(wall)) | changes
+            | {"seconds": {"fit": float(wall), "fit_cpu": float(cpu), "predict": 0.1}}
+            for k, (wall, cpu) in enumerate(clock)
+        ]  # fmt: skip
+
+    outcome = compared(rows(1.0, *stretch), rows(factor, 1, 1))
+    assert verdict(outcome, "fit_seconds") == expected
+    if expected == WORSE:
+        assert "fit_seconds (processor time)" in as_markdown(outcome)
+    threads = {"environment": records.one()["environment"] | {"n_threads": 2}}
+    rows_of_two = rows(1.0, *stretch, **threads), rows(factor, *stretch, **threads)
+    assert not any(change.clock for change in compared(*rows_of_two).changes)
+
+
 def test_times_of_two_machines_are_not_divided(compared, repeats, records):
     environment = records.one()["environment"] | {"processor": "Another CPU"}
     outcome = compared(repeats(np.ones(10)), repeats(np.full(10, 3.0), environment=environment))

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from kernbench.experiments.run.packing import unpacked
+from kernbench.experiments.run.store import Store
 from kernbench.report import build
 
 
@@ -59,6 +61,41 @@ def test_every_link_leads_to_a_file_that_is_there(race, content):
     links.feed(content)
     relative = [link for link in links.links if not link.startswith("#")]
     assert relative and all((race / link).is_file() for link in relative)
+
+
+@pytest.fixture(scope="module")
+def compact(tmp_path_factory, race_records):
+    """The folder of the compact report of the same records, with a failure among them."""
+    folder = tmp_path_factory.mktemp("compact")
+    failed = race_records[0] | {"key": "lost", "status": "timeout", "repeat": 9}
+    lines = [json.dumps(record) + "\n" for record in (*race_records, failed)]
+    (folder / "toy.jsonl").write_text("".join(lines))
+    build(folder, folder / "out", compact=True)
+    return folder / "out"
+
+
+def test_compact_report_has_no_files_of_figures_and_tables(compact):
+    files = {str(path.relative_to(compact)) for path in compact.rglob("*") if path.is_file()}
+    assert files - {"figures/choices.svg"} == {
+        "index.html",
+        "summary.md",
+        "details/toy-paper.md",
+        "records.jsonl.xz",
+    }
+
+
+def test_every_link_of_a_compact_report_leads_to_a_file_that_is_there(compact):
+    test_every_link_leads_to_a_file_that_is_there(compact, (compact / "index.html").read_text())
+
+
+def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
+    with unpacked(compact / "records.jsonl.xz") as folder:
+        records = {record["key"]: record for record in Store(folder).records()}
+        assert records.keys() == {"lost", *(record["key"] for record in race_records)}
+        assert all(records[record["key"]]["trace"] == record["trace"] for record in race_records)
+        build(folder, tmp_path, compact=True)
+    again, first = ((path / "index.html").read_text() for path in (tmp_path, compact))
+    assert again == first
 
 
 def test_report_has_paper_ours_and_libsvm(content):

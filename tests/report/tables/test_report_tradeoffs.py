@@ -39,11 +39,13 @@ def test_more_is_better_where_the_metric_says_so(toy, records):
     assert found["sbp"].on_front and not found["smo"].on_front
 
 
-def test_the_table_has_a_column_of_optimality_or_says_why_not(toy, records):
+def test_every_table_has_a_column_of_optimality_that_may_say_none(toy, records):
     rows = records.race(1)
     rows[-1]["metrics"]["objective"] = 0.33
     plain = tradeoff_table(records.results(toy, rows))
-    assert any(note.startswith("No column of optimality") for note in plain.notes)
+    place = [column.label for column in plain.columns].index("optimality")
+    assert {line[place].text for _, lines in plain.blocks for line in lines} == {"none"}
+    assert any(note.startswith("Optimality: none, since") for note in plain.notes)
     table = tradeoff_table(records.results(replace(toy, optimality="objective"), rows))
     place = [column.csv_label for column in table.columns].index("relative_excess_objective")
     ((_, lines),) = table.blocks

@@ -99,7 +99,7 @@ def test_every_experiment_that_recommends_reaches_the_top(toy, records):
     other = replace(toy, name="other")
     rows = [record | {"dataset": "mnist"} for record in records.race()]
     (found,) = verdicts([records.results(toy, records.race()), records.results(other, rows)])
-    experiments = [row[7].text for row in found.table.blocks[0][1]]
+    experiments = [row[8].text for row in found.table.blocks[0][1]]
     assert experiments == ["toy", "other"]
     assert any("On adult and mnist, SMO was the fastest" in sentence for sentence in found.sentences)
 
@@ -125,7 +125,10 @@ def test_tasks_have_headlines_of_their_own(toy, records):
 
 def test_a_wrong_choice_is_priced(toy, records, advised):
     (row,) = advised(toy, records.race()).table.blocks[0][1]
-    assert row[4].value == 10.0 and row[4].text == "10 × as long" and row[8].value == 12
+    assert row[4].value == 10.0 and row[4].text == "10 × as long" and row[9].value == 12
+    assert row[6].text == "none"
+    named = advised(replace(toy, optimality="test_error"), records.race()).table.blocks[0][1][0]
+    assert named[6].text.startswith("test error ")
 
 
 def test_small_data_speak_until_there_are_real_ones(toy, records):

@@ -51,6 +51,7 @@ EXPERIMENT = Experiment(
     title="Doubly stochastic gradients: Gaussian processes",
     paper=f"{PAPER}, Figure 5",
     group="Doubly stochastic",
+    optimality="variance_error",
     methods=METHODS,
     scales={
         "quick": _scale(2**11, 64, STEPS[:5], 1, 60.0),

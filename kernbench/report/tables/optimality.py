@@ -1,0 +1,37 @@
+"""How near the optimum of its problem a method came: nobody should win by stopping early."""
+
+from kernbench.experiments.declare import Quantity
+from kernbench.report.tables.quantities import entry_of
+from kernbench.report.tables.table import Column, words
+
+OBJECTIVE = "objective"
+REASON = "Optimality: none, since these methods do not minimise one objective."
+
+
+def optimality_column(experiment):
+    """The column; without a declared metric it is there all the same, and says "none" in every row."""
+    if experiment.optimality is None:
+        return Column("optimality", "optimality", numeric=False)
+    metric = experiment.metric(experiment.optimality)
+    if metric.name == OBJECTIVE:
+        return Column(f"{metric.label} above the best here", f"relative_excess_{metric.name}")
+    return Column(metric.label, metric.name)
+
+
+def optimality_entry(results, dataset, method):
+    """The entry of a method on a data set: an objective relative to the least there, another metric as it is."""
+    name = results.experiment.optimality
+    if name is None:
+        return words("none")
+    return entry_of(results, Quantity(name, "excess" if name == OBJECTIVE else "median"), dataset, method)
+
+
+def optimality_words(results, dataset, method):
+    """The same for a table over several experiments, where the entry names what it is."""
+    entry, name = optimality_entry(results, dataset, method), results.experiment.optimality
+    if entry.value is None or name is None:
+        return entry
+    label = results.experiment.metric(name).label
+    if name != OBJECTIVE:
+        return words(f"{label} {entry.text}")
+    return words(f"best {label}" if entry.value == 0 else f"{label} {entry.text} above the best")
