@@ -6,7 +6,7 @@ A higher score means positive, ties count half, and of the two labels the larger
 
 import numpy as np
 
-from kernbench._random import as_generator
+from kernbench._random import generator_of
 from kernbench.ranking import thresholds
 from kernbench.ranking._roc import roc_area
 from kernbench.ranking.checks import checked_scores
@@ -140,9 +140,9 @@ def auc_interval(
     """Confidence interval of an area under the ROC curve.
 
     That of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1]. Where all
-    pairs are ranked alike the estimated variance is 0, and the bound is the exact binomial one of as many pairs as
-    the smaller class has samples. That of a partial area lies between percentiles of a bootstrap that draws from each
-    class separately.
+    pairs are ranked right, or all wrong, the estimated variance is 0, and the bound is the exact binomial one of as
+    many pairs as the smaller class has samples. That of a partial area lies between percentiles of a bootstrap that
+    draws from each class separately. Where all scores are equal, both are 0.5.
 
     Parameters
     ----------
@@ -195,13 +195,15 @@ def auc_interval(
     def area_of(weights):
         return _area(score, positive, weights, fpr_range, tpr_range, ties)
 
-    return bootstrap_interval(area_of, positive, confidence, n_resamples, as_generator(random_state))
+    return bootstrap_interval(area_of, positive, confidence, n_resamples, generator_of(random_state))
 
 
 def auc_difference(y, score, other, *, confidence=0.95, pos_label=None):
     """Difference of the areas under the ROC curves of two scores of the same samples, with interval and p-value.
 
-    DeLong's test: the samples are the same, so that what both scores get right or wrong together cancels.
+    DeLong's test: the samples are the same, so that what both scores get right or wrong together cancels. Where the
+    scores differ alike on all pairs the estimated variance is 0; the p-value is then that of the sign test, and the
+    bound the exact binomial one, of as many pairs as the smaller class has samples.
 
     Parameters
     ----------

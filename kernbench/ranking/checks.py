@@ -79,7 +79,10 @@ def in_units_of_the_classes(weights, positive):
 
 def one_number_each(values, n, name="scores"):
     """Return values in float64, one for each of n samples."""
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    try:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {np.asarray(values).dtype}") from None
     if values.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), got {values.shape}")
     return values

@@ -65,7 +65,9 @@ def shares_and_error(values, positive):
     variance, means = 0.0, []
     for members in (positive, ~positive):
         mine = np.compress(members, values)
-        means.append(mine.mean())
+        means.append(
+            mine.mean() if np.ptp(mine) > 0 else mine[0]
+        )  # rounding may not make a variance of equal values
         mine -= means[-1]
         variance += mine @ mine / (len(mine) - 1.0) / len(mine)
     return means, float(np.sqrt(variance))
@@ -75,7 +77,7 @@ def placement_shares(score, positive):
     """Return the placements as shares of the other class."""
     n_positive = np.count_nonzero(positive)
     shares = placements(score, positive)
-    shares *= np.where(positive, 1.0 / (len(positive) - n_positive), 1.0 / n_positive)
+    shares /= np.where(positive, len(positive) - n_positive, n_positive)
     return shares
 
 
@@ -87,12 +89,19 @@ def delong_interval(score, positive, confidence):
         reach = z * error / (area * (1.0 - area))
         low, high = (float(expit(logit(area) + sign * reach)) for sign in (-1, 1))
     else:
-        # The estimated variance is 0. Disjoint pairs are independent, and all are ranked alike: the exact binomial
-        # bound of that many.
-        n_pairs = min(np.count_nonzero(positive), np.count_nonzero(~positive))
-        bound = (0.5 - 0.5 * confidence) ** (1.0 / n_pairs)
+        bound = _least_share(positive, confidence)
         low, high = (bound, 1.0) if area == 1.0 else (0.0, 1.0 - bound)
-    return AUCInterval(area, min(low, area), max(high, area), error, confidence)
+    return AUCInterval(area, min(low, area), max(high, area), error, float(confidence))
+
+
+def _least_share(positive, confidence):
+    """Return the exact binomial bound of the share of pairs of which all that are seen are; disjoint pairs are
+    independent."""
+    return float((0.5 - 0.5 * confidence) ** (1.0 / _disjoint_pairs(positive)))
+
+
+def _disjoint_pairs(positive):
+    return min(np.count_nonzero(positive), np.count_nonzero(~positive))
 
 
 def delong_difference(first, second, positive, confidence):
@@ -101,12 +110,17 @@ def delong_difference(first, second, positive, confidence):
     shares -= placement_shares(second, positive)
     means, error = shares_and_error(shares, positive)
     difference, z = float(means[0]), float(ndtri(0.5 + 0.5 * confidence))
+    low, high = (float(np.clip(difference + sign * z * error, -1.0, 1.0)) for sign in (-1, 1))
     if error > 0:
         p_value = float(2.0 * ndtr(-abs(difference) / error))
-    else:
-        p_value = 1.0 if difference == 0 else 0.0
-    low, high = (float(np.clip(difference + sign * z * error, -1.0, 1.0)) for sign in (-1, 1))
-    return AUCDifference(difference, low, high, error, p_value, confidence)
+    elif difference == 0:
+        p_value = 1.0
+    else:  # all pairs differ by this much: the sign test of disjoint ones, and pairs not seen may differ by 1 otherwise
+        p_value = float(2.0 ** (1 - _disjoint_pairs(positive)))
+        share = _least_share(positive, confidence)
+        low, high = share * difference + (1.0 - share) * np.array([-1.0, 1.0])
+        low, high = (float(low), difference) if difference > 0 else (difference, float(high))
+    return AUCDifference(difference, low, high, error, p_value, float(confidence))
 
 
 def bootstrap_interval(area_of, positive, confidence, n_resamples, rng):
@@ -131,4 +145,4 @@ def bootstrap_interval(area_of, positive, confidence, n_resamples, rng):
         areas[k] = area_of(weights)
     area, tail = float(area_of(None)), 0.5 - 0.5 * confidence
     low, high = (float(np.quantile(areas, share)) for share in (tail, 1.0 - tail))
-    return AUCInterval(area, min(low, area), max(high, area), float(areas.std(ddof=1)), confidence)
+    return AUCInterval(area, min(low, area), max(high, area), float(areas.std(ddof=1)), float(confidence))

@@ -104,15 +104,12 @@ def checked_tpr_range(tpr_range):
 
 
 def _pair_of_rates(name, rates):
-    try:
-        if any(isinstance(end, bool | np.bool_) for end in rates):
-            raise TypeError
-        low, high = (float(end) for end in rates)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a pair (a, b) of numbers, got {rates!r}") from None
-    if not 0 <= low < high <= 1:
-        raise ValueError(f"{name} must be (a, b) with 0 <= a < b <= 1, got {rates!r}")
-    return low, high
+    ends = rates.tolist() if isinstance(rates, np.ndarray) else rates
+    if isinstance(ends, tuple | list) and len(ends) == 2 and all(map(is_number, ends)):
+        low, high = map(float, ends)
+        if 0 <= low < high <= 1:
+            return low, high
+    raise ValueError(f"{name} must be a pair (a, b) of numbers with 0 <= a < b <= 1, got {rates!r}")
 
 
 def _masses_of_ranks(name, ranks, total, what, whole):

@@ -195,3 +195,39 @@ def test_p_values_are_uniform_under_the_null():
         )  # P(a > b), a - b normal with variance 4
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
     assert 930 <= covered <= 970
+
+
+@pytest.mark.parametrize("n", [3, 49, 161, 387])  # of classes whose reciprocal is rounded
+def test_scores_that_differ_alike_on_all_pairs_leave_a_doubt(n):
+    y = np.arange(2 * n) >= n
+    found = auc_interval(y, y)
+    assert (found.auc, found.standard_error) == (1, 0) and found.low == pytest.approx(0.025 ** (1 / n))
+    share = 0.025 ** (1 / n)
+    for other, difference in ((~y, 1.0), (np.ones(2 * n), 0.5)):
+        found = auc_difference(y, y, other)
+        assert (found.difference, found.high, found.standard_error) == (difference, difference, 0)
+        assert found.low == pytest.approx(share * difference - (1 - share))
+        assert found.p_value == 2.0 ** (1 - n)
+        turned = auc_difference(y, other, y)
+        assert (turned.low, turned.high, turned.p_value) == (-found.high, -found.low, found.p_value)
+
+
+def test_results_are_python_floats():
+    y = np.arange(6) < 3
+    for found in (auc_interval(y, y, confidence=np.float32(0.9)), auc_difference(y, y, ~y)):
+        assert all(type(value) is float for value in vars(found).values())
+
+
+@pytest.mark.parametrize(
+    "fpr_range", [{0, 1}, ("0", "1"), "ab", np.array(3), np.eye(2), (0, [1]), (0, 1, 1), None]
+)
+def test_what_is_not_a_pair_of_rates_is_refused(fpr_range):
+    for range_of in ("fpr_range", "tpr_range"):
+        with pytest.raises(ValueError, match=f"{range_of} must be a pair"):
+            partial_auc([0, 1], [0, 1], **{range_of: fpr_range})
+
+
+@pytest.mark.parametrize("random_state", ["a", 1.5, -1, np.random])
+def test_what_seeds_nothing_is_refused(random_state):
+    with pytest.raises(ValueError, match="random_state must be"):
+        auc_interval([0, 0, 1, 1], [0, 1, 0, 1], (0, 0.5), random_state=random_state)
