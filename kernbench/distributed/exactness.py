@@ -125,7 +125,8 @@ def _check_kernel_svc(model):
         )
     if model.solver == "smo" and model.loss != "hinge":
         raise ValueError(
-            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}"
+            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}: choose that, or "
+            f"make_pipeline(Nystroem(...), LinearSVC(solver='bundle', loss={model.loss!r})) with features of the kernel"
         )
     if model.solver == "smo" and model.solver_options:
         raise ValueError("solver_options have no effect on a cascade of working sets: leave them out")

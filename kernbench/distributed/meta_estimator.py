@@ -55,8 +55,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
 
-    n_rounds_ : int
-        With ``KernelSVC(solver="smo")``: how often all rows were tested for the optimality conditions.
+    n_rounds_ : int or ndarray of shape (n_problems,)
+        With ``KernelSVC(solver="smo")``: how many working sets were solved.
 
     Notes
     -----
