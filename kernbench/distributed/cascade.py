@@ -18,7 +18,9 @@ FEWEST_PARTS = 4
 MOST_JOINING = 4096  # violators of a part in one round
 FEW = 256  # rows of a part of one class
 PART_TOL = 1e-2  # violation at which a part is left
-INNER = 0.5  # of `tol`, for the working set
+INNER = 0.5  # of `tol`, for the last working set
+LOOSE = 0.1  # of the violation over the rows tested, for one that others will follow
+BAND = 1.0  # rows within so much of the margin are tested in each round, the others when these conform
 
 
 def parts_of(n_rows):
@@ -28,7 +30,7 @@ def parts_of(n_rows):
 
 
 def solve_part(X, maps, y, weights, settings):
-    """Return the indices of the support vectors of some rows, and their coefficients.
+    """Solve some rows by themselves.
 
     Parameters
     ----------
@@ -38,19 +40,41 @@ def solve_part(X, maps, y, weights, settings):
     y, weights : ndarray of shape (n,)
     settings : dict
         ``kernel``, ``dtype``, ``C``, ``fit_intercept``, ``cache_bytes``.
+
+    Returns
+    -------
+    support : ndarray of intp
+        Indices of the support vectors.
+    coef : ndarray
+        Their coefficients; None for rows of one class, of which some are returned.
+    near : ndarray of intp
+        Indices of the rows near the margin.
     """
-    used = weights > 0
-    if len(np.unique(y[used])) < 2:
-        few = np.flatnonzero(used)
-        return few[:: max(1, len(few) // FEW)][:FEW], None
+    used = np.flatnonzero(weights > 0)
+    y = y[used]
+    if len(np.unique(y)) < 2:
+        return used[:: max(1, len(used) // FEW)][:FEW], None, used
+    X = X[used]
     for function in maps:
         X = function(X)
-    solver = make_smo(X, y, weights, settings, tol=PART_TOL)
+    solver = make_smo(X, y, weights[used], settings, tol=PART_TOL)
+    solver.rough = True
     while not solver.converged and solver.advance(10_000):
         pass
-    beta = solver.solution().coef
+    beta, f = _with_outputs(solver, X, settings)
+    near = 1.0 - y * (f + solver.solution().intercept) > -BAND
     support = np.flatnonzero(beta)
-    return support, beta[support]
+    return used[support], beta[support], used[near]
+
+
+def _with_outputs(solver, X, settings):
+    """Return the coefficients of a solver and its function at its own rows."""
+    solution = solver.solution()
+    beta, f = solution.coef, solution.state.get("products")
+    if f is None:  # rows were left out of the gradient
+        support = np.flatnonzero(beta)
+        f = kernel_blocks.matmul(settings["kernel"], X, X[support], beta[support], dtype=settings["dtype"])
+    return beta, f
 
 
 def make_smo(X, y, weights, settings, *, tol, initial=None):
@@ -65,20 +89,26 @@ def make_smo(X, y, weights, settings, *, tol, initial=None):
 
 
 class Outputs:
-    """The function of a kernel expansion, for rows where they lie."""
+    """The function of a kernel expansion at some rows, computed where they lie; `chosen` is a mask of all rows."""
 
-    def __init__(self, kernel, dtype, vectors, coef):
-        self.kernel, self.dtype, self.vectors, self.coef = kernel, dtype, vectors, coef
+    def __init__(self, settings, vectors, coef, chosen):
+        self.kernel, self.dtype = settings["kernel"], settings["dtype"]
+        self.vectors, self.coef, self.chosen = vectors, coef, chosen
 
     def __call__(self, X, start):
-        return start, kernel_blocks.matmul(self.kernel, X, self.vectors, self.coef, dtype=self.dtype)
+        rows = np.flatnonzero(self.chosen[start : start + X.shape[0]])
+        if len(rows) == 0:
+            return rows, np.empty(0)
+        X = X if len(rows) == X.shape[0] else X[rows]
+        return start + rows, kernel_blocks.matmul(self.kernel, X, self.vectors, self.coef, dtype=self.dtype)
 
 
 class Cascade:
     """Working sets of rows in blocks, for alpha times ½‖f‖² + C sum_i w_i max(0, 1 - y_i (f(x_i) + b)).
 
-    An iteration is a step of SMO on the working set; after its last one, the optimality conditions of all rows are
-    tested. The largest violation over all of them, not only the working set, is at most `tol` when it has converged.
+    An iteration is a step of SMO on the working set; after its last one, the optimality conditions of the rows near the
+    margin are tested and, once these conform, those of all rows. The largest violation over all of them is at most
+    `tol` when it has converged.
 
     Parameters
     ----------
@@ -86,36 +116,46 @@ class Cascade:
     y : ndarray of shape (n_rows,)
         -1 and +1.
     weights : ndarray of shape (n_rows,)
+        Rows of weight 0 take no part.
     settings : dict
         As for `solve_part`.
     tol : float
-    found : list of (ndarray, ndarray)
-        Row indices and coefficients of the support vectors of the parts.
+    found : list of (ndarray, ndarray, ndarray)
+        Row indices and coefficients of the support vectors of the parts, and row indices of those near the margin.
 
     Attributes
     ----------
     members : ndarray of intp
         The working set, sorted.
     n_rounds : int
-        Tests of all rows.
+        Working sets so far.
     violation : float
-        The largest, at the last of them.
+        The largest, over the rows that were tested last.
     """
 
     granularity, first_check = 1, None
 
     def __init__(self, blocks, y, weights, settings, *, tol, found):
         self.blocks, self.y, self.weights, self.settings, self.tol = blocks, y, weights, settings, tol
-        self.n_used = int(np.count_nonzero(weights))  # rows of weight 0 do not count, as elsewhere
+        self.used = weights > 0
+        self.n_used = int(np.count_nonzero(self.used))
         self.alpha = 1.0 / (settings["C"] * self.n_used)
         self.n_iter = self.n_rounds = self._n_evaluations = 0
-        self.converged, self._is_stuck, self.violation, self._tested = False, False, np.inf, None
-        members = np.concatenate([rows for rows, _ in found])
-        beta = np.concatenate(
-            [np.zeros(len(rows)) if coef is None else coef / len(found) for rows, coef in found]
+        self.converged, self._is_stuck, self.violation = False, False, np.inf
+        self._f, self._known, self._known_at, self._best = (
+            np.zeros(len(y)),
+            np.zeros(len(y), dtype=bool),
+            -1,
+            None,
         )
-        order = np.argsort(members)
-        self._begin(members[order], beta[order])
+        self._inner = max(PART_TOL, INNER * tol)
+        self._near = np.zeros(len(y), dtype=bool)
+        beta = np.zeros(len(y))
+        for rows, coef, near in found:
+            self._near[near] = True
+            if coef is not None:
+                beta[rows] = coef / len(found)
+        self._begin(np.sort(np.concatenate([rows for rows, *_ in found])), beta)
 
     @property
     def n_kernel_evaluations(self):
@@ -138,10 +178,11 @@ class Cascade:
         return self.converged
 
     def solution(self):
-        """Return the coefficients of the working set."""
+        """Return the coefficients of all rows."""
         solution = self._solver.solution()
-        known = self._tested is not None and self._tested[0] == self.n_iter
-        return Solution(solution.coef, self._tested[2] if known else solution.intercept, self.n_iter)
+        known = self._best is not None and self._best[0] == self.n_iter
+        intercept = self._best[1] if known else solution.intercept
+        return Solution(self._beta(), intercept, self.n_iter)
 
     def dual_objective(self):
         """Return the dual objective, which is that of all rows, since the others have coefficients 0."""
@@ -149,13 +190,13 @@ class Cascade:
 
     def objective(self):
         """Return the objective over all rows."""
-        _, f, b = self._outputs()
+        f, b = self._outputs()
         loss = self.weights @ np.maximum(0.0, 1.0 - self.y * (f + b))
         return float(0.5 * self.alpha * self._squared_norm(f) + loss / self.n_used)
 
     def gap(self):
         """Return the objective minus the dual objective, over all rows."""
-        _, f, _ = self._outputs()
+        f, _ = self._outputs()
         beta = self._solver.solution().coef
         dual = self.alpha * (np.abs(beta).sum() - 0.5 * self._squared_norm(f))
         return float(self.objective() - dual)
@@ -163,61 +204,84 @@ class Cascade:
     def _squared_norm(self, f):
         return float(self._solver.solution().coef @ f[self.members])
 
-    def _outputs(self):
-        """Return the iteration, f of all rows there, and the best intercept."""
-        if self._tested is None or self._tested[0] != self.n_iter:
-            beta = self._solver.solution().coef
-            support = np.flatnonzero(beta)
-            function = Outputs(
-                self.settings["kernel"], self.settings["dtype"], self.vectors[support], beta[support]
-            )
-            f = np.empty(len(self.y))
-            for start, values in self.blocks.map(function):
-                f[start : start + len(values)] = values
-            self._n_evaluations += len(f) * len(support)
-            b = best_intercept(f, self.y, self.weights) if self.settings["fit_intercept"] else 0.0
-            self._tested = self.n_iter, f, b
-        return self._tested
-
-    def _round(self):
-        """Test all rows; those that violate the conditions join the support vectors."""
-        self.n_rounds += 1
-        self._tested = None
-        _, f, _ = self._outputs()
+    def _beta(self):
         beta = np.zeros(len(self.y))
         beta[self.members] = self._solver.solution().coef
-        self.violation, b = self._conditions(f, beta)
-        outside = self.weights > 0
-        outside[self.members] = False
-        short = np.where(outside, 1.0 - self.y * (f + b), -np.inf)
-        edges = parts_of(len(self.y))
-        joining = [a + _largest(short[a:b], 0.5 * self.tol) for a, b in zip(edges[:-1], edges[1:])]
-        joining = np.concatenate(joining)
-        self.converged = self.violation <= self.tol
-        self._is_stuck = len(joining) == 0  # unless it has converged, rounding keeps SMO from it
-        if self.converged or self._is_stuck:
-            return
-        self._n_evaluations += self._solver.n_kernel_evaluations
-        members = np.union1d(np.flatnonzero(beta), joining)
-        self._begin(members, beta[members])
+        return beta
 
-    def _conditions(self, f, beta):
-        """Return the largest violation over all rows, and the intercept in the middle."""
+    def _outputs(self):
+        """Return f of all rows, and the best intercept."""
+        f = self._evaluated(self.used)
+        if self._best is None or self._best[0] != self.n_iter:
+            b = best_intercept(f, self.y, self.weights) if self.settings["fit_intercept"] else 0.0
+            self._best = self.n_iter, b
+        return f, self._best[1]
+
+    def _evaluated(self, chosen):
+        """Return f, where the rows of a mask are up to date."""
+        if self._known_at != self.n_iter:
+            self._known[:], self._known_at = False, self.n_iter
+        missing = chosen & ~self._known
+        if missing.any():
+            beta = self._solver.solution().coef
+            support = np.flatnonzero(beta)
+            function = Outputs(self.settings, self.vectors[support], beta[support], missing)
+            for rows, values in self.blocks.map(function):
+                self._f[rows] = values
+            self._known |= missing
+            self._n_evaluations += np.count_nonzero(missing) * len(support)
+        return self._f
+
+    def _round(self):
+        """Test rows; those that violate the conditions join the support vectors."""
+        self.n_rounds += 1
+        beta, tested = self._beta(), self._near & self.used
+        tested[self.members] = True
+        while True:
+            f = self._evaluated(tested)
+            self.violation, b = self._conditions(f, beta, tested)
+            joining = self._violators(1.0 - self.y * (f + b), tested)
+            conforms = self.violation <= self.tol
+            if not conforms and (len(joining) or self._inner > INNER * self.tol):
+                break
+            if tested is self.used:  # unless it has converged, rounding keeps SMO from it
+                self.converged, self._is_stuck = conforms, not conforms
+                return
+            tested = self.used
+        if tested is self.used:
+            self._near = 1.0 - self.y * (f + b) > -BAND
+        last = self._inner if len(joining) else LOOSE * self._inner
+        self._inner = max(INNER * self.tol, min(LOOSE * self.violation, last))
+        self._n_evaluations += self._solver.n_kernel_evaluations
+        self._begin(np.union1d(np.flatnonzero(beta), joining), beta, f)
+
+    def _violators(self, short, tested):
+        """Return the rows outside of the working set that violate most, at most MOST_JOINING of a part."""
+        outside = tested.copy()
+        outside[self.members] = False
+        short = np.where(outside, short, -np.inf)
+        edges = parts_of(len(self.y))
+        return np.concatenate([a + _largest(short[a:b], self._inner) for a, b in zip(edges[:-1], edges[1:])])
+
+    def _conditions(self, f, beta, tested):
+        """Return the largest violation over some rows, and the intercept in the middle."""
         e, box = self.y - f, self.settings["C"] * self.weights
         size = np.abs(beta)
         inside, off_zero = (size < box * (1 - 1e-12)), size > 0
-        up = np.where(self.y > 0, inside, off_zero) & (box > 0)
-        low = np.where(self.y > 0, off_zero, inside) & (box > 0)
+        up = np.where(self.y > 0, inside, off_zero) & tested
+        low = np.where(self.y > 0, off_zero, inside) & tested
         highest, lowest = e[up].max(initial=-np.inf), e[low].min(initial=np.inf)
         if not self.settings["fit_intercept"]:
             return max(highest, -lowest, 0.0), 0.0
         return max(highest - lowest, 0.0), 0.5 * (highest + lowest)
 
-    def _begin(self, members, beta):
+    def _begin(self, members, beta, f=None):
+        """Begin with a working set, its coefficients and, if known, f of its rows."""
         self.members, self.vectors = members, self.blocks.rows(members)
+        state = {} if f is None else {"products": f[members]}
         self._solver = make_smo(
-            self.vectors, self.y[members], self.weights[members], self.settings, tol=INNER * self.tol,
-            initial=Solution(beta),
+            self.vectors, self.y[members], self.weights[members], self.settings, tol=self._inner,
+            initial=Solution(beta[members], state=state),
         )  # fmt: skip
 
 

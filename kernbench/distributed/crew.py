@@ -1,24 +1,51 @@
 """Objects on workers that are called directly: one message to each worker and one back."""
 
 import asyncio
+from contextlib import suppress
 
 from kernbench.distributed.workers import addresses, lost
 
 TRIES = 4  # of a call; workers may be lost in between
 
 
+class Stopped(RuntimeError):
+    """A call ended early, because its caller does not wait for it any longer."""
+
+
+class Member:
+    """Base of the objects of a crew, whose calls can be stopped.
+
+    A long method calls `check` now and then.
+    """
+
+    _number = _last_stopped = 0
+
+    def do(self, number, method, *arguments):
+        """Do the call of this number, counted from 1."""
+        self._number = number
+        return getattr(self, method)(*arguments)
+
+    def stop(self, number):
+        """Let the calls up to this one end at their next `check`; called while one of them runs."""
+        self._last_stopped = number
+
+    def check(self):
+        """Raise Stopped if the call under way is to end."""
+        if self._number <= self._last_stopped:
+            raise Stopped(f"call {self._number} was stopped")
+
+
 class Crew:
     """One object on each worker that holds parts of the data, over these parts.
 
     They are Dask's actors: calls go past the scheduler, which takes several milliseconds for a task. Where a worker is
-    lost, Dask computes its parts again, and all objects are made anew.
+    lost, Dask computes its parts again, and all objects are made anew. Ctrl-C ends a call on the workers, too.
 
     Parameters
     ----------
     client : distributed.Client
     parts : list of Future
-    make : type
-        Of the objects.
+    make : subclass of Member
     arguments : callable
         ``arguments(own)`` returns a tuple, those of the object over the parts whose numbers are `own`. Futures among
         them, or in lists among them, arrive as their results.
@@ -33,7 +60,7 @@ class Crew:
 
     def __init__(self, client, parts, make, arguments):
         self._client, self._parts, self._make, self._arguments = client, parts, make, arguments
-        self._futures, self.shares, self.is_new = None, [], True
+        self._futures, self.shares, self.is_new, self._n_calls = None, [], True, 0
 
     def call(self, method, arguments, tries=TRIES):
         """Return pairs of the parts of an object and what ``method(*arguments(own))`` of it returns.
@@ -51,10 +78,16 @@ class Crew:
                     self._hire()
                 sent = [arguments(own) for own in self.shares]
                 asked = [k for k, each in enumerate(sent) if each is not None]
-                answers = self._client.sync(self._call, method, [(k, sent[k]) for k in asked])
+                self._n_calls += 1
+                calls = [(k, (self._n_calls, method, *sent[k])) for k in asked]
+                answers = self._client.sync(self._call, "do", calls)
                 found = [(self.shares[k], _result_of(answer)) for k, answer in zip(asked, answers)]
                 self.is_new = False
                 return found
+            except KeyboardInterrupt:
+                if self._futures is not None:
+                    self._client.loop.add_callback(self._stop, self._n_calls)
+                raise
             except lost() as error:
                 self._futures = None
                 if trial == tries - 1:
@@ -63,7 +96,14 @@ class Crew:
                     ) from error
         return None
 
-    async def _call(self, method, arguments):
+    async def _stop(self, number):
+        """Stop the calls up to this one; objects that are lost need no stop."""
+        calls = [(k, (number,)) for k in range(len(self._futures))]
+        with suppress(Exception):
+            # In the event loop of a worker: the thread of its objects is busy with the call that is to end.
+            await self._call("stop", calls, separate_thread=False)
+
+    async def _call(self, method, arguments, **options):
         from distributed.protocol import to_serialize
 
         calls = [
@@ -71,7 +111,7 @@ class Crew:
                 actor=self._futures[k].key,
                 function=method,
                 args=[to_serialize(one) for one in each],
-                kwargs={},
+                kwargs=options,
             )
             for k, each in arguments
         ]

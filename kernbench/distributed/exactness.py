@@ -3,9 +3,11 @@
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench.distributed.streaming.fit import MODELS, BlockStreamTask
+from kernbench.distributed.streaming.fit import STREAM_TASKS
 from kernbench.distributed.svm_task import BlockKernelTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
+from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
+from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.ranking.partial_auc import PartialAUCClassifier
 from kernbench.estimators.ranking.roc_svc import ROCSVC
@@ -17,13 +19,13 @@ from kernbench.validation.numbers import is_number
 
 TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
 TASKS[KernelSVC] = BlockKernelTask
-TASKS |= dict.fromkeys(MODELS, BlockStreamTask)
+TASKS |= STREAM_TASKS
 KERNEL_SOLVERS = ("smo", "scs")
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (
     "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), LinearSVC(solver='bundle'), "
-    "KernelSVC(solver='smo' or 'scs'), DoublyStochasticClassifier, DoublyStochasticRegressor"
+    "KernelSVC(solver='smo' or 'scs'), a doubly stochastic estimator"
 )
 
 
@@ -51,7 +53,17 @@ def check_estimator(estimator):
                 )
     maps = [(name, step) for name, step in maps if step not in (None, "passthrough")]
     _check_model(model)
+    if isinstance(model, DoublyStochasticDensityRatio) and model is not estimator:
+        raise ValueError(
+            "DoublyStochasticDensityRatio is fitted to two samples, of which a pipeline takes one: transform both, and "
+            "leave the pipeline out"
+        )
     return maps, model
+
+
+def learns_from(estimator):
+    """Return what an estimator is fitted to: ``"labels"`` of rows, ``"rows"`` alone, or two ``"samples"`` of rows."""
+    return getattr(TASKS.get(type(estimator)), "learns_from", "labels")
 
 
 def _check_model(model):
@@ -61,7 +73,12 @@ def _check_model(model):
         raise ValueError(
             "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
         )
-    if isinstance(model, MODELS):
+    if isinstance(model, DoublyStochasticGPRegressor) and model.std == "points":
+        raise ValueError(
+            "std='points' computes targets from the rows and points of fit, which has no place for them here: choose "
+            "std='operator', or give the chunks to fit_chunks of the estimator"
+        )
+    if type(model) in STREAM_TASKS:
         return
     if isinstance(model, KernelSVC):
         _check_kernel_svc(model)
@@ -108,7 +125,8 @@ def _check_kernel_svc(model):
         )
     if model.solver == "smo" and model.loss != "hinge":
         raise ValueError(
-            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}"
+            f"KernelSVC(solver='smo') is fitted to blocks with loss='hinge', got loss={model.loss!r}: choose that, or "
+            f"make_pipeline(Nystroem(...), LinearSVC(solver='bundle', loss={model.loss!r})) with features of the kernel"
         )
     if model.solver == "smo" and model.solver_options:
         raise ValueError("solver_options have no effect on a cascade of working sets: leave them out")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from kernbench.distributed.crew import Member
 from kernbench.distributed.local_blocks import LocalBlocks
 from kernbench.distributed.mapped_blocks import MappedBlocks
 from kernbench.kernels.threads import single_threaded_blas
@@ -30,30 +31,32 @@ class Layout:
     n_stored: int | None = None
     maps: tuple = ()
 
-    def blocks(self, bounds=(), parts=()):
-        """Return the features, where the rows bounds[k] = (start, stop) are ``parts[k]``."""
-        blocks = HeldRows(self, bounds, parts)
+    def blocks(self, bounds=(), parts=(), check=None):
+        """Return the features, where the rows bounds[k] = (start, stop) are ``parts[k]``; see `HeldRows`."""
+        blocks = HeldRows(self, bounds, parts, check)
         for function, n_columns, dtype, n_stored in self.maps:
             blocks = MappedBlocks(blocks, function, n_columns, dtype, n_stored=n_stored)
         return blocks
 
 
 class HeldRows(LocalBlocks):
-    """Some of the rows, in memory."""
+    """Some of the rows, in memory; ``check()`` is called before each read, and may raise to end a pass."""
 
-    def __init__(self, layout, bounds, parts):
-        self.bounds, self.parts = bounds, parts
+    def __init__(self, layout, bounds, parts, check=None):
+        self.bounds, self.parts, self.check = bounds, parts, check
         self._settle(layout.n_rows, layout.n_columns, layout.dtype, n_stored=layout.n_stored)
 
     def read(self, start, stop):
         """Return rows start to stop - 1, which are in one part."""
+        if self.check is not None:
+            self.check()
         for (begin, end), part in zip(self.bounds, self.parts):
             if begin <= start and stop <= end:
                 return part[start - begin : stop - begin]
         raise ValueError(f"rows {start} to {stop - 1} are not held in one part")
 
 
-class Holder:
+class Holder(Member):
     """Some of the rows on a worker, which answers questions about them.
 
     Parameters
@@ -65,7 +68,7 @@ class Holder:
     """
 
     def __init__(self, layout, bounds, parts):
-        self.bounds, self.parts, self.blocks = bounds, parts, layout.blocks(bounds, parts)
+        self.bounds, self.parts, self.blocks = bounds, parts, layout.blocks(bounds, parts, self.check)
 
     def ask(self, function, *arguments):
         """Return what a function of this module finds for each part."""

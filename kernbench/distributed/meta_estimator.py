@@ -1,21 +1,16 @@
 """`Distributed`: an estimator that is fitted to rows in files, in chunks, or on a Dask cluster."""
 
-from pathlib import Path
-
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d
 
-from kernbench.distributed.collections import chunks_of, chunks_of_files, gathered, is_collection
-from kernbench.distributed.dask_blocks import DaskBlocks
-from kernbench.distributed.exactness import TASKS, check_estimator
-from kernbench.distributed.file_blocks import FileBlocks, available_bytes
+from kernbench.distributed.exactness import TASKS, check_estimator, learns_from
+from kernbench.distributed.file_blocks import available_bytes
 from kernbench.distributed.predictions import Predictions
 from kernbench.distributed.random_rows import chunks_in_order
+from kernbench.distributed.reading import read, read_weights
 from kernbench.distributed.scaling import fit_scaler
-from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
 from kernbench.distributed.workers import free_bytes
@@ -41,9 +36,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"),
-        DoublyStochasticClassifier, DoublyStochasticRegressor, or a Pipeline of StandardScaler, Nystroem,
-        RandomFeatures and one of these. Others are refused, with the one that does it.
+        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"), a doubly
+        stochastic estimator, or a Pipeline of StandardScaler, Nystroem, RandomFeatures and one of these. Others are
+        refused, with the one that does it.
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
@@ -60,8 +55,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
 
-    n_rounds_ : int
-        With ``KernelSVC(solver="smo")``: how often all rows were tested for the optimality conditions.
+    n_rounds_ : int or ndarray of shape (n_problems,)
+        With ``KernelSVC(solver="smo")``: how many working sets were solved.
 
     Notes
     -----
@@ -70,7 +65,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     folder or list of these, or the name or number of a column of the files; None takes the labels of svmlight files
     and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way, or a
     folder that all workers see, each file of which is read by one of them.
-    Labels and weights are gathered here once.
+    Labels and weights are gathered here once. DoublyStochasticDensityRatio learns from two samples, ``fit(P, Q)``,
+    DoublyStochasticNoveltyDetector from rows alone, ``fit(X)``.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
     cut, and how many threads read them, changes no bit of the model.
@@ -101,7 +97,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         X : str, Path or list
             Files or chunks; see the notes.
         y : array-like, str, Path, int, list or None
-            Labels, or where they are.
+            Labels, or where they are; for a density ratio the rows of the other sample, as X.
         sample_weight : array-like of shape (n_samples,), str, Path or list, default=None
             As for the estimator; as arrays or ``.npy`` files.
 
@@ -137,11 +133,14 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        blocks, y = self._read(X, y)
-        y = self._checked_labels(y, blocks)
-        if sample_weight is not None:
-            sample_weight = read_labels(gathered(self.client, sample_weight))
-            _check_length("sample_weight", sample_weight, blocks)
+        kind = learns_from(self.estimator)
+        if kind == "samples":
+            raise ValueError(
+                f"partial_fit takes the chunks of one sample, {type(self.estimator).__name__} learns from two: call "
+                "its own partial_fit(P, Q) with a chunk of each"
+            )
+        blocks, y = read(self.client, X, y, kind)
+        sample_weight = read_weights(self.client, sample_weight, blocks)
         is_first = not hasattr(self, "estimator_")
         if is_first:
             self.estimator_ = clone(self.estimator)
@@ -149,7 +148,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         for start, rows in chunks_in_order(blocks):
             here = slice(start, start + rows.shape[0])
             weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
-            self.estimator_.partial_fit(rows, y[here], **options, **weights)
+            self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
             options = {}
         self._describe()
         return self
@@ -202,12 +201,12 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     def _task(self, estimator, X, y, sample_weight):
         """Fit the steps before the last and return the last, and its task."""
         maps, model = check_estimator(estimator)
-        blocks, y = self._read(X, y)
-        y, names = self._checked_labels(y, blocks), blocks.names
-        self.n_samples_ = blocks.n_rows
-        if sample_weight is not None:
-            sample_weight = read_labels(gathered(self.client, sample_weight))
-            _check_length("sample_weight", sample_weight, blocks)
+        kind = learns_from(model)
+        if kind == "samples" and sample_weight is not None:
+            raise ValueError(f"{type(model).__name__} has no sample_weight: leave it out")
+        blocks, y = read(self.client, X, y, kind)
+        self.n_samples_, names = blocks.n_rows, blocks.names
+        sample_weight = read_weights(self.client, sample_weight, blocks)
         needed = BYTES_PER_ROW * blocks.n_rows
         if needed > available_bytes():
             raise ValueError(
@@ -228,33 +227,6 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 names = None
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
 
-    def _checked_labels(self, y, blocks):
-        if y is None:
-            raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
-        y = column_or_1d(y, warn=True)
-        _check_length("y", y, blocks)
-        return y
-
-    def _read(self, X, y):
-        """Return the rows as blocks, and the labels (None without any)."""
-        if self.client is not None:
-            if isinstance(X, str | Path):
-                chunks, y = chunks_of_files(self.client, X, y)
-                return DaskBlocks(self.client, chunks), read_labels(y)
-            if not is_collection(X):
-                raise ValueError(
-                    "with a client X must be a Dask array, a Dask data frame, a list of delayed chunks or a folder, "
-                    f"got {type(X).__name__}: use dask.array.from_array(X, chunks=...), or leave client out"
-                )
-            return DaskBlocks(self.client, chunks_of(self.client, X)), read_labels(gathered(self.client, y))
-        if is_collection(X):
-            raise ValueError(
-                "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
-            )
-        label = column_of(y)
-        blocks = FileBlocks(X, label=label)
-        return blocks, blocks.y if y is None or label is not None else read_labels(y)
-
     def _keep_bytes(self, needed):
         """Return the memory for rows and features that are kept, beside the bytes `needed` here for other things."""
         if self.memory == "auto":
@@ -262,10 +234,3 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             return int(SHARE * max(0, free))
         check_number("memory", self.memory, at_least=0, whole=True)
         return int(self.memory)
-
-
-def _check_length(name, values, blocks):
-    if len(values) != blocks.n_rows:
-        raise ValueError(
-            f"{name} has {len(values)} entries and X has {blocks.n_rows} rows: they must be as many"
-        )

@@ -1,5 +1,6 @@
 """Predictions for rows in files, in chunks or on a cluster, by the plain fitted model."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,16 +36,37 @@ class Predictions:
         """Return the scores of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("decision_function", X)
 
+    @_has("score_samples")
+    def score_samples(self, X):
+        """Return the scores of a novelty detector for rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("score_samples", X)
+
+    @_has("log_ratio")
+    def log_ratio(self, X):
+        """Return the logarithms of a density ratio at rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("log_ratio", X)
+
     @_has("predict")
-    def predict(self, X):
-        """Return the labels of rows in files, chunks, an array or a Dask collection."""
-        return self._of_rows("predict", X)
+    def predict(self, X, return_std=False):
+        """Return the labels or targets of rows in files, chunks, an array or a Dask collection.
+
+        Parameters
+        ----------
+        X
+        return_std : bool, default=False
+            Return a pair of posterior means and standard deviations, of a DoublyStochasticGPRegressor that has them.
+        """
+        if not return_std:
+            return self._of_rows("predict", X)
+        both = self._of_rows("predict", X, with_std=True)
+        return both[:, 0], both[:, 1]
 
     @_has("predict_proba")
     def predict_proba(self, X):
         """Return the probabilities of the classes of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("predict_proba", X)
 
+    @_has("score")
     def score(self, X, y=None, sample_weight=None):
         """Return the share of labels that are predicted, or R² of targets; for a Dask array y, where the rows lie."""
         predicted, is_target = self.predict(X), is_regressor(self.estimator)
@@ -66,9 +88,11 @@ class Predictions:
             if hasattr(of, name):
                 setattr(self, name, getattr(of, name))
 
-    def _of_rows(self, method, X):
+    def _of_rows(self, method, X, with_std=False):
         check_is_fitted(self)
         predict = getattr(self.estimator_, method)
+        if with_std:
+            predict = partial(_mean_and_std, predict)
         if is_collection(X):
             few = self._named(np.zeros((2, self.n_features_in_)))
             return predicted_lazily(X, predict, predict(few))
@@ -87,6 +111,10 @@ class Predictions:
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "estimator_")
+
+
+def _mean_and_std(predict, X):
+    return np.column_stack(predict(X, return_std=True))
 
 
 def _share_of_equal(predicted, y):

@@ -4,44 +4,52 @@ import numpy as np
 
 from kernbench.distributed.cascade import Cascade, parts_of, solve_part
 from kernbench.distributed.random_rows import RowsBetween, origin_of, rows_at_random
-from kernbench.distributed.spaces import kernel_of_blocks
+from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
 from kernbench.distributed.survey import check_kernel_range
 from kernbench.estimators.fit.continuation import cold_start
-from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome, warn_unless_converged
-from kernbench.estimators.fit.parameters import callbacks_of, precision
-from kernbench.estimators.fit.problem import snapshot_of
-from kernbench.estimators.fit.runs import iteration_limit, run_solver, title_of
+from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.training_data import check_labels, weigh_classes
-from kernbench.estimators.svm.expansion import set_expansion
-from kernbench.estimators.svm.kernel_task import KernelTask
-from kernbench.estimators.svm.multiclass import Pair
+from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
+from kernbench.estimators.svm.multiclass import Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 
 MEGABYTE = 2**20
 
 
 class BlockKernelTask:
-    """A `KernelSVC` on `Examples`."""
+    """A `KernelSVC` on `Examples`.
+
+    Attributes
+    ----------
+    n_rounds : int or ndarray of shape (n_problems,)
+        Working sets of a cascade.
+    """
 
     def __init__(self, model, examples):
-        self.model, self.entry, self.examples, self.blocks = (
-            model,
-            check_kernel_svc(model),
-            examples,
-            examples.blocks,
-        )
+        self.model, self.examples, self.blocks = model, examples, examples.blocks
+        check_kernel_svc(model)
         examples.describe(model)
-        classes, self.codes = check_labels(examples.y)
-        if len(classes) > 2:
+        if model.solver == "smo":
+            self.cascades = CascadeTask(model, examples)
+            return
+        self.classes, _ = check_labels(examples.y)
+        if len(self.classes) > 2:
             raise ValueError(
-                f"y has {len(classes)} classes, and KernelSVC is fitted to two of them on blocks: fit one model for "
-                "each class against the rest"
+                f"y has {len(self.classes)} classes, and KernelSVC(solver={model.solver!r}) is fitted to two of them "
+                "on blocks: choose solver='smo', or fit one model for each class against the rest"
             )
-        self.classes = classes
 
     def run(self):
         """Fit the model."""
-        return self._run_chunks() if self.model.solver == "scs" else self._run_cascade()
+        if self.model.solver != "smo":
+            self._run_chunks()
+            return
+        try:
+            fit_task(self.cascades, [self.model])
+        finally:
+            rounds = self.cascades.n_rounds
+            self.n_rounds = rounds[0] if len(rounds) == 1 else np.array(rounds)
 
     def _run_chunks(self):
         """Fit to the chunks as they are; rows are read as they are drawn."""
@@ -55,50 +63,73 @@ class BlockKernelTask:
         ]
         self.model.fit_chunks(chunks, classes=self.classes)
 
-    def _run_cascade(self):
-        model, examples, blocks = self.model, self.examples, self.blocks
-        sample_weight = examples.checked_weights()
-        weights = weigh_classes(model, self.classes, examples.y, self.codes, sample_weight)
-        weights = np.ones(blocks.n_rows) if weights is None else weights
-        y = np.where(self.codes == 1, 1.0, -1.0)
+
+class CascadeTask(KernelTask):
+    """The cascades of a `KernelSVC`, one for each pair of classes, or for each class against the rest.
+
+    Attributes
+    ----------
+    n_rounds : list of int
+    """
+
+    def __init__(self, model, examples):
+        self.model, self.entry, self.X = model, check_kernel_svc(model), DrawnRows(examples.blocks)
+        blocks, sample_weight = examples.blocks, examples.checked_weights()
+        classes, self.codes = check_labels(examples.y)
+        weights = weigh_classes(model, classes, examples.y, self.codes, sample_weight)
+        self.weights = np.ones(blocks.n_rows) if weights is None else weights
         median = isinstance(model.gamma, str) and model.gamma == "median"
-        seed = cold_start(model, (model.solver,), 1, draws_kernel=median, draws=self.entry.draws).kernel_seed
-        model.dtype_ = precision(model.dtype, blocks.n_rows)
-        model.kernel_ = kernel_of_blocks(model, blocks, sample_weight, seed)
+        self.last = cold_start(model, (model.solver,), 1, draws_kernel=median, draws=self.entry.draws)
+        self.dtype = model.dtype_ = precision(model.dtype, blocks.n_rows)
+        model.kernel_ = kernel_of_blocks(model, blocks, sample_weight, self.last.kernel_seed)
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
-        settings = {
+        model.shape_fit_ = blocks.shape
+        self.blocks, self.shares_data, self.plural = blocks, True, "pairs of classes"
+        self.settings = {
             "kernel": model.kernel_, "dtype": model.dtype_, "C": model.C, "fit_intercept": model.fit_intercept,
             "cache_bytes": int(model.cache_size * MEGABYTE),
         }  # fmt: skip
-        found = _support_of_parts(blocks, y, weights, settings)
-        solver = Cascade(blocks, y, weights, settings, tol=model.tol, found=found)
-        model.shape_fit_ = blocks.shape
+        pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
+        self.problems = [CascadeProblem(self, k, pair) for k, pair in enumerate(pairs)]
 
-        def describe(now, solution):
-            members = solver.members
-            pair = Pair(0, 1, None, y[members])
-            set_expansion(now, solver.vectors, self.codes[members], [pair], [solution])
-            now.support_ = members[now.support_].astype(np.int32)
+    @property
+    def n_rounds(self):
+        return [problem.solver.n_rounds for problem in self.problems if problem.solver is not None]
 
-        def snapshot(solver):
-            now = snapshot_of(model, KernelTask.shared, solver)
-            describe(now, solver.solution())
-            return now
 
-        result = run_solver(
-            model, solver, max_iter=iteration_limit(model, self.entry, blocks.n_rows), max_seconds=model.max_seconds,
-            callbacks=callbacks_of(model), snapshot=snapshot, title=title_of(model) if model.verbose else False,
-        )  # fmt: skip
-        set_outcome(model, [result])
-        describe(model, result.solution)
-        self.n_rounds = solver.n_rounds
-        if result.status == INTERRUPTED:
-            raise KeyboardInterrupt
-        warn_unless_converged(model, [result])
+class CascadeProblem(PairProblem):
+    """The problem of a pair of classes, over all rows: those of other classes have weight 0."""
+
+    solver = None
+
+    def __init__(self, task, k, pair):
+        y, self.weights = np.where(task.codes == pair.positive, 1.0, -1.0), task.weights
+        if pair.rows is not None:
+            self.weights = np.zeros(len(y))
+            self.weights[pair.rows] = task.weights[pair.rows]
+        super().__init__(task, k, Pair(pair.negative, pair.positive, None, y))
+
+    def make_data(self):
+        return self.task.blocks
+
+    def start(self, blocks):
+        return None
+
+    def counted_from(self, blocks):
+        return 0
+
+    def make_solver(self, blocks, C, initial):
+        task = self.task
+        found = _support_of_parts(blocks, self.pair.y, self.weights, task.settings)
+        self.solver = Cascade(
+            blocks, self.pair.y, self.weights, task.settings, tol=task.model.tol, found=found
+        )
+        return self.solver
 
 
 def _support_of_parts(blocks, y, weights, settings):
-    """Return row indices and coefficients of the support vectors of each part, solved where it lies."""
+    """Return row indices and coefficients of the support vectors of each part, solved where it lies, and row indices of
+    those near the margin."""
     edges, (origin, maps) = parts_of(blocks.n_rows), origin_of(blocks)
     spans = list(zip(edges[:-1], edges[1:]))
     if blocks.is_remote:
@@ -116,4 +147,4 @@ def _support_of_parts(blocks, y, weights, settings):
         found = [
             solve_part(origin.rows(np.arange(a, b)), maps, y[a:b], weights[a:b], settings) for a, b in spans
         ]
-    return [(begin + rows, coef) for (begin, _), (rows, coef) in zip(spans, found)]
+    return [(begin + rows, coef, begin + near) for (begin, _), (rows, coef, near) in zip(spans, found)]

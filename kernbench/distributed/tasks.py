@@ -36,7 +36,7 @@ class Examples:
     Attributes
     ----------
     blocks : RowBlocks
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_rows,), or None
     sample_weight : ndarray of shape (n_rows,), or None
     names : ndarray of str, or None
         Of the columns.
@@ -58,7 +58,8 @@ class Examples:
 
     def checked_weights(self):
         """Return the weights, checked."""
-        return None if self.sample_weight is None else check_weights(self.sample_weight, self.y)
+        rows = np.broadcast_to(0.0, self.blocks.n_rows)  # of which the number counts
+        return None if self.sample_weight is None else check_weights(self.sample_weight, rows)
 
 
 class RankingBlocks:

@@ -1,5 +1,8 @@
 """`Distributed` on a Dask cluster: the bits of one process, for any partitions and workers, and after a loss."""
 
+import signal
+import time
+
 import joblib
 import numpy as np
 import pytest
@@ -10,7 +13,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernbench
-from kernbench import ROCSVC, ROCSVCCV, DoublyStochasticClassifier, KernelSVC, LinearSVC, PartialAUCClassifier
+from kernbench import (
+    ROCSVC,
+    ROCSVCCV,
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticNoveltyDetector,
+    KernelSVC,
+    LinearSVC,
+    PartialAUCClassifier,
+)
 from kernbench.cli import main as cli
 from kernbench.distributed import Distributed
 from kernbench.features import Nystroem
@@ -192,6 +205,63 @@ def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, example
     assert steps == 10
     assert there.n_bytes_sent_ <= 8 * m * workers * (steps - 1)
     assert there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)  # some are asked for again
+
+
+class Slow:
+    """A function of rows that takes a while, and writes a line for each call."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, X, start):
+        with open(self.log, "a") as file:
+            file.write(f"{start}\n")
+        time.sleep(0.5)
+
+
+def test_an_interrupt_ends_the_pass_on_the_workers(client, examples, tmp_path):
+    """The workers do not go on with a pass that nobody waits for, and the next one has the bits of an array."""
+    X, _ = examples(60_000, 40)
+    blocks = DaskBlocks(client, client.scatter(np.array_split(X, 4)))
+    w = np.arange(40) * 1.0
+    expected = blocks.scores(w)  # the objects on the workers are made
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            blocks.map(Slow(tmp_path / "log"))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert np.array_equal(blocks.scores(w), expected)
+    assert len((tmp_path / "log").read_text().splitlines()) <= len(blocks.groups) - 2
+
+
+def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples):
+    X, y = examples(1_500, 3)
+    rows, small = da.from_array(X, chunks=(400, 2)), {"batch_size": 256, "block_size": 16, "random_state": 0}
+    gp = DoublyStochasticGPRegressor(std="operator", max_iter=3, **small)
+    here, there = Distributed(gp).fit([X], X[:, 0]), Distributed(gp, client).fit(rows, X[:, 0])
+    assert np.array_equal(there.estimator_.operator_coef_, here.estimator_.operator_coef_)
+    for lazy, expected in zip(there.predict(rows, return_std=True), here.predict(X, return_std=True)):
+        np.testing.assert_allclose(lazy.compute(), expected, atol=1e-9)
+
+    novelty = DoublyStochasticNoveltyDetector(max_iter=8, **small)
+    here, there = Distributed(novelty).fit([X]), Distributed(novelty, client).fit(rows)
+    assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
+    np.testing.assert_allclose(there.score_samples(rows).compute(), here.score_samples(X), atol=1e-9)
+
+    ratio = DoublyStochasticDensityRatio(max_iter=8, **small)
+    here, there = (
+        Distributed(ratio).fit([X[:900]], [X[900:]]),
+        Distributed(ratio, client).fit(rows[:900], rows[900:]),
+    )
+    assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
+    np.testing.assert_allclose(there.log_ratio(rows).compute(), here.log_ratio(X), atol=1e-9)
 
 
 def test_data_that_do_not_belong_together_are_refused(client, examples):

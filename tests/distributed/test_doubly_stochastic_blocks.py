@@ -6,10 +6,16 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, DoublyStochasticRegressor
+from kernbench import (
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticNoveltyDetector,
+    DoublyStochasticRegressor,
+)
 from kernbench.distributed import Distributed
 from kernbench.distributed.streaming.fixed_point import as_floats, exponent_for, is_fit, rounded_sum
-from kernbench.distributed.streaming.strata import Order, draw, strata_of
+from kernbench.distributed.streaming.strata import Order, draw, joined, strata_of
 
 N = 3_000
 SMALL = {"batch_size": 256, "block_size": 32, "random_state": 0, "max_iter": 24}
@@ -20,6 +26,7 @@ MODELS = {
     "one-against-rest": DoublyStochasticClassifier(shuffle=False, **SMALL),
     "squares": DoublyStochasticRegressor(max_blocks=3, **SMALL),
     "absolute": DoublyStochasticRegressor(loss="absolute_error", **SMALL),
+    "gp": DoublyStochasticGPRegressor(**SMALL),
 }
 
 
@@ -34,7 +41,7 @@ def test_cuts_change_no_bit_and_the_model_is_as_good_as_that_of_the_array(name, 
     X, y = examples(N, 4)
     target, model = targets_of(name, X, y), MODELS[name]
     weights = np.arange(N) % 3 if name == "hinge" else None  # some are 0
-    plain = clone(model).fit(X, target, weights)
+    plain = clone(model).fit(X, target, **({} if weights is None else {"sample_weight": weights}))
     found = [
         Distributed(model).fit(data, target, weights)
         for data in (in_files(X, (700,)), [X[:1], X[1:2_000], X[2_000:]])
@@ -61,6 +68,96 @@ def test_a_step_on_all_rows_is_that_of_the_array(examples):
         assert found.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
+def test_the_standard_deviations_of_a_gaussian_process_are_as_good_as_those_of_the_array(examples, in_files):
+    X, y = examples(N, 2)
+    for options in ({}, {"precondition": False, "step_size": 0.5}):
+        model = DoublyStochasticGPRegressor(
+            std="operator",
+            max_blocks=2,
+            batch_size=512,
+            block_size=32,
+            max_iter=16,
+            random_state=0,
+            **options,
+        )
+        target = np.sin(X[:, 0])
+        plain = clone(model).fit(X, target)
+        found = [Distributed(model).fit(data, target) for data in (in_files(X, (700,)), [X[:1], X[1:]])]
+        assert np.array_equal(found[0].estimator_.operator_coef_, found[1].estimator_.operator_coef_)
+        assert found[0].estimator_.n_samples_ == N
+        rows = X[:100]
+        mean, std = found[0].predict(rows, return_std=True)
+        np.testing.assert_allclose(mean, plain.predict(rows), atol=0.1)
+        np.testing.assert_allclose(std, plain.predict(rows, return_std=True)[1], atol=0.15)
+        assert np.array_equal(found[0].predict([rows], return_std=True)[1], std)
+
+
+def test_a_gaussian_process_on_one_batch_is_that_of_the_array(examples):
+    X, y = examples(500, 2)
+    model = DoublyStochasticGPRegressor(std="operator", block_size=40, random_state=0)
+    plain, found = clone(model).fit(X, X[:, 0]), Distributed(model).fit([X[:7], X[7:]], X[:, 0])
+    assert found.estimator_.n_iter_ == plain.n_iter_ == 1
+    np.testing.assert_allclose(found.predict(X), plain.predict(X), atol=1e-6)
+    expected = plain.predict(X, return_std=True)[1]
+    np.testing.assert_allclose(found.predict(X, return_std=True)[1], expected, atol=1e-4)
+
+
+def test_novelty_is_learned_from_rows_alone(examples, in_files):
+    X, y = examples(N, 3)
+    model = DoublyStochasticNoveltyDetector(nu=0.2, **{**SMALL, "max_iter": 60})
+    weights = np.arange(N) % 3
+    plain = clone(model).fit(X, sample_weight=weights)
+    found = [
+        Distributed(model).fit(data, sample_weight=weights)
+        for data in (in_files(X, (700,)), [(X[:9], y[:9]), (X[9:], y[9:])])
+    ]
+    model = found[0].estimator_
+    assert np.array_equal(model.block_coef_, found[1].estimator_.block_coef_)
+    assert model.offset_ == found[1].estimator_.offset_ == pytest.approx(plain.offset_, rel=0.1)
+    assert np.mean(found[0].predict([X]) == plain.predict(X)) > 0.95
+    assert np.array_equal(found[0].score_samples(X), model.score_samples(X))
+    assert not hasattr(found[0], "score")
+    stream = Distributed(DoublyStochasticNoveltyDetector(random_state=0)).partial_fit([X]).partial_fit([X])
+    assert stream.estimator_.n_iter_ > 0
+
+
+def test_a_density_ratio_is_learned_from_two_samples(in_files):
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(0.0, 1.0, size=(2_000, 1)), rng.normal(0.5, 1.0, size=(700, 1))
+    model = DoublyStochasticDensityRatio(batch_size=512, block_size=32, max_iter=40, random_state=0)
+    plain = clone(model).fit(P, Q)
+    found = [Distributed(model).fit(data, [Q[:300], Q[300:]]) for data in (in_files(P, (5,)), P)]
+    assert np.array_equal(found[0].estimator_.block_coef_, found[1].estimator_.block_coef_)
+    x = np.linspace(-1, 1, 21)[:, None]
+    np.testing.assert_allclose(found[0].log_ratio(x), plain.log_ratio(x), atol=0.15)
+    assert found[0].estimator_.objective_ == pytest.approx(plain.objective_, abs=0.05)
+    for arguments, message in (
+        ((P,), r"fit\(P, Q\)"),
+        ((P, Q[:0]), "no rows"),
+        ((P, Q, np.ones(2_700)), "no sample_weight"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Distributed(model).fit(*arguments)
+    with pytest.raises(ValueError, match="a chunk of each"):
+        Distributed(model).partial_fit(P, Q)
+
+
+def test_a_step_on_all_rows_of_two_samples_is_that_of_the_array():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(0.0, 1.0, size=(200, 2)), rng.normal(0.5, 1.0, size=(200, 2))
+    model = DoublyStochasticDensityRatio(batch_size=512, block_size=16, max_iter=3, random_state=0)
+    plain, found = clone(model).fit(P, Q), Distributed(model).fit([P], [Q]).estimator_
+    assert found.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    np.testing.assert_allclose(found.block_coef_, plain.block_coef_, rtol=1e-7, atol=1e-9)
+
+
+def test_both_samples_of_a_batch_have_the_same_mass():
+    both = joined([draw([50, 50], 0, 60, 1), draw([20], 0, 15, 3)])
+    assert len(both) == 75 and both.numbers.tolist() == [1, 1, 3]
+    mass = both.weights * (both.spans[:, 1] - both.spans[:, 0])
+    assert mass[:2].sum() == pytest.approx(75) and mass[2] == pytest.approx(75)
+
+
 def test_sparse_chunks_and_pipelines(examples):
     X, y = examples(N, 4, is_sparse=True)
     model = MODELS["hinge"]
@@ -82,7 +179,8 @@ def test_text_that_does_not_fit_memory_is_refused(tmp_path, examples):
 def test_what_is_not_done_on_blocks_is_refused(examples):
     X, y = examples(200, 3)
     for model, message in (
-        (DoublyStochasticGPRegressor(), "DoublyStochasticRegressor"),
+        (DoublyStochasticGPRegressor(std="points"), "std='operator'"),
+        (make_pipeline(StandardScaler(), DoublyStochasticDensityRatio()), "transform both"),
         (DoublyStochasticClassifier(warm_start=True), "warm_start"),
         (DoublyStochasticClassifier(kernel="precomputed"), "kernel"),
         (DoublyStochasticClassifier(step_size=1e9, precondition=False, loss="squared_hinge"), "diverges"),

@@ -98,7 +98,7 @@ def test_chunks_are_sampled_as_fit_chunks_does(rows, in_files):
     [
         (KernelSVC(solver="sdca"), "solver='smo' or"),
         (KernelSVC("precomputed"), "matrix of all pairs"),
-        (KernelSVC(loss="squared_hinge"), "loss='hinge'"),
+        (KernelSVC(loss="squared_hinge"), "LinearSVC\\(solver='bundle'"),
         (KernelSVC(solver_options={"max_sets": 1}), "no effect on a cascade"),
         (KernelSVC(warm_start=True), "warm_start"),
     ],
@@ -109,10 +109,24 @@ def test_other_ways_to_fit_it_are_refused(model, message, rows):
         Distributed(model).fit([X], y)
 
 
-def test_more_than_two_classes_and_paths_are_refused(rows):
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+def test_several_classes_are_solved_as_on_one_array(scheme, rows):
+    X, y = rows
+    X, y = X[:600], np.where(X[:600, 0] > 0.5, "c", y[:600])
+    weights = np.arange(600) % 3 * 1.0
+    model = KernelSVC(C=3.0, tol=1e-4, multi_class=scheme)
+    plain, found = model.fit(X, y, weights), Distributed(model).fit([X[:100], X[100:]], y, weights)
+    fitted = found.estimator_
+    assert fitted.converged_ and len(found.n_rounds_) == 3
+    np.testing.assert_allclose(fitted.objective_, plain.objective_, rtol=1e-4)
+    np.testing.assert_allclose(fitted.decision_function(X), plain.decision_function(X), atol=1e-2)
+    assert np.array_equal(fitted.support_vectors_, X[fitted.support_])
+
+
+def test_paths_and_samples_of_more_than_two_classes_are_refused(rows):
     X, _ = rows
     with pytest.raises(ValueError, match="against the rest"):
-        Distributed(KernelSVC()).fit([X], np.arange(N) % 3)
+        Distributed(KernelSVC(solver="scs")).fit([X], np.arange(N) % 3)
     with pytest.raises(ValueError, match="no path"):
         Distributed(KernelSVC()).path([X], np.arange(N) % 2, [1.0])
 

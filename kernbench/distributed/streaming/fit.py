@@ -7,28 +7,32 @@ import numpy as np
 from kernbench._random import generator_of
 from kernbench.distributed.random_rows import RowsBetween, origin_of, rows_at_random
 from kernbench.distributed.spaces import kernel_of_blocks
-from kernbench.distributed.streaming.doubly_sgd import BlockBatches
+from kernbench.distributed.streaming.doubly_sgd import BlockBatches, PairBlockBatches
 from kernbench.distributed.streaming.gradients import Setup, Stratum
-from kernbench.distributed.streaming.strata import Order, strata_of
+from kernbench.distributed.streaming.strata import MOST, Order, strata_of
 from kernbench.distributed.streaming.teams import DaskTeam, LocalTeam
 from kernbench.distributed.survey import check_kernel_range
 from kernbench.estimators.doubly_stochastic.classifier import DoublyStochasticClassifier
+from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
+from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
 from kernbench.estimators.doubly_stochastic.model import MEGABYTE, Progress
+from kernbench.estimators.doubly_stochastic.novelty import DoublyStochasticNoveltyDetector
 from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticRegressor
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.targets import targets_of_chunk
 from kernbench.estimators.fit.training_data import check_labels, weigh_classes
 
-MODELS = (DoublyStochasticClassifier, DoublyStochasticRegressor)
-
 
 class BlockStreamTask:
     """A doubly stochastic model on `Examples`.
 
+    A subclass defines `_targets`, which returns labels or targets (None without any) and what makes those of the solver
+    of them.
+
     Parameters
     ----------
-    model : DoublyStochasticClassifier or DoublyStochasticRegressor
+    model : DoublyStochasticModel
     examples : Examples
 
     Attributes
@@ -37,20 +41,26 @@ class BlockStreamTask:
         Counts passes, which are steps here, and bytes.
     """
 
+    learns_from = "labels"
+
     def __init__(self, model, examples):
         model._check_parameters()
         self.model, blocks = model, examples.blocks
         examples.describe(model)
-        y, code = self._labels(examples)
+        self.weights = examples.checked_weights()
+        y, code = self._targets(examples)
         n_rows = self.n_rows = blocks.n_rows
         rng = generator_of(model.random_state)
         self.seeds = tuple(int(seed) for seed in rng.integers(2**62, size=3))
         model.dtype_ = precision(model.dtype, n_rows)
         model.kernel_ = kernel_of_blocks(model, blocks, self.weights, self.seeds[0])
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
-        edges = strata_of(n_rows, int(model.batch_size))
+        edges = self._edges(examples)
         strata = [self._stratum(k, a, b, y) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
-        options, (origin, maps) = model.solver_options or {}, origin_of(blocks)
+        options, (origin, maps) = (
+            {**(model.solver_options or {}), **model._problem(n_rows)},
+            origin_of(blocks),
+        )
         setup = Setup(
             kernel=model.kernel_, n_features=blocks.n_columns, block_size=0, form=options.get("form", "auto"),
             draws=options.get("draws", "iid"), cache_bytes=int(model.cache_size * MEGABYTE), seed=0, loss=None,
@@ -64,28 +74,28 @@ class BlockStreamTask:
             self.blocks = LocalTeam(
                 setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])]
             )
-        self.source = BlockBatches(
+        self.source = self._batches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
             batch_size=min(int(model.batch_size), n_rows), code=code,
         )  # fmt: skip
 
-    def _labels(self, examples):
-        """Return labels or targets, and what makes those of the solver of them."""
-        model, self.weights = self.model, examples.checked_weights()
-        if not isinstance(model, DoublyStochasticClassifier):
-            return targets_of_chunk(examples.y), None
-        classes, codes = check_labels(examples.y)
-        self.weights = weigh_classes(model, classes, examples.y, codes, self.weights)
-        plain = type(model)(loss=model.loss)
-        plain.classes_ = classes
-        return codes, plain._labels_of
+    def _targets(self, examples):
+        return targets_of_chunk(examples.y), None
+
+    def _edges(self, examples):
+        """Return the bounds of the strata."""
+        return strata_of(self.n_rows, int(self.model.batch_size))
+
+    def _batches(self, team, strata, **settings):
+        return BlockBatches(team, strata, **settings)
 
     def _stratum(self, k, begin, end, y):
         weights, used = None, int(end - begin)
         if self.weights is not None:
             weights = self.weights[begin:end]
             used = np.flatnonzero(weights > 0)
-        return Stratum(None, y[begin:end], weights, Order(k, used, self.seeds[1], self.model.shuffle))
+        labels = None if y is None else y[begin:end]
+        return Stratum(None, labels, weights, Order(k, used, self.seeds[1], self.model.shuffle))
 
     def run(self):
         """Fit the model."""
@@ -98,6 +108,63 @@ class BlockStreamTask:
             model._run(self.source, n_rows, start, limit, [], make=_make_solver)
         finally:
             self.blocks.release()
+
+
+class ClassifierTask(BlockStreamTask):
+    """`DoublyStochasticClassifier`."""
+
+    def _targets(self, examples):
+        model = self.model
+        classes, codes = check_labels(examples.y)
+        self.weights = weigh_classes(model, classes, examples.y, codes, self.weights)
+        plain = type(model)(loss=model.loss)
+        plain.classes_ = classes
+        return codes, plain._labels_of
+
+
+class GPTask(BlockStreamTask):
+    """`DoublyStochasticGPRegressor`."""
+
+    def _targets(self, examples):
+        self.model.n_samples_ = examples.blocks.n_rows
+        return super()._targets(examples)
+
+
+class NoveltyTask(BlockStreamTask):
+    """`DoublyStochasticNoveltyDetector`."""
+
+    learns_from = "rows"
+
+    def _targets(self, examples):
+        return None, None
+
+
+class DensityRatioTask(BlockStreamTask):
+    """`DoublyStochasticDensityRatio`; y is 1 for rows of the first sample, which come first, and -1 for the second."""
+
+    learns_from = "samples"
+
+    def _targets(self, examples):
+        self.n_first = int(np.count_nonzero(examples.y > 0))
+        return examples.y, None
+
+    def _edges(self, examples):
+        half, most = int(self.model.batch_size) // 2, MOST // 2
+        first = strata_of(self.n_first, half, most)
+        self.n_strata = len(first) - 1
+        return np.concatenate([first, self.n_first + strata_of(self.n_rows - self.n_first, half, most)[1:]])
+
+    def _batches(self, team, strata, **settings):
+        return PairBlockBatches(team, strata, n_first=self.n_strata, **settings)
+
+
+STREAM_TASKS = {
+    DoublyStochasticClassifier: ClassifierTask,
+    DoublyStochasticRegressor: BlockStreamTask,
+    DoublyStochasticGPRegressor: GPTask,
+    DoublyStochasticNoveltyDetector: NoveltyTask,
+    DoublyStochasticDensityRatio: DensityRatioTask,
+}
 
 
 def _make_solver(model, entry, source, kernel, settings):

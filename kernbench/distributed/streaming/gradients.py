@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernbench.distributed.crew import Member
 from kernbench.distributed.streaming.fixed_point import largest_of, rounded_sum
 from kernbench.estimators.doubly_stochastic.model import as_dtype
 from kernbench.features.blocks import FeatureBlocks
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import OutputLoss
+from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 from kernbench.solvers.streaming.doubly_sgd import lower_covariance
 
 
@@ -66,7 +68,7 @@ class Setup:
     maps: list
 
 
-class Gradients:
+class Gradients(Member):
     """The strata of one worker, and the coefficients so far.
 
     Parameters
@@ -78,32 +80,40 @@ class Gradients:
     rows : list, optional
         Those of the strata, where they come by themselves.
     A : ndarray of shape (n_blocks, block_size, n_outputs)
+    operator : ndarray or None
+        The coefficients of the covariance operator, for a model that has one.
     """
 
-    def __init__(self, setup, numbers, strata, A, rows=None):
+    def __init__(self, setup, numbers, strata, A, operator=None, rows=None):
         self.setup, self.numbers, self.strata, self.A = setup, numbers, strata, np.array(A)
         for stratum, own in zip(strata, rows or ()):
             stratum.rows = own
         self.lower = np.tril_indices(setup.block_size)
+        options = {"form": setup.form, "draws": setup.draws}
         self.features = FeatureBlocks(
-            setup.kernel, setup.block_size, setup.n_features, form=setup.form, draws=setup.draws,
-            cache_bytes=setup.cache_bytes,
-        )  # fmt: skip
+            setup.kernel, setup.block_size, setup.n_features, cache_bytes=setup.cache_bytes, **options
+        )
+        self.operator = None
+        if operator is not None:
+            second = FeatureBlocks(
+                setup.kernel, setup.block_size, setup.n_features, second_stream=True, **options
+            )
+            self.operator = CovarianceOperator(self.features, second, setup.seed, operator)
 
     def step(self, update, draw, k, level, exponents):
         """Return the sums of a step over the strata here.
 
         Parameters
         ----------
-        update : (float, int, ndarray), or None before the first step
-            The last one: all blocks times the first, and the change of a block.
+        update : list of (float, int, ndarray), or None before the first step
+            The last one: all blocks times the first, and the change of a block; then the same of the operator.
         draw : Draw
         k : int
             The block whose gradient is asked for.
         level : float
             The parameter of the loss.
         exponents : list of int
-            Of the gradient and the covariance.
+            Of the gradient, the covariance with a preconditioner, and both of the operator if there is one.
 
         Returns
         -------
@@ -113,25 +123,27 @@ class Gradients:
             See `rounded`.
         """
         if update is not None:
-            self._change(*update)
+            self._change(*update[0])
+            if self.operator is not None:
+                self.operator.change(*update[1])
         self.setup.loss.parameter = level
-        losses, slopes, self._terms = [], [], [[], []]
+        losses, slopes, terms = [0.0] * len(self.strata), [0.0] * len(self.strata), []
         with single_threaded_blas():
-            for number, stratum in zip(self.numbers, self.strata):
-                found = self._of_stratum(stratum, draw.number, *draw.spans[number], k)
-                losses.append(found[0])
-                slopes.append(found[1])
-                self._terms[0].append(found[2])
-                if found[3] is not None:
-                    self._terms[1].append(found[3])
+            for own, (number, stratum) in enumerate(zip(self.numbers, self.strata)):
+                rows = stratum.order.between(draw.numbers[number], *draw.spans[number])
+                if len(rows) == 0:
+                    continue
+                weight = None if draw.weights is None else draw.weights[number]
+                losses[own], slopes[own], *found = self._of_stratum(stratum, rows, k, weight)
+                terms.append([term for term in found if term is not None])
+        self._terms = list(zip(*terms))
         return losses, slopes, self.rounded(exponents)
 
     def rounded(self, exponents):
-        """Return pairs (integers, largest term) of the gradient and the covariance of the last step."""
+        """Return pairs (integers, largest term) of the sums of the last step; none without rows in it."""
         return [
             (rounded_sum(terms, exponent), largest_of(terms))
             for terms, exponent in zip(self._terms, exponents)
-            if terms
         ]
 
     def _change(self, shrink, k, change):
@@ -147,21 +159,21 @@ class Gradients:
             X = function(X)
         return as_dtype(X, self.setup.dtype)
 
-    def _of_stratum(self, stratum, number, start, stop, k):
+    def _of_stratum(self, stratum, rows, k, weight):
         setup, features = self.setup, self.features
-        rows = stratum.order.between(number, start, stop)
-        if len(rows) == 0:
-            nothing = np.zeros((setup.block_size, setup.n_outputs))
-            square = np.zeros(setup.block_size * (setup.block_size + 1) // 2)
-            return 0.0, 0.0, nothing, square if setup.precondition else None
         X, w = self._mapped(stratum.rows[rows]), None if stratum.weights is None else stratum.weights[rows]
+        if weight is not None:
+            w = np.full(len(rows), weight)
         y = None if stratum.y is None else stratum.y[rows]
         outputs = features.multiply(X, setup.seed, np.arange(len(self.A)), self.A)
         losses, G = values_and_slopes(setup.loss, outputs, y if setup.code is None else setup.code(y))
         losses = losses.sum() if w is None else w @ losses
         G = G if w is None else w[:, None] * G
+        of_operator = ()
+        if self.operator is not None:
+            of_operator = self.operator.sums(X, w, k, setup.precondition)
         if not setup.precondition:
-            return losses, G.sum(), features.transposed(X, setup.seed, k, G), None
+            return losses, G.sum(), features.transposed(X, setup.seed, k, G), None, *of_operator
         Z = features.features(X, setup.seed, k).astype(np.float64, copy=False)
         covariance = lower_covariance(Z, w, 1.0)
-        return losses, G.sum(), Z.T @ G, covariance[self.lower]
+        return losses, G.sum(), Z.T @ G, covariance[self.lower], *of_operator

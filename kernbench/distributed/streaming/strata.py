@@ -11,9 +11,9 @@ ROWS_OF_A_BATCH = 128  # of each stratum, between these: fewer are multiplied sl
 FEWEST_ROWS = 64  # of a stratum
 
 
-def strata_of(n_rows, batch_size):
+def strata_of(n_rows, batch_size, most=MOST):
     """Return the bounds of the strata of rows: a function of these numbers alone, whoever holds the rows."""
-    n_strata = min(MOST, max(FEWEST, batch_size // ROWS_OF_A_BATCH), max(1, n_rows // FEWEST_ROWS))
+    n_strata = min(most, max(FEWEST, batch_size // ROWS_OF_A_BATCH), max(1, n_rows // FEWEST_ROWS))
     return n_rows * np.arange(n_strata + 1) // n_strata
 
 
@@ -23,14 +23,17 @@ class Draw:
 
     Attributes
     ----------
-    number : int
-        Of the pass.
+    numbers : ndarray of shape (n_strata,)
+        Of the pass over each stratum.
     spans : ndarray of shape (n_strata, 2)
         From each stratum the places from spans[s, 0] to spans[s, 1] - 1 in its random order.
+    weights : ndarray of shape (n_strata,), or None
+        Of each row of a stratum.
     """
 
-    number: int
+    numbers: np.ndarray
     spans: np.ndarray
+    weights: np.ndarray | None = None
 
     def __len__(self):
         return int((self.spans[:, 1] - self.spans[:, 0]).sum())
@@ -43,7 +46,18 @@ def draw(counts, start, stop, number):
     def places(end):  # staggered, so that small batches are not empty in turn
         return [(n * end * n_strata + s * n_rows) // (n_rows * n_strata) for s, n in enumerate(counts)]
 
-    return Draw(number, np.array([places(start), places(stop)]).T)
+    return Draw(np.full(n_strata, number), np.array([places(start), places(stop)]).T)
+
+
+def joined(draws):
+    """Return the draws from two samples as one, in which both have the same weight."""
+    sizes = np.array([len(part) for part in draws])
+    weights = np.repeat(sizes.sum() / sizes, [len(part.spans) for part in draws])
+    return Draw(
+        np.concatenate([part.numbers for part in draws]),
+        np.concatenate([part.spans for part in draws]),
+        weights,
+    )
 
 
 class Order:

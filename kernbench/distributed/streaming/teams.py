@@ -47,7 +47,8 @@ class LocalTeam(Team):
         if self._own is None:
             self._complete(solver)
             update = None
-            self._own = Gradients(self.setup, list(range(len(self.strata))), self.strata, solver.A, self.rows)
+            numbers = list(range(len(self.strata)))
+            self._own = Gradients(self.setup, numbers, self.strata, solver.A, solver.operator_coef, self.rows)
         losses, slopes, sums = self._own.step(update, *rest)
         return losses, slopes, [[part] for part in sums]
 
@@ -76,12 +77,14 @@ class DaskTeam(Team):
         for own, (some_losses, some_slopes, _) in found:
             for number, loss, slope in zip(own, some_losses, some_slopes):
                 losses[number], slopes[number] = loss, slope
-        return losses, slopes, list(zip(*(sums for _, (_, _, sums) in found)))
+        return losses, slopes, list(zip(*(sums for _, (_, _, sums) in found if sums)))
 
     def rounded(self, exponents):
         """Return the sums of the last step again, with other exponents."""
         try:
-            return list(zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1))))
+            return list(
+                zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1) if sums))
+            )
         except RuntimeError:  # the members are new, and know nothing of the last step
             solver, step = self._step
             return self.step(solver, *step[:-1], exponents)[2]
@@ -98,4 +101,6 @@ class DaskTeam(Team):
 
     def _arguments_of(self, own):
         solver, _ = self._step
-        return self.setup, own, [self.strata[k] for k in own], solver.A.copy(), [self.rows[k] for k in own]
+        operator = None if solver.operator_coef is None else solver.operator_coef.copy()
+        strata, rows = [self.strata[k] for k in own], [self.rows[k] for k in own]
+        return self.setup, own, strata, solver.A.copy(), operator, rows

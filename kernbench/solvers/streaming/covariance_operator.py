@@ -29,42 +29,68 @@ class CovarianceOperator:
         self.first, self.second, self.seed = first, second, seed
         self.coef = np.zeros((0, 0)) if coef is None else np.array(coef, dtype=np.float64)
 
-    def step(self, X, weights, k, gamma, alpha, ridge=None):
-        """Do a step on the block k with the examples X; return the number of feature values computed.
+    def sums(self, X, weights, k, with_covariance):
+        """Return sums over examples that a step on the block k needs; see `take`.
 
         Parameters
         ----------
         X : ndarray or CSR matrix
         weights : ndarray of shape (n,), or None
         k : int
-        gamma, alpha : float
-        ridge : float or None
-            What a preconditioner adds to the covariance of the block of the second stream; None takes plain steps,
-            which shrink all coefficients.
+        with_covariance : bool
+
+        Returns
+        -------
+        ascent : ndarray of shape (n_coefficients, n_columns)
+        covariance : ndarray of shape (n_columns, n_columns)
+            Of the block of the second stream; None unless `with_covariance`.
         """
         m, old = self.first.n_columns, len(self.coef)
-        self._grow((k + 1) * m)
-        size, mine = len(self.coef), slice(k * m, (k + 1) * m)
-        ascent, covariance = np.zeros((size, m)), np.zeros((m, m))
+        size, mine = max(old, (k + 1) * m), slice(k * m, (k + 1) * m)
+        ascent, covariance = np.zeros((size, m)), np.zeros((m, m)) if with_covariance else None
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             Z = self.first.features(X[rows], self.seed, k).astype(np.float64, copy=False)
             other = _all_features(self.second, X[rows], self.seed, size // m)
             block = other[:, mine] if weights is None else weights[rows, None] * other[:, mine]
-            ascent[:old] -= (other[:, :old] @ self.coef[:old, :old].T).T @ block  # A k(x, .) before the step
+            ascent[:old] -= (other[:, :old] @ self.coef.T).T @ block  # A k(x, .) before the step
             ascent[mine] += Z.T @ block
-            if ridge is not None:
+            if with_covariance:
                 covariance += other[:, mine].T @ block
-        ascent /= X.shape[0]
-        if ridge is not None:
-            ascent -= alpha * (size // m) * self.coef[:, mine]
-            covariance /= X.shape[0]
+        return ascent, covariance
+
+    def take(self, ascent, covariance, n_rows, k, gamma, alpha, ridge):
+        """Do a step on the block k; return what `change` does.
+
+        Parameters
+        ----------
+        ascent, covariance : ndarray
+            Of `sums`, which are overwritten.
+        n_rows, k : int
+        gamma, alpha, ridge : float
+            `ridge` is added to the covariance of a preconditioner; without one, all coefficients are shrunk.
+        """
+        m, shrink = self.first.n_columns, 1.0
+        ascent /= n_rows
+        if covariance is not None:
+            self._grow(len(ascent))
+            ascent -= alpha * (len(ascent) // m) * self.coef[:, k * m : (k + 1) * m]
+            covariance /= n_rows
             covariance[np.diag_indices(m)] += ridge
             ascent = cho_solve(cho_factor(covariance, lower=True, overwrite_a=True), ascent.T).T
         else:
-            self.coef *= 1.0 - gamma * alpha
-        self.coef[:, mine] += gamma * ascent
-        return X.shape[0] * (size + m)
+            shrink = 1.0 - gamma * alpha
+        step = shrink, k, gamma * ascent
+        self.change(*step)
+        return step
+
+    def change(self, shrink, k, change):
+        """Multiply all coefficients by `shrink`, and add `change` to the columns of the block k."""
+        m = self.first.n_columns
+        self._grow(len(change))
+        if shrink != 1.0:
+            self.coef *= shrink
+        self.coef[:, k * m : (k + 1) * m] += change
 
     def explained(self, X):
         """Return A(x, x) of every row."""

@@ -112,9 +112,8 @@ class DoublySGD(DoublyStochasticState):
         if isinstance(self.loss, Novelty):  # the slopes are minus the share of rows below the level
             self.loss.parameter += gamma * (self.alpha + slopes / B)
         if self._operator is not None:
-            self.n_feature_values += self._operator.step(
-                batch.X, batch.weights, k, gamma, self.alpha, self._ridge() if self.precondition else None
-            )
+            self._step_operator(batch, k, gamma)
+            self.n_feature_values += B * (len(self._operator.coef) + self.block_size)
         self.n_iter += 1
 
     def _sums(self, batch, k):
@@ -131,6 +130,18 @@ class DoublySGD(DoublyStochasticState):
         else:
             direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
         return losses, G.sum(), direction, covariance
+
+    def _step_operator(self, batch, k, gamma):
+        sums = self._operator_sums(batch, k)
+        return self._operator.take(*sums, len(batch), k, gamma, self.alpha, self._ridge())
+
+    def _operator_sums(self, batch, k):
+        return self._operator.sums(batch.X, batch.weights, k, self.precondition)
+
+    @property
+    def operator_coef(self):
+        """The coefficients of the operator, None without one."""
+        return None if self._operator is None else self._operator.coef
 
     def _update(self, shrink, k, change):
         """Multiply all blocks by `shrink`, and add a change to block k, perhaps a new one."""
