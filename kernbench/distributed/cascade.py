@@ -159,7 +159,7 @@ class Cascade:
             done += steps
             self.n_iter += steps
             if self._solver.converged or steps == 0:
-                self._round()
+                self._round(steps)
         return done
 
     def check(self, tol):
@@ -221,8 +221,8 @@ class Cascade:
             self._n_evaluations += np.count_nonzero(missing) * len(support)
         return self._f
 
-    def _round(self):
-        """Test rows; those that violate the conditions, and some near it, join the support vectors."""
+    def _round(self, steps):
+        """Test rows after some steps; those that violate the conditions, and some near it, join the support vectors."""
         self.n_rounds += 1
         beta, tested = self._beta(), self._near
         while True:
@@ -237,16 +237,18 @@ class Cascade:
                 self.converged, self._is_stuck = conforms, not conforms
                 return
             tested = self.used
-        self._near = short > -min(NEAR * self.violation, WIDEST)
-        last = self._inner if outside.any() else LOOSE * self._inner
+        self._near = (short > -min(NEAR * self.violation, WIDEST)) | (beta != 0)
+        last, before = (self._inner if outside.any() else LOOSE * self._inner), (self._inner, self.members)
         self._inner = max(INNER * self.tol, min(LOOSE * self.violation, last))
-        self._n_evaluations += self._solver.n_kernel_evaluations
-        edges = parts_of(len(self.y))
-        above = -min(JOIN * self.violation, WIDEST)
+        short[beta != 0] = -np.inf  # these stay; those at their bound would crowd others out
+        above, edges = -min(JOIN * self.violation, WIDEST), parts_of(len(self.y))
         joining = [a + _largest(short[a:b], above) for a, b in zip(edges[:-1], edges[1:])]
         members = np.union1d(np.flatnonzero(beta), np.concatenate(joining))
-        self._near[members] = True
-        self._begin(members, beta, f)
+        self._is_stuck = not steps and self._inner == before[0] and np.array_equal(members, before[1])
+        if not self._is_stuck:
+            self._near[members] = True
+            self._n_evaluations += self._solver.n_kernel_evaluations
+            self._begin(members, beta, f)
 
     def _conditions(self, f, beta, tested):
         """Return the largest violation over some rows, and the intercept in the middle."""
