@@ -15,12 +15,15 @@ from kernbench.solvers.kernel.smo._smo import SMO
 
 PART_ROWS = 16_384  # of a part, at most, if there are not fewer than FEWEST_PARTS
 FEWEST_PARTS = 4
-MOST_JOINING = 4096  # violators of a part in one round
+MOST_JOINING = 4096  # rows of a part in one round
 FEW = 256  # rows of a part of one class
 PART_TOL = 1e-2  # violation at which a part is left
 INNER = 0.5  # of `tol`, for the last working set
 LOOSE = 0.1  # of the violation over the rows tested, for one that others will follow
-BAND = 1.0  # rows within so much of the margin are tested in each round, the others when these conform
+# Rows whose y f exceeds 1 by less than so many times the largest violation
+NEAR = 3.0  # ... are tested in the next round, the others once these conform
+JOIN = 0.5  # ... belong to the next working set
+WIDEST = 0.3  # but not by more than this
 
 
 def parts_of(n_rows):
@@ -47,13 +50,11 @@ def solve_part(X, maps, y, weights, settings):
         Indices of the support vectors.
     coef : ndarray
         Their coefficients; None for rows of one class, of which some are returned.
-    near : ndarray of intp
-        Indices of the rows near the margin.
     """
     used = np.flatnonzero(weights > 0)
     y = y[used]
     if len(np.unique(y)) < 2:
-        return used[:: max(1, len(used) // FEW)][:FEW], None, used
+        return used[:: max(1, len(used) // FEW)][:FEW], None
     X = X[used]
     for function in maps:
         X = function(X)
@@ -61,20 +62,9 @@ def solve_part(X, maps, y, weights, settings):
     solver.rough = True
     while not solver.converged and solver.advance(10_000):
         pass
-    beta, f = _with_outputs(solver, X, settings)
-    near = 1.0 - y * (f + solver.solution().intercept) > -BAND
+    beta = solver.solution().coef
     support = np.flatnonzero(beta)
-    return used[support], beta[support], used[near]
-
-
-def _with_outputs(solver, X, settings):
-    """Return the coefficients of a solver and its function at its own rows."""
-    solution = solver.solution()
-    beta, f = solution.coef, solution.state.get("products")
-    if f is None:  # rows were left out of the gradient
-        support = np.flatnonzero(beta)
-        f = kernel_blocks.matmul(settings["kernel"], X, X[support], beta[support], dtype=settings["dtype"])
-    return beta, f
+    return used[support], beta[support]
 
 
 def make_smo(X, y, weights, settings, *, tol, initial=None):
@@ -120,8 +110,8 @@ class Cascade:
     settings : dict
         As for `solve_part`.
     tol : float
-    found : list of (ndarray, ndarray, ndarray)
-        Row indices and coefficients of the support vectors of the parts, and row indices of those near the margin.
+    found : list of (ndarray, ndarray)
+        Row indices and coefficients of the support vectors of the parts.
 
     Attributes
     ----------
@@ -149,13 +139,12 @@ class Cascade:
             None,
         )
         self._inner = max(PART_TOL, INNER * tol)
-        self._near = np.zeros(len(y), dtype=bool)
+        self._near = self.used
         beta = np.zeros(len(y))
-        for rows, coef, near in found:
-            self._near[near] = True
+        for rows, coef in found:
             if coef is not None:
                 beta[rows] = coef / len(found)
-        self._begin(np.sort(np.concatenate([rows for rows, *_ in found])), beta)
+        self._begin(np.sort(np.concatenate([rows for rows, _ in found])), beta)
 
     @property
     def n_kernel_evaluations(self):
@@ -170,7 +159,7 @@ class Cascade:
             done += steps
             self.n_iter += steps
             if self._solver.converged or steps == 0:
-                self._round()
+                self._round(steps)
         return done
 
     def check(self, tol):
@@ -232,36 +221,34 @@ class Cascade:
             self._n_evaluations += np.count_nonzero(missing) * len(support)
         return self._f
 
-    def _round(self):
-        """Test rows; those that violate the conditions join the support vectors."""
+    def _round(self, steps):
+        """Test rows after some steps; those that violate the conditions, and some near it, join the support vectors."""
         self.n_rounds += 1
-        beta, tested = self._beta(), self._near & self.used
-        tested[self.members] = True
+        beta, tested = self._beta(), self._near
         while True:
             f = self._evaluated(tested)
             self.violation, b = self._conditions(f, beta, tested)
-            joining = self._violators(1.0 - self.y * (f + b), tested)
-            conforms = self.violation <= self.tol
-            if not conforms and (len(joining) or self._inner > INNER * self.tol):
+            short = np.where(tested, 1.0 - self.y * (f + b), -np.inf)
+            conforms, outside = self.violation <= self.tol, short > self._inner
+            outside[self.members] = False
+            if not conforms and (outside.any() or self._inner > INNER * self.tol):
                 break
             if tested is self.used:  # unless it has converged, rounding keeps SMO from it
                 self.converged, self._is_stuck = conforms, not conforms
                 return
             tested = self.used
-        if tested is self.used:
-            self._near = 1.0 - self.y * (f + b) > -BAND
-        last = self._inner if len(joining) else LOOSE * self._inner
+        self._near = (short > -min(NEAR * self.violation, WIDEST)) | (beta != 0)
+        last, before = (self._inner if outside.any() else LOOSE * self._inner), (self._inner, self.members)
         self._inner = max(INNER * self.tol, min(LOOSE * self.violation, last))
-        self._n_evaluations += self._solver.n_kernel_evaluations
-        self._begin(np.union1d(np.flatnonzero(beta), joining), beta, f)
-
-    def _violators(self, short, tested):
-        """Return the rows outside of the working set that violate most, at most MOST_JOINING of a part."""
-        outside = tested.copy()
-        outside[self.members] = False
-        short = np.where(outside, short, -np.inf)
-        edges = parts_of(len(self.y))
-        return np.concatenate([a + _largest(short[a:b], self._inner) for a, b in zip(edges[:-1], edges[1:])])
+        short[beta != 0] = -np.inf  # these stay; those at their bound would crowd others out
+        above, edges = -min(JOIN * self.violation, WIDEST), parts_of(len(self.y))
+        joining = [a + _largest(short[a:b], above) for a, b in zip(edges[:-1], edges[1:])]
+        members = np.union1d(np.flatnonzero(beta), np.concatenate(joining))
+        self._is_stuck = not steps and self._inner == before[0] and np.array_equal(members, before[1])
+        if not self._is_stuck:
+            self._near[members] = True
+            self._n_evaluations += self._solver.n_kernel_evaluations
+            self._begin(members, beta, f)
 
     def _conditions(self, f, beta, tested):
         """Return the largest violation over some rows, and the intercept in the middle."""

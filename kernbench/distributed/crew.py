@@ -18,7 +18,7 @@ class Member:
     A long method calls `check` now and then.
     """
 
-    _number = _last_stopped = 0
+    _number, _last_stopped = 0, -1
 
     def do(self, number, method, *arguments):
         """Do the call of this number, counted from 1."""

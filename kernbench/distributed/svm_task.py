@@ -128,8 +128,7 @@ class CascadeProblem(PairProblem):
 
 
 def _support_of_parts(blocks, y, weights, settings):
-    """Return row indices and coefficients of the support vectors of each part, solved where it lies, and row indices of
-    those near the margin."""
+    """Return row indices and coefficients of the support vectors of each part, solved where it lies."""
     edges, (origin, maps) = parts_of(blocks.n_rows), origin_of(blocks)
     spans = list(zip(edges[:-1], edges[1:]))
     if blocks.is_remote:
@@ -147,4 +146,4 @@ def _support_of_parts(blocks, y, weights, settings):
         found = [
             solve_part(origin.rows(np.arange(a, b)), maps, y[a:b], weights[a:b], settings) for a, b in spans
         ]
-    return [(begin + rows, coef, begin + near) for (begin, _), (rows, coef, near) in zip(spans, found)]
+    return [(begin + rows, coef) for (begin, _), (rows, coef) in zip(spans, found)]

@@ -60,6 +60,7 @@ class TestOnACluster:
         here = run(experiment, results=tmp_path / "remote")
         assert here.n_skipped == 2
 
+    @pytest.mark.slow
     def test_a_worker_that_is_killed_costs_no_record(self, scheduler, make_experiment, fake, tmp_path):
         settings = tuple(
             Setting(name, {}, loader="experiment_fakes:load") for name in ("one", "two", "three")
@@ -78,6 +79,7 @@ class TestOnACluster:
         assert killed.is_set() and not summary.failed
         assert len(Store(tmp_path).records("fake")) == len(summary.records) == 6
 
+    @pytest.mark.slow
     def test_an_interrupt_ends_the_cells(self, scheduler, make_experiment, fake, tmp_path):
         log = tmp_path / "log"
         experiment = make_experiment(fake("hangs", "Hangs", params={"log": str(log)}))
