@@ -14,6 +14,7 @@ from kernbench.experiments.declare import (
     Marks,
     Profiles,
 )
+from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.layout import apart, tick
 from kernbench.report.charts.lines import finals_of, lines_of
@@ -258,3 +259,12 @@ def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
 )
 def test_ticks_say_the_number_itself(value, words):
     assert tick(value) == words
+
+
+def test_close_ticks_have_different_words():
+    assert len({tick(value) for value in (91.012325, 91.01233, 91.012335)}) == 3
+    assert [tick(0.1 * 3), tick(-50000.0)] == ["0.3", "−50000"]
+
+
+def test_a_percentage_that_rounds_to_zero_has_no_sign():
+    assert [text.percent(value) for value in (-1e-9, -0.0123)] == ["0.00", "−1.23"]
