@@ -151,6 +151,11 @@ def test_profiles_count_a_failure_as_never_solved(toy, records):
     }
 
 
+def test_profiles_of_methods_without_records_are_empty(toy, records):
+    display = Profiles("profile", "", "fit_seconds", methods=("smo", "sbp"))
+    assert factors_of(display, records.results(toy, [records.one("libsvm")])) == {}
+
+
 def test_names_at_the_ends_of_lines_keep_apart():
     levels = apart([0.5, 0.51, 0.52, 0.9], 0.1)
     assert (np.diff(levels) >= 0.1 - 1e-12).all() and levels[-1] == pytest.approx(0.9)
