@@ -30,7 +30,8 @@ def percent(fraction, error=None, digits=2):
     """A fraction as percent, with its standard error when there is one."""
     if fraction is None:
         return DASH
-    text = f"{100 * fraction:.{digits}f}"
+    rounded = round(100 * fraction, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    text = f"{rounded:.{digits}f}".replace("-", "−")
     return text if error is None else f"{text} ± {100 * error:.{digits}f}"
 
 

@@ -85,7 +85,7 @@ def factors_of(display, results):
     factors = {method: [] for method in methods}
     for dataset in results.chosen_datasets(display):
         cells = [results.cell(dataset, method) for method in methods]
-        if not all(cell.records for cell in cells):
+        if not cells or not all(cell.records for cell in cells):
             continue
         values = [{record["repeat"]: finite(metric.of(record)) for record in cell.ok} for cell in cells]
         repeats = ({record["repeat"] for record in cell.records} for cell in cells)

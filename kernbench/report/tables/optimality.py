@@ -31,7 +31,6 @@ def optimality_words(results, dataset, method):
     entry, name = optimality_entry(results, dataset, method), results.experiment.optimality
     if entry.value is None or name is None:
         return entry
-    label = results.experiment.metric(name).label
     if name != OBJECTIVE:
-        return words(f"{label} {entry.text}")
-    return words(f"best {label}" if entry.value == 0 else f"{label} {entry.text} above the best")
+        return words(f"{results.experiment.metric(name).label} {entry.text}")
+    return words("best objective" if entry.value == 0 else f"{entry.text} above the best")

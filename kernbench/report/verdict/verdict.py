@@ -155,13 +155,19 @@ def recommendation(display, results):
 def _table(name, caption, advices):
     """A row for each data set: which method to use, what it reaches, what another choice may cost."""
     first = advices[0]
+    speed = Column(f"speed ({first.peer} = 1)", f"speed_relative_to_{first.display.baseline}")
+    if any(advice.display.baseline != first.display.baseline for advice in advices):
+        speed = Column("speed (usual choice = 1)", "speed_relative_to_the_usual_choice")
+    accuracy, show = Column(text.heading(first.metric), first.metric.name), text.scaled
+    if any(advice.metric.name != first.metric.name for advice in advices):
+        accuracy, show = Column("accuracy", "accuracy", numeric=False), _named
     columns = (
         Column("your data look like", "data", numeric=False),
         Column("use", "method", numeric=False),
         Column("training time", first.display.time),
-        Column(f"speed ({first.peer} = 1)", f"speed_relative_to_{first.display.baseline}"),
+        speed,
         Column("the slowest method takes", "slowest_over_fastest"),
-        Column(text.heading(first.metric), first.metric.name),
+        accuracy,
         Column("optimality", "optimality", numeric=False),
         Column("examples × features", "n_train"),
         Column("experiment", "experiment", numeric=False),
@@ -182,7 +188,7 @@ def _table(name, caption, advices):
                 Entry(text.seconds(advice.seconds), advice.seconds),
                 Entry(ratio, advice.ratio),
                 Entry(f"{text.significant(slowest, 2)} × as long", slowest),
-                Entry(text.scaled(advice.metric, value), value),
+                Entry(show(advice.metric, value), value),
                 optimality_words(advice.results, advice.dataset, advice.method),
                 Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
                 words(advice.results.experiment.name),
@@ -190,6 +196,10 @@ def _table(name, caption, advices):
             )
         )
     return Table(name, caption, columns, [("", rows)])
+
+
+def _named(metric, value):
+    return f"{metric.label} {text.with_unit(metric, value)}"
 
 
 def without_recommendation(sections):

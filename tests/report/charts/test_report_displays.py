@@ -14,6 +14,7 @@ from kernbench.experiments.declare import (
     Marks,
     Profiles,
 )
+from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.layout import apart, tick
 from kernbench.report.charts.lines import finals_of, lines_of
@@ -150,6 +151,11 @@ def test_profiles_count_a_failure_as_never_solved(toy, records):
     }
 
 
+def test_profiles_of_methods_without_records_are_empty(toy, records):
+    display = Profiles("profile", "", "fit_seconds", methods=("smo", "sbp"))
+    assert factors_of(display, records.results(toy, [records.one("libsvm")])) == {}
+
+
 def test_names_at_the_ends_of_lines_keep_apart():
     levels = apart([0.5, 0.51, 0.52, 0.9], 0.1)
     assert (np.diff(levels) >= 0.1 - 1e-12).all() and levels[-1] == pytest.approx(0.9)
@@ -258,3 +264,12 @@ def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
 )
 def test_ticks_say_the_number_itself(value, words):
     assert tick(value) == words
+
+
+def test_close_ticks_have_different_words():
+    assert len({tick(value) for value in (91.012325, 91.01233, 91.012335)}) == 3
+    assert [tick(0.1 * 3), tick(-50000.0)] == ["0.3", "−50000"]
+
+
+def test_a_percentage_that_rounds_to_zero_has_no_sign():
+    assert [text.percent(value) for value in (-1e-9, -0.0123)] == ["0.00", "−1.23"]

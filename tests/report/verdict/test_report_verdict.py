@@ -104,6 +104,18 @@ def test_every_experiment_that_recommends_reaches_the_top(toy, records):
     assert any("On adult and mnist, SMO was the fastest" in sentence for sentence in found.sentences)
 
 
+def test_a_table_over_experiments_with_other_baselines_and_metrics_names_them(toy, records):
+    metric = Metric("loss", "mean loss", "lower", ("metrics", "loss"))
+    display = Recommendation("a kernel SVM", "loss", "smo", 0.1)
+    other = replace(toy, name="other", metrics=(metric, *toy.metrics), tables=(display,))
+    rows = [record | {"metrics": {"loss": 0.25}} for record in records.race()]
+    (alone,) = verdicts([records.results(toy, records.race())])
+    (both,) = verdicts([records.results(toy, records.race()), records.results(other, rows)])
+    assert [alone.table.columns[k].label for k in (3, 5)] == ["speed (LIBSVM = 1)", "test error (%)"]
+    assert [both.table.columns[k].label for k in (3, 5)] == ["speed (usual choice = 1)", "accuracy"]
+    assert both.table.blocks[0][1][1][5].text == "mean loss 0.25"
+
+
 def test_tasks_have_headlines_of_their_own(toy, records):
     metric = Metric("auc", "AUC", "higher", ("metrics", "auc"), "%", 100.0)
     ranking = replace(
