@@ -379,7 +379,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if self.std == "operator":
             self.operator_coef_ = solution.state["operator"].astype(self.dtype_, copy=False)
         if self.std == "points":
-            prior = self.kernel_.diag(self.points_)
+            prior = self.kernel_.diagonal(self.points_)
             explained = np.diagonal(self._outputs_of(self.points_)[:, 1:])
             self.std_ = np.sqrt(np.clip(prior - explained, 0.0, prior))
             self.block_coef_ = np.ascontiguousarray(self.block_coef_[:, :, :1])
@@ -417,7 +417,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         """The square root of k(x, x) - A(x, x), which is clipped to [0, k(x, x)]."""
         second = self._make_features(second_stream=True)
         operator = CovarianceOperator(self._make_features(), second, self.seed_, self.operator_coef_)
-        prior = self.kernel_.diag(X)
+        prior = self.kernel_.diagonal(X)
         return np.sqrt(np.clip(prior - operator.explained(as_dtype(X, self.dtype_)), 0.0, prior))
 
     def _check_fitted_state(self):
