@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from inspect import signature
 from pathlib import Path
 from time import perf_counter
 
@@ -149,7 +150,10 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
     else:
         stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
         X = y = None
-        seconds, interrupted = _fit(lambda: model.fit_chunks(stream))
+        counted = {}
+        if "n_samples" in signature(model.fit_chunks).parameters:
+            counted["n_samples"] = sum(len(y) for _, y in stream)  # in a pass before
+        seconds, interrupted = _fit(lambda: model.fit_chunks(stream, **counted))
         X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
         examples = stream.n_rows, getattr(model, "n_features_in_", 0)
     if not hasattr(model, "n_iter_"):

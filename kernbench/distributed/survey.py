@@ -103,7 +103,7 @@ class _KernelRange:
 
     def __call__(self, X, start):
         check_range(X, self.kernel, self.dtype, feature_names=self.names)
-        return self.kernel.diag(X).max()
+        return self.kernel.diagonal(X).max()
 
 
 def _first_not_finite(X):

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.blocks import checked_block
+from kernbench.kernels.blocks import checked_block, checked_rows
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number, is_number
 
@@ -147,7 +147,27 @@ class Kernel:
         return checked_block(self, X, Z, dtype=dtype, out=out)
 
     def diag(self, X):
-        """Return k(x_i, x_i) for every row, float64, shape (n,)."""
+        """Return k(x_i, x_i) for every row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,), float64
+
+        Raises
+        ------
+        ValueError
+            As a call of the kernel.
+        """
+        X = checked_rows(self, X)
+        self.check_domain(X)
+        return self.diagonal(X)
+
+    def diagonal(self, X):
+        """Return `diag` of an array or CSR matrix that has been checked."""
         return np.ones(X.shape[0])
 
     def __add__(self, other):
@@ -261,8 +281,8 @@ class Sum(_Combination):
     def constants(self):
         return self.weights
 
-    def diag(self, X):
-        return sum(weight * kernel.diag(X) for kernel, weight in zip(self.kernels, self.weights))
+    def diagonal(self, X):
+        return sum(weight * kernel.diagonal(X) for kernel, weight in zip(self.kernels, self.weights))
 
 
 @dataclass(frozen=True)
@@ -285,8 +305,8 @@ class Product(_Combination):
         ]
         object.__setattr__(self, "kernels", tuple(factors))
 
-    def diag(self, X):
-        return prod(np.asarray(kernel.diag(X)) for kernel in self.kernels)
+    def diagonal(self, X):
+        return prod(np.asarray(kernel.diagonal(X)) for kernel in self.kernels)
 
 
 def squared_norms(X):

@@ -27,12 +27,23 @@ def as_rows(X, name="X"):
     return X
 
 
+def checked_rows(kernel, X, name="X"):
+    """Return X as rows of finite real numbers, or of what a Python function takes; raise ValueError for others."""
+    X = as_rows(X, name)
+    if X.dtype.kind not in "biuf" and not kernel.calls_python:
+        if X.dtype.kind == "c":
+            raise ValueError(f"{name} must hold real numbers, got complex ones")
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold numbers: {error}") from None
+    check_finite(X, name)
+    return X
+
+
 def checked_block(kernel, X, Z=None, *, dtype=None, out=None):
-    """Return `block` of rows that are not checked yet; raise ValueError for NaN and infinity."""
-    X, Z = as_rows(X), None if Z is None else as_rows(Z, "Z")
-    check_finite(X)
-    if Z is not None:
-        check_finite(Z, "Z")
+    """Return `block` of rows that are not checked yet."""
+    X, Z = checked_rows(kernel, X), None if Z is None else checked_rows(kernel, Z, "Z")
     return block(kernel, X, Z, dtype=dtype, out=out)
 
 

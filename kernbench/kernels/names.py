@@ -15,6 +15,7 @@ from kernbench.kernels.functions import (
     Precomputed,
     Sigmoid,
 )
+from kernbench.validation.numbers import is_number
 
 NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "sigmoid", "linear", "precomputed")
 
@@ -48,7 +49,7 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
             median = median_distance(X, metric=metric, random_state=random_state)
             return 1.0 / median if metric == "l1" else 0.5 / median**2
         raise ValueError(unknown_name("gamma", gamma, ("scale", "auto", "median")))
-    if not (np.isscalar(gamma) and np.isreal(gamma) and np.isfinite(gamma) and gamma > 0):
+    if not (is_number(gamma) and gamma > 0):
         raise ValueError(f"gamma must be 'scale', 'auto', 'median' or a positive number, got {gamma!r}")
     return float(gamma)
 

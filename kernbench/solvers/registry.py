@@ -424,6 +424,8 @@ def add(entry):
         If its problem is unknown, its name no word that can be typed or taken by another solver of this problem, one
         of its twins missing, or its losses not those of its twins and its problem.
     """
+    if not isinstance(entry, SolverEntry):
+        raise ValueError(f"a solver is listed by a SolverEntry, got {entry!r}")
     if entry.problem not in KINDS:
         raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
     if not NAME.fullmatch(entry.name):

@@ -382,6 +382,12 @@ def test_a_file_is_learned_from_in_chunks(kernbench, moons, tmp_path, file):
     assert shown["test error"] == f"{100 * error:.2f} %" and error < 0.4
 
 
+def test_a_gaussian_process_counts_the_rows_of_its_chunks(kernbench, moons, tmp_path):
+    args = ("fit", "train.svm", "--estimator", "doublystochasticgpregressor", "--chunk-rows", "64")
+    assert outcome(kernbench(*args, "--out", "m.npz"))["examples"] == "200 × 2"
+    assert load_model(tmp_path / "m.npz").n_samples_ == 200
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

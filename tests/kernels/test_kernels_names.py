@@ -71,7 +71,7 @@ def test_a_positive_number_is_itself(number, wide_X):
 
 
 @pytest.mark.parametrize(
-    "gamma", [0, -1.0, float("nan"), float("inf"), None, [1.0], 1j, np.ones(2)], ids=repr
+    "gamma", [0, -1.0, float("nan"), float("inf"), None, [1.0], 1j, np.ones(2), 10**400, True], ids=str
 )
 def test_other_gammas_are_refused(gamma, wide_X):
     with pytest.raises(ValueError, match="gamma must be 'scale', 'auto', 'median' or a positive number"):

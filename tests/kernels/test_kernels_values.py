@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import pairwise
 
-from kernbench.kernels import Callable, Gaussian, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels import Callable, ChiSquared, Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from kernbench.reference.kernels.rows import evaluate
 
 TEXTBOOK = {
@@ -97,3 +98,29 @@ def test_kernels_are_values(X):
     assert len({Linear(), Linear(), Polynomial(), Polynomial(3, 1.0, 1.0)}) == 2
     with pytest.raises(AttributeError):
         Gaussian().sigma = 2.0
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([[0.5, np.nan]], "column 1 holds NaN"),
+        ([[0.5, None]], "column 1 holds NaN"),
+        (np.array([[np.inf, 1.0]], dtype=np.float32), "column 0 holds infinity"),
+        (sparse.csr_matrix([[0.0, np.nan]]), "column 1 holds NaN"),
+        ([0.5, 1.0], "two dimensions"),
+        ([["a", "b"]], "must hold numbers"),
+        ([[1j, 0.5]], "must hold real numbers"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_diagonal_refuses_what_the_kernel_refuses(kernel, rows, message):
+    for call in (kernel.diag, kernel, lambda X: kernel([[0.5, 0.5]], X)):
+        with pytest.raises(ValueError, match=message):
+            call(rows)
+
+
+def test_the_diagonal_checks_the_domain_and_takes_lists():
+    for call in (ChiSquared(), ChiSquared().diag, (ChiSquared() + Gaussian(1.0)).diag):
+        with pytest.raises(ValueError, match="column 0 holds -1"):
+            call([[-1.0, 2.0]])
+    np.testing.assert_array_equal(Linear().diag([[1, 2], [3, 4]]), [5.0, 25.0])

@@ -174,6 +174,11 @@ def test_a_plug_in_that_is_not_complete_is_refused(plug_in, change, message):
     assert registry.names() == [entry.name for entry in SOLVERS]
 
 
+def test_what_is_no_entry_is_refused():
+    with pytest.raises(ValueError, match="listed by a SolverEntry, got 'smo'"):
+        registry.add("smo")
+
+
 def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeypatch):
     monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("hinge", "squared_hinge")))
     with pytest.raises(ValueError, match="unknown loss of roc-svm 'log_loss'"):

@@ -1,6 +1,7 @@
 """Data files of any size, read a number of rows at a time."""
 
 import io
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def chunks(path, rows, *, label=-1, n_features=None):
     >>> model = DoublyStochasticClassifier()
     >>> model.fit_chunks(chunks("train.svm", 50_000))  # doctest: +SKIP
     """
-    check_number("rows", rows, at_least=1, whole=True)
+    check_number("rows", rows, at_least=1, at_most=sys.maxsize, whole=True)
     return FileChunks(Path(path), int(rows), label, n_features)
 
 

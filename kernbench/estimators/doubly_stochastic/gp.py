@@ -329,7 +329,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if n_samples is not None:
             check_number("n_samples", n_samples, at_least=1, whole=True)
         elif isinstance(chunks, list | tuple):
-            n_samples = sum(np.shape(chunk[0])[0] for chunk in chunks)
+            n_samples = sum(map(_n_rows, chunks))
         else:
             raise ValueError("give n_samples, the number of rows of all chunks: it scales the regularisation")
         reader, X, _, _, fault = first_look(self, chunks, n_classes=0)
@@ -379,7 +379,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if self.std == "operator":
             self.operator_coef_ = solution.state["operator"].astype(self.dtype_, copy=False)
         if self.std == "points":
-            prior = self.kernel_.diag(self.points_)
+            prior = self.kernel_.diagonal(self.points_)
             explained = np.diagonal(self._outputs_of(self.points_)[:, 1:])
             self.std_ = np.sqrt(np.clip(prior - explained, 0.0, prior))
             self.block_coef_ = np.ascontiguousarray(self.block_coef_[:, :, :1])
@@ -417,7 +417,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         """The square root of k(x, x) - A(x, x), which is clipped to [0, k(x, x)]."""
         second = self._make_features(second_stream=True)
         operator = CovarianceOperator(self._make_features(), second, self.seed_, self.operator_coef_)
-        prior = self.kernel_.diag(X)
+        prior = self.kernel_.diagonal(X)
         return np.sqrt(np.clip(prior - operator.explained(as_dtype(X, self.dtype_)), 0.0, prior))
 
     def _check_fitted_state(self):
@@ -429,3 +429,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if self.std == "operator":
             size = self.block_coef_.shape[0] * self.block_coef_.shape[1]
             check_floats(self, {"operator_coef_": (size, size)})
+
+
+def _n_rows(chunk):
+    """The rows of a chunk of a list; 0 of what the reader of the stream will refuse."""
+    shape = np.shape(chunk[0]) if isinstance(chunk, tuple | list) and len(chunk) else ()
+    return shape[0] if shape else 0

@@ -117,8 +117,14 @@ class DoublyStochasticModel(BaseEstimator):
     def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None):
         """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples."""
         start = self._start(None, X, n_rows, None)
+
+        def checked(count):
+            found = take(count)
+            self._check_range(found[0])
+            return found
+
         source = StreamBatches(
-            take, batch_size=int(self.batch_size), n_features=X.shape[1], dtype=self.dtype_
+            checked, batch_size=int(self.batch_size), n_features=X.shape[1], dtype=self.dtype_
         )
         limit = None if self.max_iter == -1 else int(self.max_iter)
         self._run(source, n_rows, start, limit, [] if validate is None else [validate], in_stream=True)
@@ -135,12 +141,16 @@ class DoublyStochasticModel(BaseEstimator):
             same = self.block_size in ("auto", last.solution.coef.shape[1])
             if same and last.solution.coef.shape[2] == self._problem(n_rows)["n_outputs"]:
                 self.kernel_ = last.kernel
+                self._check_range(X)
                 return Progress(last.solution, last.seeds, identity, last.kernel)
         rng = generator_of(self.random_state)
         seeds = tuple(int(seed) for seed in rng.integers(2**62, size=3))
         self.dtype_ = precision(self.dtype, n_rows)
         self.kernel_ = kernel_of(self, X, weights, seeds[0])
         return Progress(None, seeds, identity, self.kernel_)
+
+    def _check_range(self, X):
+        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
 
     def _progress_so_far(self):
         """What `partial_fit` goes on from; of a model out of a file, its coefficients."""
@@ -230,7 +240,7 @@ class DoublyStochasticModel(BaseEstimator):
 
     def _outputs_of(self, X):
         """The same of checked rows."""
-        check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
+        self._check_range(X)
         features = vars(self).get("_features") or self._make_features()
         blocks = np.arange(len(self.block_coef_))
         out = np.zeros((X.shape[0], self.block_coef_.shape[2]))

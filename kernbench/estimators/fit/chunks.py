@@ -41,10 +41,13 @@ class Chunk:
         self.y = np.asanyarray(y) if labelled else np.zeros(np.shape(self.X)[:1])
         self.weights = None if weights is None else np.asanyarray(weights)
         if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):
-            shapes = f"{np.shape(self.X)} and {np.shape(self.y)}"
-            raise ValueError(
-                f"chunk {number} must have rows X of shape (n, d) and n labels y, got shapes {shapes}"
+            expected = "rows X of shape (n, d) and n labels y" if labelled else "rows X of shape (n, d)"
+            found = (
+                f"shapes {np.shape(self.X)} and {np.shape(self.y)}"
+                if labelled
+                else f"shape {np.shape(self.X)}"
             )
+            raise ValueError(f"chunk {number} must have {expected}, got {found}")
         if self.weights is not None and self.weights.shape != self.y.shape:
             raise ValueError(
                 f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
@@ -113,6 +116,8 @@ class Reader:
         self._rng, self._count, self.classes, self.n_features = rng, 0, None, None
         self._shuffle, self._labelled = shuffle, labelled
         self._waiting = []  # examples read to look at labels and scales, which come first
+        if not hasattr(chunks, "__iter__"):
+            raise ValueError(f"chunks must be a list or an iterator of chunks, got {type(chunks).__name__}")
         self._open, self._rest = [], iter(chunks)
         self.known_as_whole = shuffle and isinstance(chunks, list | tuple)
         while self.known_as_whole and self._next_chunk():

@@ -2,9 +2,17 @@
 
 import numpy as np
 
-from kernbench.validation.numbers import check_name, check_positive, is_integer, is_number
+from kernbench.validation.numbers import (
+    check_flag,
+    check_name,
+    check_number,
+    check_positive,
+    is_integer,
+    is_number,
+)
 
 DTYPES = ("auto", "float32", "float64")
+MOST_CACHE = 1e12  # megabytes; in bytes still an integer of 64 bits
 AUTO_DOUBLE_ROWS = 2000  # dtype="auto": float64 for at most this many rows, where it costs almost nothing
 
 
@@ -13,7 +21,9 @@ def check_run(model):
     if hasattr(model, "tol"):
         check_positive("tol", model.tol)
     if hasattr(model, "cache_size"):
-        check_positive("cache_size", model.cache_size, unit=" of megabytes")
+        check_number("cache_size", model.cache_size, above=0, at_most=MOST_CACHE, unit=" of megabytes")
+    if hasattr(model, "warm_start"):
+        check_flag("warm_start", model.warm_start)
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):

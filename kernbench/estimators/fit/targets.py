@@ -5,6 +5,8 @@ from sklearn.utils.validation import column_or_1d
 
 from kernbench.validation.rows import check_rows
 
+LARGEST = 1e140  # of targets
+
 
 def check_targets(model, X, y, *, reset, accept_sparse=True):
     """Return checked rows, and targets as a vector of finite float64."""
@@ -20,4 +22,10 @@ def targets_of_chunk(y):
         raise ValueError(f"y must be numbers, the targets of a regression: {error}") from error
     if not np.isfinite(y).all():
         raise ValueError("y holds NaN or infinity: leave out rows without a target")
+    largest = np.abs(y).max(initial=0.0)
+    if largest > LARGEST:
+        raise ValueError(
+            f"y holds values up to {largest:.2g}, too large to add up squares in float64: scale the targets, for "
+            "example with sklearn.compose.TransformedTargetRegressor"
+        )
     return y

@@ -163,6 +163,10 @@ def check_weights(sample_weight, X):
     sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if np.any(sample_weight < 0):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
+    if not np.isfinite(sample_weight.sum()):
+        raise ValueError(
+            "the sum of sample_weight is infinite in float64: divide the weights by their maximum"
+        )
     return sample_weight
 
 

@@ -8,7 +8,9 @@ from kernbench.estimators.ranking.task import RankingTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
 from kernbench.estimators.ranking.window_parameters import check_window_model
 from kernbench.metrics import roc_auc
-from kernbench.validation.numbers import check_positive
+from kernbench.validation.numbers import check_number
+
+LARGEST_MARGIN = 1e100  # its square is a finite number
 
 
 class AUCMarginClassifier(RankingClassifier):
@@ -127,7 +129,7 @@ class AUCMarginClassifier(RankingClassifier):
     def _check_parameters(self):
         """Check the parameters that can be checked without data; return the registry's entry of the solver."""
         check_threshold_parameters(self)
-        check_positive("margin", self.margin)
+        check_number("margin", self.margin, above=0, at_most=LARGEST_MARGIN)
         if self.features == "exact":
             raise ValueError(
                 "features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'"

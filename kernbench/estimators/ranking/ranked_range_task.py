@@ -1,9 +1,11 @@
 """The problem of a model of a ranked range: the mean of the losses between two ranks."""
 
+from dataclasses import replace
+
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.targets import check_targets
 from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.estimators.ranking.rows import Rows, check_ranked_rows
 from kernbench.estimators.ranking.space_task import SpaceTask
@@ -15,8 +17,8 @@ from kernbench.losses.regression import REGRESSION_LOSSES
 from kernbench.ranking.thresholds import quantile
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
-from kernbench.validation.rows import check_rows
 
+LARGE_EXPONENT = 200  # of weights that are rescaled
 START_TOL, START_CUTS, LEAST_ALPHA = (
     1e-2,
     200,
@@ -56,12 +58,22 @@ class RankedRangeTask(SpaceTask):
         self.callbacks = self.validation.callbacks
         self.total = float(len(rows.y) if rows.weights is None else rows.weights.sum())
         self.masses = masses_of(model.ranked_range, self.total)
+        if rows.weights is not None:
+            rows = self._in_range(rows)
         rows = self.scaled(rows)
         self.fit_space(rows, landmark_labels=self.landmark_labels(rows))
 
     def scaled(self, rows):
         """Return the rows with the targets that the solver takes."""
         return rows
+
+    def _in_range(self, rows):
+        """Scale weights and masses by one power of two, lest their products over- or underflow: only ratios matter."""
+        exponent = int(np.frexp(rows.weights.max())[1])
+        if abs(exponent) < LARGE_EXPONENT:
+            return rows
+        self.masses = tuple(np.ldexp(self.masses, -exponent).tolist())
+        return replace(rows, weights=np.ldexp(rows.weights, -exponent))
 
     def make_design(self, X):
         model = self.model
@@ -115,9 +127,12 @@ class RankedRangeClassifierTask(RankedRangeTask):
         solution = super().start(design)
         if solution is not None or self.space.is_exact:
             return solution
+        weights = self.rows.weights
+        if weights is not None:
+            weights = weights / weights.mean()  # a weight of k is equivalent to k copies
         solver = registry.get("bundle", "linear-svm").load(self.model._twin)(
-            design, self.rows.y, alpha=max(self.model.alpha, LEAST_ALPHA), weights=self.rows.weights,
-            loss="log_loss", tol=START_TOL, random_state=self.last.draws.solver,
+            design, self.rows.y, alpha=max(self.model.alpha, LEAST_ALPHA), weights=weights, loss="log_loss",
+            tol=START_TOL, random_state=self.last.draws.solver,
         )  # fmt: skip
         solver.advance(START_CUTS)
         return Solution(solver.solution().coef)
@@ -135,9 +150,8 @@ class RankedRangeRegressorTask(RankedRangeTask):
 
     def check_rows(self, X, y, sample_weight):
         model = self.model
-        X, y = check_rows(model, X, y, reset=True, accept_sparse=not is_precomputed(model.kernel))
+        X, y = check_targets(model, X, y, reset=True, accept_sparse=not is_precomputed(model.kernel))
         check_square(X, model.kernel)
-        y = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         if weights is not None and not weights.any():
             raise ValueError("all sample weights are 0")

@@ -39,8 +39,8 @@ class ROCSVC(RankingClassifier):
         are rows, is what the paper does. ``solver_options={"balanced": True}`` draws each row of a class equally often.
     loss : {"auto", "hinge", "squared_hinge", "log_loss", "squared"}, default="auto"
         ``hinge`` as above; ``squared_hinge`` its square and ``log_loss`` log(1 + exp(-t)), which are smooth;
-        ``squared`` (1 - t)², which has a closed form, used for every `solver`. ``"auto"`` is ``squared_hinge`` for
-        ``solver="newton"``, which needs a smooth loss, and ``hinge`` for the rest.
+        ``squared`` (1 - t)², which has a closed form for at most 1,500 columns or features, used for every `solver`.
+        ``"auto"`` is ``squared_hinge`` for ``solver="newton"``, which needs a smooth loss, and ``hinge`` for the rest.
     threshold : "youden", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows that score at least this much are positive. ``("sensitivity", s)``: the largest threshold at which
         a share s of the positives is predicted positive; ``("specificity", q)``: one at which a share q of the

@@ -67,7 +67,7 @@ class Space:
 
     def largest(self, X):
         """Return the largest k(x, x) of rows."""
-        return float(np.abs(X).max() if is_precomputed(self.kernel) else self.kernel.diag(X).max())
+        return float(np.abs(X).max() if is_precomputed(self.kernel) else self.kernel.diagonal(X).max())
 
     def rounding(self, largest, coef):
         """Return an estimate of how much rounding may change a score from one batch of rows to another.

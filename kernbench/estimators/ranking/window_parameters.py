@@ -6,7 +6,7 @@ from kernbench._names import unknown_name
 from kernbench.estimators.ranking.parameters import YOUDEN, check_space, check_threshold_parameters
 from kernbench.ranking.window import checked_fpr_range
 from kernbench.solvers import registry
-from kernbench.validation.numbers import check_name, is_integer, is_number
+from kernbench.validation.numbers import check_flag, check_name, is_integer, is_number
 
 WINDOW = "window"  # the threshold at the window's upper end
 THRESHOLDS = (YOUDEN, WINDOW)
@@ -56,6 +56,7 @@ def check_partial_auc(model):
 def check_ranked_range(model, losses):
     """Check the parameters of a model of a ranked range, with one of `losses`; return its solver's registry entry."""
     entry = check_window_model(model, "ranked-range", losses)
+    check_flag("fit_intercept", model.fit_intercept)
     shares_or_ranks(model.ranked_range)
     return entry
 

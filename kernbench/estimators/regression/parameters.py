@@ -12,6 +12,9 @@ from kernbench.ranking.thresholds import quantile
 from kernbench.solvers import registry
 from kernbench.validation.numbers import check_flag, check_positive
 
+LEAST_SPREAD = 1e-9  # of targets, for a solver whose dual variables, of their size, are accurate to 1e-13
+ROUNDING = 1e-12  # relative
+
 
 def check_regressor(model, kind):
     """Check the parameters that all regressors have.
@@ -58,3 +61,14 @@ def offset_of(model, loss, y, weights):
     if loss.name == "squared_error":
         return float(np.average(y, weights=weights))
     return quantile(y, loss.parameter if loss.name == "quantile" else 0.5, weights)
+
+
+def check_spread(model, y, offset):
+    """Raise ValueError if the centred targets are too small for the solver; rounding errors of equal ones are not."""
+    spread = np.abs(y).max()
+    if model.solver == "sdca" and ROUNDING * abs(offset) < spread < LEAST_SPREAD:
+        raise ValueError(
+            f"the targets differ from {offset:.3g} by at most {spread:.2g}, too little for solver='sdca', whose steps "
+            "are accurate to 1e-13: scale the targets, for example with sklearn.compose.TransformedTargetRegressor("
+            "transformer=StandardScaler())"
+        )

@@ -8,7 +8,12 @@ from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
-from kernbench.estimators.regression.parameters import check_regression_data, check_regressor, offset_of
+from kernbench.estimators.regression.parameters import (
+    check_regression_data,
+    check_regressor,
+    check_spread,
+    offset_of,
+)
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.solvers.base import Solution
@@ -47,6 +52,7 @@ class LinearRegressorTask(WeightsTask):
         X, y, self.weights = check_regression_data(model, X, y, sample_weight)
         self.offset = offset_of(model, self.loss, y, self.weights)
         self.y = y - self.offset
+        check_spread(model, self.y, self.offset)
         self.problems = [LinearRegressionProblem(self)]
         self.hold(X, self.y, (self.loss.name, self.loss.parameter))
 
@@ -85,6 +91,7 @@ class KernelRegressorTask(Task):
         X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel)
         self.X, self.offset = X, offset_of(model, self.loss, y, self.weights)
         self.y = y - self.offset
+        check_spread(model, self.y, self.offset)
         self.n_rows = self.n_coef = len(y)
         settings = (model.solver,)
         self.last = last_fit(model, settings, 1) or cold_start(

@@ -90,7 +90,7 @@ def _prepare(task, X, codes, costs):
     with single_threaded_blas():
         matrix = small_matrix(X, kernel, task.dtype, may_widen=model.dtype == "auto", padding=PAD)
     model.dtype_ = matrix.dtype.name
-    diagonal = np.ascontiguousarray(kernel.diag(X), dtype=np.float64)
+    diagonal = np.ascontiguousarray(kernel.diagonal(X), dtype=np.float64)
     return SmallPairs(
         matrix,
         diagonal,

@@ -124,7 +124,7 @@ def ridge_of_dimension(eigenvalues, dimension):
 def diagonal_of(kernel, X):
     """Return k(x_i, x_i), float64, shape (n,); a Python kernel is asked in batches."""
     if kernel.routine != "callable":
-        return kernel.diag(X)
+        return kernel.diagonal(X)
     batches = (X[start : start + CALLABLE_ROWS] for start in range(0, X.shape[0], CALLABLE_ROWS))
     return np.concatenate([kernel.values(batch, batch).diagonal() for batch in batches])
 

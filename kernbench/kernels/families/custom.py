@@ -16,7 +16,7 @@ class Precomputed(Kernel):
 
     routine: ClassVar[str] = "precomputed"
 
-    def diag(self, X):
+    def diagonal(self, X):
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be square, got shape {X.shape}")
         return np.asarray(X.diagonal() if sparse.issparse(X) else np.diagonal(X), dtype=np.float64)
@@ -37,7 +37,7 @@ class Callable(Kernel):
         if not callable(self.function):
             raise ValueError(f"Callable: function must be callable, got {self.function!r}")
 
-    def diag(self, X):
+    def diagonal(self, X):
         return np.array(
             [self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64
         )

@@ -20,7 +20,7 @@ class HistogramKernel(Kernel):
     def lower(self):
         return 0.0
 
-    def diag(self, X):
+    def diagonal(self, X):
         return row_sums(X)
 
 

@@ -27,7 +27,7 @@ class Linear(Kernel):
     def constants(self):
         return (1.0, 0.0, 1.0)
 
-    def diag(self, X):
+    def diagonal(self, X):
         return squared_norms(X)
 
 
@@ -60,7 +60,7 @@ class Polynomial(Kernel):
     def constants(self):
         return (float(self.scale), float(self.c), float(self.degree))
 
-    def diag(self, X):
+    def diagonal(self, X):
         return (self.scale * squared_norms(X) + self.c) ** int(self.degree)
 
 
@@ -102,7 +102,7 @@ class DotProduct(Kernel):
         used = np.flatnonzero(self.coefficients)[-1] + 1  # 0 times an infinite power would be NaN
         return self.coefficients[:used]
 
-    def diag(self, X):
+    def diagonal(self, X):
         return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)
 
 
@@ -135,7 +135,7 @@ class Sigmoid(Kernel):
     def constants(self):
         return (float(self.scale), float(self.c))
 
-    def diag(self, X):
+    def diagonal(self, X):
         return np.tanh(self.scale * squared_norms(X) + self.c)
 
 
@@ -168,7 +168,7 @@ class ArcCosine(Kernel):
     def row_terms(self, rows, lengths):
         return lengths ** int(self.order)
 
-    def diag(self, X):
+    def diagonal(self, X):
         squares = squared_norms(X)
         if self.order == 0:
             return np.where(squares > 0, 1.0, 0.5)

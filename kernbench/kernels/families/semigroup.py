@@ -34,7 +34,7 @@ class ExponentialSemigroup(Kernel):
     def constants(self):
         return (float(self.beta),)
 
-    def diag(self, X):
+    def diagonal(self, X):
         return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(X)))
 
 
@@ -63,7 +63,7 @@ class ReciprocalSemigroup(Kernel):
     def unit(self):
         return float(self.lam)
 
-    def diag(self, X):
+    def diagonal(self, X):
         X = X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         logs = (X * (2.0 / self.lam)).log1p() if sparse.issparse(X) else np.log1p(X * (2.0 / self.lam))
         return np.exp(-row_sums(logs))

@@ -102,7 +102,7 @@ class KernelRows:
 
     def diagonal(self):
         """Return k(x_i, x_i) for all i, float64, shape (n,). Not counted."""
-        return np.array(self._kernel.diag(self._X), dtype=np.float64)
+        return np.array(self._kernel.diagonal(self._X), dtype=np.float64)
 
     def row(self, i):
         """Return k(x_i, x_j) for all j, shape (n,)."""

@@ -35,7 +35,11 @@ def squared_loss_solution(design, y, *, alpha, weights=None):
     """
     alpha = require_number("alpha", alpha, positive=True)
     if design.is_kernel or design.n_coef > LARGEST:
-        raise ValueError(f"the closed form needs explicit features, at most {LARGEST} of them")
+        found = "a kernel" if design.is_kernel else f"{design.n_coef:,}"
+        raise ValueError(
+            f"the closed form of the squared loss needs explicit features, at most {LARGEST:,} of them, got {found}: "
+            "choose another loss, such as 'squared_hinge', or fewer features"
+        )
     if np.shape(y) != (design.n_samples,):
         raise ValueError(f"y must hold one label per sample, shape ({design.n_samples},), got {np.shape(y)}")
     positive, weights = binary_problem(y, weights)

@@ -1,10 +1,10 @@
-"""`PartialAUCClassifier` on problems that make a method diverge."""
+"""Classifiers of a part of the ROC curve: steps that diverge, parameters out of range."""
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernbench import PartialAUCClassifier
+from kernbench import AUCMarginClassifier, PartialAUCClassifier
 
 
 @pytest.mark.parametrize("solver", ["agd-sbcd", "dca", "proximal-dca"])
@@ -21,3 +21,9 @@ def test_steps_that_are_too_long_leave_the_last_finite_model_and_name_the_parame
         model.fit(1e150 * X, y)
     assert model.status_ == "diverged" and not model.converged_
     assert np.isfinite(model.coef_).all() and model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("margin", [0.0, 1e300, "wide"])
+def test_margins_whose_square_is_no_number_are_refused(margin):
+    with pytest.raises(ValueError, match="margin must be"):
+        AUCMarginClassifier(margin=margin).fit([[0.0], [1.0]], [0, 1])

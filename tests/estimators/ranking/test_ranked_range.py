@@ -97,3 +97,31 @@ def test_a_classifier_takes_losses_of_margins_and_a_regressor_those_of_residuals
         RankedRangeClassifier(loss="absolute_error").fit(X, y)
     with pytest.raises(ValueError, match="'hinge'. Known: absolute_error, auto, epsilon_insensitive, huber"):
         RankedRangeRegressor(loss="hinge").fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("solver", ["dca-exact", "agd"])
+@pytest.mark.parametrize("factor", [2.0, 2.0**990, 2.0**-1060])
+def test_a_factor_of_all_weights_changes_nothing(labels, numbers, solver, factor):
+    weights = np.random.default_rng(2).integers(1, 3, size=100).astype(float)
+    for model, (X, y) in (
+        (RankedRangeClassifier(solver=solver, max_iter=50, random_state=0), labels),
+        (RankedRangeRegressor((0.1, 1.0), solver=solver, max_iter=50, random_state=0), numbers),
+    ):
+        X, y = X[:100], y[:100]
+        expected = model.fit(X, y, weights).objective_
+        assert model.fit(X, y, factor * weights).objective_ == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("Model", [RankedRangeClassifier, RankedRangeRegressor])
+@pytest.mark.parametrize("name", ["fit_intercept", "warm_start"])
+def test_flags_are_flags(Model, name, labels):
+    with pytest.raises(ValueError, match=f"{name} must be True or False"):
+        Model(**{name: "False"}).fit(*labels)
+
+
+def test_targets_that_cannot_be_computed_with_are_refused(numbers):
+    X, y = numbers
+    with pytest.raises(ValueError, match="y must be numbers"):
+        RankedRangeRegressor().fit(X, np.full(len(y), "tall", dtype=object))
+    with pytest.raises(ValueError, match="scale the targets"):
+        RankedRangeRegressor().fit(X, 1e150 * y)

@@ -245,3 +245,23 @@ def test_the_reference_fits_the_same_model(Model, loss, numbers):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y)
     np.testing.assert_allclose(reference.predict(X), compiled.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@every_model
+def test_targets_out_of_range_are_refused(Model, loss, numbers):
+    X, y = numbers
+    with pytest.raises(ValueError, match="too large.* scale the targets"):
+        Model(loss).fit(X, 1e150 * y)
+    with pytest.raises(ValueError, match="too little for solver='sdca'"):
+        Model(loss).fit(X, 1e-12 * y)
+    constant = Model(loss).fit(X[:20], np.full(20, 0.1))  # the mean of equal numbers is rounded
+    np.testing.assert_allclose(constant.predict(X), 0.1, rtol=1e-12)
+
+
+@every_model
+def test_memory_and_warm_starts_are_checked(Model, numbers):
+    for name, value in {"warm_start": "no", "cache_size": 1e300}.items():
+        if name in Model().get_params():
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                Model(**{name: value}).fit(*numbers)

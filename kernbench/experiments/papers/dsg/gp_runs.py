@@ -93,4 +93,4 @@ def closed_form(X, y, points, gamma, noise_variance):
     K[np.diag_indices_from(K)] += noise_variance
     factor, cross = cho_factor(K, lower=True), block(kernel, X, points, dtype=np.float64)
     explained = np.einsum("ij,ij->j", cross, cho_solve(factor, cross))
-    return cross.T @ cho_solve(factor, y), np.maximum(kernel.diag(points) - explained, 0.0)
+    return cross.T @ cho_solve(factor, y), np.maximum(kernel.diagonal(points) - explained, 0.0)

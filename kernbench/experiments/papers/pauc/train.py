@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
             later=True,
         ),
         Claim(
-            "AGD-SBCD ends at a larger training pAUC than SVMpAUC-tight as published.",
+            "AGD-SBCD ends at no smaller a training pAUC than SVMpAUC-tight as published.",
             "agd-sbcd",
             "svmpauc-tight",
             "train_pauc",

@@ -52,7 +52,7 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Claim(
-            "SBP's test error is below that of Fourier features at equal inner products, on the average over "
+            "SBP's test error is no higher than that of Fourier features at equal inner products, on the average over "
             "the range that both cover.",
             "sbp",
             "fourier",

@@ -125,7 +125,7 @@ EXPERIMENT = Experiment(
     claims=(
         *(
             Claim(
-                f"SBP's test error is below that of {rival.label} at equal kernel evaluations, on the "
+                f"SBP's test error is no higher than that of {rival.label} at equal kernel evaluations, on the "
                 "average over the curve.",
                 "sbp",
                 rival.name,

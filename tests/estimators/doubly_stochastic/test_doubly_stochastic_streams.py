@@ -1,0 +1,183 @@
+"""Doubly stochastic models of streams: chunks, batch after batch, and streams that fail."""
+
+import numpy as np
+import pytest
+from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, Y, every_model, fresh, of
+from scipy import sparse
+
+from kernbench import (
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticNoveltyDetector,
+)
+from kernbench.kernels import ReciprocalSemigroup
+
+
+def broken():
+    yield X[:150], LABELS[:150]
+    yield X[150:300], LABELS[150:300]
+    raise OSError("the disk is gone")
+
+
+@pytest.mark.parametrize("std", [None, "points", "operator"])
+def test_a_gaussian_process_of_chunks_is_that_of_their_rows(std):
+    """In one step on all rows, where their order is a matter of rounding."""
+    points = X[:3] if std == "points" else None
+    settings = {"noise_variance": 0.05, "std": std, "dtype": "float64", "gamma": 1.0, "random_state": 0}
+    whole = DoublyStochasticGPRegressor(**settings).fit(X, TARGETS, points=points)
+    parts = [(X[:150], TARGETS[:150]), (X[150:], TARGETS[150:])]
+    for chunks, n_samples in ((parts, None), (iter(parts), 400)):
+        model = DoublyStochasticGPRegressor(**settings, shuffle=False)
+        model.fit_chunks(chunks, points=points, n_samples=n_samples)
+        assert model.n_samples_ == 400 and model.n_iter_ == [1]
+        np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-7)
+        if std is not None:
+            rows = X if std == "operator" else points
+            pair = (each.predict(rows, return_std=True)[1] for each in (model, whole))
+            np.testing.assert_allclose(*pair, atol=1e-4)
+    with pytest.raises(ValueError, match="give n_samples"):
+        model.fit_chunks(iter(parts), points=points)
+
+
+@pytest.mark.parametrize("name", ["classifier", "classes", "regressor", "novelty"])
+def test_a_stream_in_order_does_not_depend_on_its_chunks(name):
+    found = []
+    for cuts in ([400], [64, 336], [1, 50, 9, 340]):
+        model, data, method = fresh(name, shuffle=False, max_iter=-1)
+        edges = np.cumsum([0, *cuts])
+        chunks = iter([
+            data[0][a:b] if len(data) == 1 else (data[0][a:b], data[1][a:b])
+            for a, b in zip(edges[:-1], edges[1:], strict=True)
+        ])  # fmt: skip
+        found.append(getattr(model.fit_chunks(chunks), method)(X))
+        assert model.n_iter_ == [7] and model.status_ == "finished"
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_a_chunk_of_weight_0_changes_nothing():
+    models = []
+    for extra in ([], [(X[:50], LABELS[:50], np.zeros(50))]):
+        chunks = [(X[:200], LABELS[:200], np.ones(200)), *extra, (X[200:], LABELS[200:], np.ones(200))]
+        # The width is that of the first rows, whatever they weigh: so it is given.
+        models.append(DoublyStochasticClassifier(gamma=1.0, shuffle=False, **SMALL).fit_chunks(iter(chunks)))
+    np.testing.assert_array_equal(models[0].block_coef_, models[1].block_coef_)
+
+
+def test_sparse_chunks_are_dense_ones():
+    V = np.where(np.abs(X) > 0.6, X, 0)
+    dense, thin = (
+        DoublyStochasticClassifier(dtype="float64", **SMALL).fit_chunks(
+            [(form(V[:200]), Y[:200]), (form(V[200:]), Y[200:])]
+        )
+        for form in (np.asarray, sparse.csr_matrix)
+    )  # fmt: skip
+    np.testing.assert_allclose(thin.decision_function(V), dense.decision_function(V), atol=1e-10)
+
+
+@every_model
+def test_a_model_learns_from_batch_after_batch(name):
+    model, data, method = fresh(name, max_iter=-1)
+    before = None
+    for start in range(0, 160, 40):
+        part = [column[start : start + 40] for column in data]
+        options = {"classes": np.unique(data[1])} if name in ("classifier", "classes", "paper") else {}
+        model.partial_fit(*part, **options)
+        assert before is None or model.n_iter_ > before
+        before = model.n_iter_
+    assert np.all(np.isfinite(of(model, method)(X)))
+
+
+def test_streams_of_the_ratio_and_of_novelty():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(6000, 1)), rng.normal(0.5, 1, size=(6000, 1))
+    model = DoublyStochasticDensityRatio(random_state=0).fit_chunks([P[:2000], P[2000:]], iter([Q]))
+    assert model.n_iter_ == [12] and np.corrcoef(model.log_ratio(Q), -Q[:, 0])[0, 1] > 0.9
+    detector = DoublyStochasticNoveltyDetector(batch_size=64, random_state=0).fit_chunks(
+        [P[:3000], (P[3000:], None)]
+    )
+    assert detector.n_iter_ == [94]
+
+
+@pytest.mark.parametrize(
+    "last, message",
+    [
+        ((X[:5, :1], LABELS[:5]), "chunk 3 of the stream has 1 features, those before had 2"),
+        ((X[:5], np.array(["no", "maybe", "no", "no", "no"])), "chunk 3 of the stream: y holds .*maybe"),
+        ((np.full((5, 2), np.nan), LABELS[:5]), "chunk 3 of the stream: .*NaN"),
+    ],
+)
+def test_a_bad_chunk_is_named_and_leaves_a_usable_model(last, message):
+    rng = np.random.default_rng(0)
+    V, labels = rng.normal(size=(6000, 2)), LABELS[rng.integers(400, size=6000)]
+    model = DoublyStochasticClassifier(random_state=0)
+    with pytest.raises(ValueError, match=message):
+        model.fit_chunks(iter([(V[:4500], labels[:4500]), (V[4500:], labels[4500:]), last]))
+    assert model.n_iter_ >= 4
+    model.partial_fit(X, LABELS)
+    assert model.predict(X).shape == (400,)
+
+
+def test_a_stream_that_fails_among_the_first_rows_leaves_a_model_of_these():
+    model = DoublyStochasticClassifier(random_state=0)
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(broken())
+    model.partial_fit(X, LABELS)
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "novelty", "gp", "gp-std"])
+def test_a_stream_that_fails_midway_leaves_a_model_that_goes_on(name):
+    model, data, method = fresh(name, batch_size=64, block_size=16, max_iter=-1)
+
+    def chunks():
+        for _ in range(30):
+            yield data if len(data) > 1 else data[0]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(chunks(), **({"n_samples": 12000} if name.startswith("gp") else {}))
+    before = model.n_iter_[0]
+    assert before > 60 and np.all(np.isfinite(of(model, method)(X)))
+    model.partial_fit(*data)
+    assert model.n_iter_ == [before + 7]
+
+
+@pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
+def test_an_empty_stream_is_refused(chunks):
+    with pytest.raises(ValueError, match="the stream is empty"):
+        DoublyStochasticClassifier().fit_chunks(chunks)
+
+
+def test_a_stream_of_one_class_is_refused():
+    with pytest.raises(ValueError, match="at least two classes"):
+        DoublyStochasticClassifier().fit_chunks([(X, np.zeros(400))])
+    with pytest.raises(ValueError, match="not among the classes"):
+        DoublyStochasticClassifier().partial_fit(X, LABELS, classes=["no", "maybe"])
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all labels"):
+        DoublyStochasticClassifier(class_weight="balanced").partial_fit(X, LABELS)
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
+@pytest.mark.parametrize("rows", [1e100 * X, 0 * X - 1.0], ids=["too large", "outside the domain"])
+def test_later_rows_are_checked_as_the_first(name, rows):
+    kernel = {} if rows.max() > 0 else {"kernel": ReciprocalSemigroup(1.0)}
+    model, data, method = fresh(name, dtype="float32", max_iter=-1, **kernel)
+    data = (np.abs(data[0]), *data[1:])
+    message = "too large for this kernel" if rows.max() > 0 else "column 0"
+    model.partial_fit(*data)
+    before = model.block_coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(rows, *data[1:])
+    np.testing.assert_array_equal(model.block_coef_, before)
+    chunks = [(part, *data[1:]) if len(data) > 1 else part for part in (data[0], rows)]
+    with pytest.raises(ValueError, match=message):
+        fresh(name, dtype="float32", shuffle=False, max_iter=-1, **kernel)[0].fit_chunks(chunks)
+
+
+@pytest.mark.parametrize("chunks", [None, 3, [None], ["ab"], [(1, 2, 3, 4)], [()]], ids=repr)
+@pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
+def test_what_is_no_chunk_is_refused(name, chunks):
+    options = {"n_samples": 10} if name == "gp" and not isinstance(chunks, list) else {}
+    with pytest.raises(ValueError, match="chunks must be|chunk 1 must"):
+        fresh(name)[0].fit_chunks(chunks, **options)
