@@ -14,6 +14,7 @@ from kernbench.distributed.streaming.teams import DaskTeam, LocalTeam
 from kernbench.distributed.survey import check_kernel_range
 from kernbench.estimators.doubly_stochastic.classifier import DoublyStochasticClassifier
 from kernbench.estimators.doubly_stochastic.model import MEGABYTE, Progress
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticRegressor
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver import make_solver
@@ -48,7 +49,7 @@ class BlockStreamTask:
         model.dtype_ = precision(model.dtype, n_rows)
         model.kernel_ = kernel_of_blocks(model, blocks, self.weights, self.seeds[0])
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
-        edges = strata_of(n_rows, int(model.batch_size))
+        edges = strata_of(n_rows, batch_size_of(model, n_rows))
         strata = [self._stratum(k, a, b, y) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
         options, (origin, maps) = model.solver_options or {}, origin_of(blocks)
         setup = Setup(
@@ -66,7 +67,7 @@ class BlockStreamTask:
             )
         self.source = BlockBatches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
-            batch_size=min(int(model.batch_size), n_rows), code=code,
+            batch_size=min(batch_size_of(model, n_rows), n_rows), code=code,
         )  # fmt: skip
 
     def _labels(self, examples):
