@@ -209,7 +209,7 @@ class AUCMargin(Pairs):
 class AGD(Pairs):
     """AGD-SBCD; its answer is the mean of v_n over the stage."""
 
-    default_rate = 1.0  # the slopes are means over all pairs of a batch, of which a share counts
+    default_rate = 0.3
     options = {"loss": "log_loss", "mu": 1e3, "gamma": 1e3, "weight_decay": 0.0, "inner_steps": 50,
                "thresholds": "stochastic", "threshold_step": None, "shared_batches": True}  # fmt: skip
 
