@@ -17,6 +17,7 @@ from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasti
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
 from kernbench.estimators.doubly_stochastic.model import MEGABYTE, Progress
 from kernbench.estimators.doubly_stochastic.novelty import DoublyStochasticNoveltyDetector
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticRegressor
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver import make_solver
@@ -76,7 +77,7 @@ class BlockStreamTask:
             )
         self.source = self._batches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
-            batch_size=min(int(model.batch_size), n_rows), code=code,
+            batch_size=min(batch_size_of(model, n_rows), n_rows), code=code,
         )  # fmt: skip
 
     def _targets(self, examples):
@@ -84,7 +85,7 @@ class BlockStreamTask:
 
     def _edges(self, examples):
         """Return the bounds of the strata."""
-        return strata_of(self.n_rows, int(self.model.batch_size))
+        return strata_of(self.n_rows, batch_size_of(self.model, self.n_rows))
 
     def _batches(self, team, strata, **settings):
         return BlockBatches(team, strata, **settings)

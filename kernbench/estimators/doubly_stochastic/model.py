@@ -8,7 +8,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._random import generator_of
-from kernbench.estimators.doubly_stochastic.parameters import block_size_of, check_doubly_stochastic, steps_of
+from kernbench.estimators.doubly_stochastic.parameters import (
+    batch_size_of,
+    block_size_of,
+    check_doubly_stochastic,
+    has_large_batches,
+    steps_of,
+)
 from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, require
 from kernbench.estimators.fit.kernel import kernel_of
@@ -63,10 +69,8 @@ class DoublyStochasticModel(BaseEstimator):
 
     _twin = "compiled"  # "reference" in the tests that compare the two
     # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
-    _largest_block, _rows_per_feature = (
-        256,
-        4,
-    )  # a covariance needs some rows for each feature to be worth inverting
+    _largest_block, _rows_per_feature = 256, 4  # a covariance needs some rows for each feature
+    _chooses_batches = False  # whether batch_size may be "auto"
     _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
     def _check_parameters(self):
@@ -95,7 +99,8 @@ class DoublyStochasticModel(BaseEstimator):
         start = self._start(getattr(self, "_progress", None) if self.warm_start else None, X, n_rows, weights)
         if self.warm_start:
             start.key = digest(X) + "".join(_digest_of(part) for part in key)
-        source = source_of(np.dtype(self.dtype_), min(int(self.batch_size), n_rows), start.seeds[1])
+        batch_size = min(batch_size_of(self, n_rows, _block_of(start)), n_rows)
+        source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1])
         if start.solution is not None and getattr(self, "_progress", start).key != start.key:
             start.solution = without_place(start.solution)
         limit = int(self.max_iter)
@@ -109,7 +114,8 @@ class DoublyStochasticModel(BaseEstimator):
         t = 0
         if start.solution is not None:
             start.solution, t = without_place(start.solution), start.solution.n_iter
-        source = source_of(np.dtype(self.dtype_), int(self.batch_size), start.seeds[1] + t)
+        batch_size = batch_size_of(self, np.inf, _block_of(start))
+        source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1] + t)
         source.n_passes = 1
         limit = None if self.max_iter == -1 else int(self.max_iter)
         self._run(source, n_rows, start, limit, [], in_stream=True)
@@ -124,7 +130,7 @@ class DoublyStochasticModel(BaseEstimator):
             return found
 
         source = StreamBatches(
-            checked, batch_size=int(self.batch_size), n_features=X.shape[1], dtype=self.dtype_
+            checked, batch_size=batch_size_of(self, np.inf), n_features=X.shape[1], dtype=self.dtype_
         )
         limit = None if self.max_iter == -1 else int(self.max_iter)
         self._run(source, n_rows, start, limit, [] if validate is None else [validate], in_stream=True)
@@ -166,7 +172,7 @@ class DoublyStochasticModel(BaseEstimator):
 
     def _fewest_steps(self, n_rows):
         """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
-        return registry.get("doubly-sgd").default_iterations
+        return 0 if has_large_batches(self, n_rows) else registry.get("doubly-sgd").default_iterations
 
     def _intercept(self):
         return 0.0
@@ -177,7 +183,7 @@ class DoublyStochasticModel(BaseEstimator):
         After a failure in the middle of a stream the model is that of the run so far. `make` returns the solver, as
         `make_solver` does.
         """
-        step_size, schedule = steps_of(self)
+        step_size, schedule = steps_of(self, n_rows)
         initial = start.solution
         block_size = block_size_of(self, n_rows) if initial is None else initial.coef.shape[1]
         settings = {
@@ -289,6 +295,11 @@ class DoublyStochasticModel(BaseEstimator):
 def as_dtype(X, dtype):
     """Return rows in a precision, dense ones C-ordered."""
     return X.astype(dtype, copy=False) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+
+
+def _block_of(start):
+    """The features of a block of the solution to go on from, or 0."""
+    return 0 if start.solution is None else start.solution.coef.shape[1]
 
 
 def without_place(solution):

@@ -1,5 +1,7 @@
 """Checks of the parameters of doubly stochastic models, and what ``"auto"`` means."""
 
+import numpy as np
+
 from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.features.maps.forms import KERNELS_OF_NAMES, terms_of
@@ -7,6 +9,11 @@ from kernbench.kernels.functions import Kernel
 from kernbench.problems.streaming.averages import AVERAGES
 from kernbench.problems.streaming.step_sizes import SCHEDULES
 from kernbench.validation.numbers import check_flag, check_name, check_number
+
+BATCH, LARGE_BATCH = 1024, 4096  # rows of an "auto" batch
+MANY_ROWS = 50_000  # from which on batches are large, and one pass is enough
+STEPS_OF_A_FIT = 100  # for which the step sizes were chosen; fewer steps of a pass are longer
+LONGEST = 3.0  # times the step size
 
 
 def check_doubly_stochastic(model):
@@ -19,13 +26,15 @@ def check_doubly_stochastic(model):
             f"there are no random features of kernel={model.kernel!r}. Names of kernels that have them: "
             f"{', '.join(KERNELS_OF_NAMES)}; kernbench.kernels has more, as objects"
         )
-    check_number("batch_size", model.batch_size, at_least=1, whole=True)
+    if not (model._chooses_batches and model.batch_size == "auto"):
+        check_number("batch_size", model.batch_size, at_least=1, whole=True)
     check_flag("precondition", model.precondition)
     if model.block_size != "auto":
         check_number("block_size", model.block_size, at_least=1, whole=True)
-        if model.precondition and model.block_size > model.batch_size:
+        rows = BATCH if model.batch_size == "auto" else model.batch_size
+        if model.precondition and model.block_size > rows:
             raise ValueError(
-                f"block_size={model.block_size} is larger than batch_size={model.batch_size}: with "
+                f"block_size={model.block_size} is larger than batch_size={rows}: with "
                 "precondition=True the covariance of a block is estimated on a batch, which should have four rows "
                 "for each feature"
             )
@@ -41,17 +50,41 @@ def check_doubly_stochastic(model):
     check_run(model)
 
 
+def has_large_batches(model, n_rows):
+    """Return whether ``batch_size="auto"`` means large batches: for many rows in arrays, with the preconditioner."""
+    return model.batch_size == "auto" and model.precondition and MANY_ROWS <= n_rows < np.inf
+
+
+def batch_size_of(model, n_rows, block_size=0):
+    """Return the rows of a batch: four for each feature of a block that is there already, unless a number is given.
+
+    The large ones of a pass have the same size, near 4,096: a small rest has too few rows for a covariance.
+    """
+    if model.batch_size != "auto":
+        return int(model.batch_size)
+    rows = BATCH
+    if has_large_batches(model, n_rows):
+        rows = -(-n_rows // round(n_rows / LARGE_BATCH))
+    return max(rows, model._rows_per_feature * block_size)
+
+
 def block_size_of(model, n_rows):
     """Return the features of a block: a share of the rows of a batch, unless a number is given."""
     if model.block_size != "auto":
         return int(model.block_size)
-    rows = min(int(model.batch_size), n_rows)
-    return max(2, min(model._largest_block, rows // model._rows_per_feature // 2 * 2))
+    batch_size = batch_size_of(model, n_rows)
+    largest = batch_size if has_large_batches(model, n_rows) else model._largest_block
+    return max(2, min(largest, min(batch_size, n_rows) // model._rows_per_feature // 2 * 2))
 
 
-def steps_of(model):
-    """Return the step size and the name of its schedule."""
+def steps_of(model, n_rows):
+    """Return the step size and the name of its schedule.
+
+    The few large batches of a pass take longer steps.
+    """
     size, schedule = model._steps[bool(model.precondition)]
+    if has_large_batches(model, n_rows):
+        size *= min(LONGEST, max(1.0, STEPS_OF_A_FIT * LARGE_BATCH / n_rows))
     return (
         size if model.step_size == "auto" else float(model.step_size),
         schedule if model.schedule == "auto" else model.schedule,

@@ -43,6 +43,12 @@ def test_without_pytorch_networks_are_named_gaps_and_a_linear_score_is_measured(
     assert 0.275 < found["metrics"]["test_pauc"] < 0.8
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_the_first_step_size_of_agd_sbcd_trains_a_network(outcome):
+    assert outcome(EXPERIMENT, "striped-images", "agd-sbcd")["metrics"]["test_pauc"] > 0.95
+
+
 @pytest.mark.real_data
 def test_the_subset_keeps_the_share_of_positives_and_the_tail(monkeypatch):
     try:

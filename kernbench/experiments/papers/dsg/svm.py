@@ -238,7 +238,7 @@ EXPERIMENT = Experiment(
             ("balanced_error", "passes", "n_iter", "n_feature_values", "n_kernel_evaluations", "predict_seconds",
              "peak_memory"),
             methods=ONE_PASS,
-            notes=("A doubly stochastic fit has 100 batches at least, on small data more than a pass.",),
+            notes=("Of fewer than 50,000 rows a doubly stochastic fit has 100 batches at least: more than a pass.",),
         ),
         Recommendation("a kernel SVM in one pass", "test_error", "k-sdca", 0.002, methods=ONE_PASS),
     ),
