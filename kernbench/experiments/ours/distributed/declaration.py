@@ -88,7 +88,13 @@ EXPERIMENT = Experiment(
         m.PEAK_MEMORY,
     ),
     claims=tuple(
-        Bound(f"The objective over {words} is at most that of one array, to 10⁻⁹.", name, "objective", EXACT, baseline="array")
+        Bound(
+            f"The objective over {words} is at most that of one array, to 10⁻⁹.",
+            name,
+            "objective",
+            EXACT,
+            baseline="array",
+        )
         for name, words in (("files", "files"), ("one-worker", "one worker"), ("two-workers", "two workers"))
     )
     + (
