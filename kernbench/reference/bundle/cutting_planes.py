@@ -29,6 +29,7 @@ from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.bundle.smoothed_newton import SmoothedNewton
+from kernbench.reference.design import ProductCounts
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
@@ -43,7 +44,7 @@ PACE = 8  # plain steps on many features between two measurements of gap / objec
 PACES = 5  # ... within which it has to reach `tol` at its present rate of decrease
 
 
-class CuttingPlanes:
+class CuttingPlanes(ProductCounts):
     """The bundle method for a risk. Solvers derive from it, with a constructor that makes the risk and calls `_set_up`.
 
     Attributes
@@ -96,16 +97,6 @@ class CuttingPlanes:
         self._last_gap, self._n_steps, self._was_newton, self._stuck = np.inf, 0, False, 0
         if initial is not None:
             self._start_from(initial)
-
-    @property
-    def n_kernel_evaluations(self):
-        """Kernel values computed so far."""
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        """Products with the data, or with the kernel matrix, so far."""
-        return self.design.n_passes
 
     @property
     def n_inner_products(self):

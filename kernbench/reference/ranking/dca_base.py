@@ -24,6 +24,7 @@ from kernbench.problems.ranking.criticality import criticality
 from kernbench.reference.bundle.cutting_planes import CuttingPlanes
 from kernbench.reference.bundle.limited_memory import LimitedMemory, wolfe_step
 from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
+from kernbench.reference.design import ProductCounts
 from kernbench.reference.ranking.ranked_risk import RankedRisk
 from kernbench.solvers.base import Solution
 
@@ -36,7 +37,7 @@ INNER = "bundle_"  # prefix, in a state, of what belongs to the cutting planes
 NOWHERE = 2.0**-20  # multiple of the first direction that counts as 0
 
 
-class ExactDCA:
+class ExactDCA(ProductCounts):
     """The algorithm; a solver is this, and a constructor that says what is ranked."""
 
     granularity = 1
@@ -70,16 +71,6 @@ class ExactDCA:
     def _strength(self):
         """Of the quadratic term of a subproblem: alpha or, without it, the weight of the proximal term."""
         return self.alpha if self.alpha > 0 else self.proximal
-
-    @property
-    def n_kernel_evaluations(self):
-        """Kernel values computed so far."""
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        """Products with the data, or with the kernel matrix, so far."""
-        return self.design.n_passes
 
     @property
     def n_inner_products(self):

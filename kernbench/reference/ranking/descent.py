@@ -4,13 +4,14 @@ import numpy as np
 
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.reference.design import ProductCounts
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 
 PATIENCE = 20  # iterations over which the best objective has to improve
 
 
-class _Descent:
+class _Descent(ProductCounts):
     """What both methods share: subgradients of the whole objective, the best iterate, the stopping rule."""
 
     losses = ("hinge", "squared_hinge", "log_loss")
@@ -36,16 +37,6 @@ class _Descent:
             setattr(self, name, np.zeros(d))
         if initial is not None:
             self._start_from(initial)
-
-    @property
-    def n_kernel_evaluations(self):
-        """Kernel values computed so far."""
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        """Products with the data, or with the kernel matrix, so far."""
-        return self.design.n_passes
 
     def advance(self, n_iter):
         """Take `n_iter` steps; return `n_iter`."""

@@ -6,6 +6,7 @@ from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
+from kernbench.reference.design import ProductCounts
 from kernbench.reference.ranking.problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 
@@ -16,7 +17,7 @@ REFITS = (0, 1, 2, 4, 8, 16, 32)  # steps before which the preconditioner is com
 SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
 
 
-class Newton:
+class Newton(ProductCounts):
     """Newton's method for alpha/2 ||f||^2 + the mean over pairs of max(0, 1 - (f(x_i) - f(x_j)))^2.
 
     The Newton equation is solved by conjugate gradients in the Hilbert space of the design, preconditioned,
@@ -79,16 +80,6 @@ class Newton:
         self._coef, self._scores = np.zeros(design.n_coef), np.zeros(problem.n)
         self._objective, self._bound, self._warm = None, 0.0, False
         self._n_steps, self._stuck = 0, False
-
-    @property
-    def n_kernel_evaluations(self):
-        """Kernel values computed so far."""
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        """Products with the data, or with the kernel matrix, so far."""
-        return self.design.n_passes
 
     # --- the iteration
     # --------------------------------------------------------------------------------------------

@@ -102,7 +102,13 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
     claims=(
-        Claim("AGD-SBCD is no worse than SVMpAUC-tight on fresh rows.", "agd-sbcd", "svmpauc-tight", "test_pauc", 0.0),
+        Claim(
+            "AGD-SBCD is no worse than SVMpAUC-tight on fresh rows.",
+            "agd-sbcd",
+            "svmpauc-tight",
+            "test_pauc",
+            0.0,
+        ),
         Claim("AGD-SBCD is no worse than DCA on fresh rows.", "agd-sbcd", "dca", "test_pauc", 0.0),
         Claim(
             "The exact method is no worse than a tuned logistic regression (0.1 points).",
