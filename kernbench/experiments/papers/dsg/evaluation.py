@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.experiments.measure.judging import error_rate, iterations
 
 
@@ -11,14 +12,13 @@ def classifier(fit):
     Returns
     -------
     dict
-        ``test_error``; ``balanced_error``, the mean of the classes' errors; ``n_iter``; ``passes``, rows
-        seen over rows; ``n_feature_values``, those
-        computed by a doubly stochastic fit.
+        ``test_error``; ``balanced_error``, the mean of the classes' errors; ``n_iter``; ``passes``, rows seen over
+        rows; ``n_feature_values``, those computed by a doubly stochastic fit.
     """
     y, predictions = fit.data.y_test, fit.predictions
     errors = [error_rate(y[y == label], predictions[y == label]) for label in np.unique(y)]
     n_iter, n = iterations(fit.model), len(fit.data.y_train)
-    rows_of_a_step = min(getattr(fit.model, "batch_size", 1), n)
+    rows_of_a_step = min(batch_size_of(fit.model, n), n) if hasattr(fit.model, "batch_size") else 1
     return {
         "test_error": error_rate(y, predictions),
         "balanced_error": float(np.mean(errors)),
