@@ -76,7 +76,7 @@ def _table(machine, every, commits):
         Column("last over first", "ratio"),
     )
     notes = [
-        "Lower is better for all of them. Times are medians of repeats; counts and errors are the same on every run."
+        "Lower is better for all of them. Times scatter from run to run; counts and errors are the same on every run."
     ]
     return Table(text.file_name(f"history-{machine}"), caption, columns, [("", rows)], notes)
 
