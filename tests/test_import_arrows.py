@@ -50,7 +50,8 @@ MAY_IMPORT = {
     "distributed": ESTIMATORS | {"datasets.readers", "distributed"},
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
-    | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.run.store"},
+    | {"report", "datasets", "experiments.declare", "experiments.registry"}
+    | {"experiments.run.store", "experiments.run.packing"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},

@@ -13,7 +13,7 @@
     worker.py        … and what it does;  wording.py  an exception in one line
     progress.py      events, summary, expected time
     environment.py   where a record was measured
-    store.py         records, append-only
+    store.py         records, append-only;  schema.py  their form;  packing.py  all of them in one small file
 """
 
 from kernbench._lazy import lazy_names

@@ -5,6 +5,8 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from kernbench.experiments.run.schema import fault
+
 ENDING = "jsonl.xz"
 
 
@@ -44,8 +46,6 @@ def unpacked(path):
         If the file is not one that `packed` made of records.
     """
     import lzma
-
-    from kernbench.experiments.run.schema import fault
 
     try:
         records = [json.loads(line) for line in lzma.decompress(path.read_bytes()).splitlines()]
