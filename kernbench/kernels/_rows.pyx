@@ -370,7 +370,7 @@ cdef class KernelRows:
 
     def diagonal(self):
         """Return k(x_i, x_i) for all rows, float64."""
-        return np.ascontiguousarray(self.kernel.diag(self.engine.X.source), dtype=np.float64)
+        return np.ascontiguousarray(self.kernel.diagonal(self.engine.X.source), dtype=np.float64)
 
     def row_terms(self):
         """Return the kernel's `row_terms` of all stored rows; for a Gaussian kernel half the squared norms."""

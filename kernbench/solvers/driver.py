@@ -263,6 +263,10 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     with single_threaded_blas():
         in_haste = status in ("max_seconds", "interrupted") and hasattr(solver, "known_gap")
         objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
+        if not np.isfinite(objective) and hasattr(solver, "step_name") and status != "diverged":
+            # The coefficients are finite as yet, but squares of scores no longer are.
+            status = "diverged"
+            message = f"the objective is not finite: lower {solver.step_name}, or scale the features"
         n_kernel_evaluations = solver.n_kernel_evaluations - counted_from
         sampled = {}
         if getattr(solver, "is_sampled", False):  # off the clock, as the trace is

@@ -19,6 +19,8 @@ START = 0.01  # standard deviation of the coefficients that a run starts from by
 # Default steps times the mean |x|^2, for methods that report means of iterates and for those that report the last one;
 # the former bear 10 to 150 on a9a and ijcnn1, and the latter are the nearer the smaller it is.
 OF_MEANS, OF_LAST = 50.0, 5.0
+# Slopes of these losses grow with the scores: steps beyond 2 / curvature would amplify them without end.
+STEEP_LOSSES, OF_MEANS_STEEP = ("squared_hinge", "squared_error"), 1.0
 
 
 class Pool:
@@ -70,6 +72,8 @@ class PairPools:
     positives, negatives : Pool
     low, high : float
         The ends of the window as shares of the weight of the negatives: the paper's m/N_- and n/N_-.
+    steep : bool
+        Whether the slopes of the loss grow without bound.
     """
 
     def __init__(self, design, ranked, n_positive, n_negative):
@@ -77,6 +81,7 @@ class PairPools:
         self.positives = Pool(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
         self.negatives = Pool(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
         self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
+        self.steep = ranked.loss in STEEP_LOSSES
 
     @property
     def batch(self):
@@ -102,6 +107,8 @@ class ListPool:
     y : ndarray of shape (n,)
     low, high : float
         The ends of the range as shares of the whole weight: the paper's m/M and n/M.
+    steep : bool
+        Whether the slopes of the loss grow without bound.
     """
 
     def __init__(self, design, ranked, batch_size):
@@ -110,6 +117,7 @@ class ListPool:
         self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
         self.pool = Pool(np.arange(ranked.n), weights, batch_size, "batch_size")
         self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in (ranked.low, ranked.high))
+        self.steep = ranked.loss in STEEP_LOSSES
 
     @property
     def batch(self):
@@ -135,13 +143,15 @@ def checked_features(design, ranked):
     return np.ones(ranked.n) if ranked.weights is None else ranked.weights
 
 
-def step_of(step, design, scale):
-    """Return the step as a positive number; None stands for `scale` over the mean |x|^2.
+def step_of(step, design, scale, steep):
+    """Return the step as a positive number; None stands for `scale` over the mean |x|^2, less if the loss is `steep`.
 
     The step times |x|^2 is what a change of the units of the features leaves as it is.
     """
     if step is not None:
         return float(check_number("step", step, above=0))
+    if scale == OF_MEANS and steep:
+        scale = OF_MEANS_STEEP
     mean = float(squared_norms(design).mean())
     return scale / mean if mean > 0 else 1.0
 

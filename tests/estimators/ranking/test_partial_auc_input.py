@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from kernbench import AUCMarginClassifier, PartialAUCClassifier
+from kernbench import AUCMarginClassifier, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 
 
 @pytest.mark.parametrize("solver", ["agd-sbcd", "dca", "proximal-dca"])
@@ -21,6 +22,39 @@ def test_steps_that_are_too_long_leave_the_last_finite_model_and_name_the_parame
         model.fit(1e150 * X, y)
     assert model.status_ == "diverged" and not model.converged_
     assert np.isfinite(model.coef_).all() and model.predict(X).shape == y.shape
+
+
+def test_an_objective_that_overflows_has_diverged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = X[:, 0] + 0.5 * rng.normal(size=400) > 0
+    options = {"solver": "agd-sbcd", "solver_options": {"step": 10.0}, "max_iter": 32_500, "random_state": 0}
+    with pytest.warns(ConvergenceWarning, match="not finite.*lower step"):
+        model = PartialAUCClassifier((0.05, 0.5), loss="squared_hinge", **options).fit(X, y)
+    assert model.status_ == "diverged" and not model.converged_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(
+    "model",
+    [
+        PartialAUCClassifier((0.05, 0.5), loss="squared_hinge", solver="agd-sbcd"),
+        PartialAUCClassifier((0.05, 0.5), loss="squared_hinge", solver="minibatch"),
+        RankedRangeClassifier(loss="squared_hinge", solver="agd"),
+        RankedRangeRegressor(loss="squared_error", solver="agd"),
+    ],
+    ids=lambda model: f"{model.solver}-{type(model).__name__}",
+)
+def test_default_steps_suit_losses_of_unbounded_slope(model, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = X @ rng.normal(size=5) + 0.5 * rng.normal(size=400)
+    if not isinstance(model, RankedRangeRegressor):
+        y = np.sign(y)
+    stochastic = clone(model).set_params(random_state=0, max_iter=5_000).fit(scale * X, y)
+    exact = clone(model).set_params(solver="dca-exact").fit(scale * X, y)
+    assert stochastic.status_ != "diverged" and stochastic.objective_ <= 3 * exact.objective_
 
 
 @pytest.mark.parametrize("margin", [0.0, 1e300, "wide"])

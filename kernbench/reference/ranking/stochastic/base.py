@@ -146,7 +146,7 @@ class _Ranged(_Stochastic):
         pools = batches.pools
         self.window, self.batches, self._exact = window, batches, thresholds == "exact"
         self._inner_steps = inner_steps
-        self._step_size = step_of(step, batches.design, self.step_scale)
+        self._step_size = step_of(step, batches.design, self.step_scale, pools.steep)
         self._threshold_step = threshold_step_of(threshold_step, self._step_size, thresholds)
         settings = (
             *settings,

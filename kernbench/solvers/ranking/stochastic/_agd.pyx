@@ -115,7 +115,7 @@ cdef class AGDSBCD(AGD):
     gamma : float, default=2000.0
         The paper's gamma' = gamma P N: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 50 over the mean |x|^2, or 1 over it for squared losses.
     threshold_step : float, optional
         theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
         and `step`, as in the paper, where they are stochastic.
@@ -176,7 +176,7 @@ cdef class RankedRangeAGD(AGD):
     gamma : float, default=2000.0
         The paper's gamma' = gamma M: step of the outer iterations; gamma <= mu is safe where inner runs are exact.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2.
+        The paper's c; by default 50 over the mean |x|^2, or 1 over it for squared losses.
     threshold_step : float, optional
         theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
         and `step`, as in the paper, where they are stochastic.

@@ -152,7 +152,7 @@ cdef class Ranged(Stochastic):
         check_name("thresholds", thresholds, THRESHOLDS)
         pools = batches.pools
         self.window, self.batches, self.exact, self.inner_steps = window, batches, thresholds == "exact", inner_steps
-        self.step_size = step_of(step, batches.design, self.step_scale)
+        self.step_size = step_of(step, batches.design, self.step_scale, pools.steep)
         self.threshold_step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.scores = np.empty(batches.design.n_samples)
         settings = (*settings, self.step_size, self.threshold_step, inner_steps, self.exact, batches.loss, pools.batch,

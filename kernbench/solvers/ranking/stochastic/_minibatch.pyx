@@ -50,7 +50,7 @@ cdef class MiniBatch(Stochastic):
         A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero would be a critical point.
     step : float, optional
-        The paper's c; by default 50 over the mean |x|^2, or 5 without `average`.
+        The paper's c; by default 50 over the mean |x|^2, or 5 without `average`, or 1 for the squared hinge.
     n_positive, n_negative : int, default=100
         Samples in a batch.
     radius : float, optional
@@ -75,7 +75,7 @@ cdef class MiniBatch(Stochastic):
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         self.batches = PairBatches(design, ranked, n_positive, n_negative)
-        self.step_size = step_of(step, design, OF_MEANS if average else OF_LAST)
+        self.step_size = step_of(step, design, OF_MEANS if average else OF_LAST, self.batches.pools.steep)
         self.window = ranked.make(ranking)
         pools = self.batches.pools
         self.low, self.high = pools.low, pools.high
