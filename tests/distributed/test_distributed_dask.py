@@ -217,24 +217,17 @@ def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, example
     assert there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)  # some are asked for again
 
 
-class Slow:
-    """A function of rows that takes a while, and writes a line for each call."""
-
-    def __init__(self, log):
-        self.log = log
-
-    def __call__(self, X, start):
-        with open(self.log, "a") as file:
-            file.write(f"{start}\n")
-        time.sleep(0.5)
-
-
 def test_an_interrupt_ends_the_pass_on_the_workers(client, examples, tmp_path):
     """The workers do not go on with a pass that nobody waits for, and the next one has the bits of an array."""
     X, _ = examples(60_000, 40)
     blocks = DaskBlocks(client, client.scatter(np.array_split(X, 4)))
     w = np.arange(40) * 1.0
     expected = blocks.scores(w)  # the objects on the workers are made
+
+    def slow(X, start):  # of this function, since workers cannot import the tests
+        with open(tmp_path / "log", "a") as file:
+            file.write(f"{start}\n")
+        time.sleep(0.5)
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -243,7 +236,7 @@ def test_an_interrupt_ends_the_pass_on_the_workers(client, examples, tmp_path):
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     try:
         with pytest.raises(KeyboardInterrupt):
-            blocks.map(Slow(tmp_path / "log"))
+            blocks.map(slow)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)

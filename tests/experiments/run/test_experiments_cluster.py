@@ -27,12 +27,16 @@ class TestOnACluster:
         distributed = pytest.importorskip(
             "distributed", reason="distributed is not installed: kernbench[dask]"
         )
-        before = os.environ.get("PYTHONPATH", "")
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[1]), before])
+        before = os.environ.get("PYTHONPATH")
+        # No empty part, which would stand for the checkout: its sources are not compiled.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), before]))
         with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster:
-            os.environ["PYTHONPATH"] = before
+            if before is None:
+                del os.environ["PYTHONPATH"]
+            else:
+                os.environ["PYTHONPATH"] = before
             yield cluster
 
     @staticmethod
