@@ -161,7 +161,8 @@ def _hurried(choice):
     """The best within the small budget, by data set."""
     wins = {}
     for advice in choice.advices:
-        found = best_within(advice, HURRY * (advice.times.get(advice.display.baseline) or advice.seconds))
+        usual = advice.times.get(advice.display.baseline)
+        found = None if usual is None else best_within(advice, HURRY * usual)
         if found is not None:
             wins.setdefault(advice.results.short_label(found[0]), []).append((found[1], advice))
     if not wins:

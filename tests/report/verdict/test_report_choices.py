@@ -82,6 +82,15 @@ def test_the_small_budget_takes_traced_methods_as_far_as_they_came(toy, records)
     assert best_within(advice, 1e9) == ("libsvm", pytest.approx(0.149))
 
 
+def test_without_the_usual_choice_there_is_no_small_budget(row, records):
+    rows = records.race(1)
+    assert plain(row(rows)["in_a_hurry"]).startswith("SMO, test error")
+    others = [record for record in rows if record["method"] != "libsvm"]
+    for record in others:
+        record["seconds"]["fit"] = 20.0  # a tenth of which is longer than the beginning of SMO's trace
+    assert plain(row(others)["in_a_hurry"]) == "no method is done"
+
+
 def test_the_figure_has_a_panel_for_each_task_and_the_usual_choice(toy, records):
     picture = choice_picture(choices(verdicts([records.results(toy, records.race())])))
     assert picture.svg_inline.count('role="img"') == 1
