@@ -21,7 +21,7 @@ from scipy import sparse
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.building import build
-from kernbench.experiments.measure.clock import Tracer, fit_seconds, own_clock, timed
+from kernbench.experiments.measure.clock import Tracer, fit_seconds, own_clock, shortest, timed
 from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.memory import peak_memory
 from kernbench.experiments.measure.record import result
@@ -78,7 +78,8 @@ def measure(cell, output):
         As :func:`~kernbench.experiments.measure.record.result` makes it. ``seconds``: ``fit``, wall time
         without the tracing (see `fit_seconds`); ``fit_cpu``, its processor time over all threads, of fits that are not
         traced; ``predict``; with a search, ``search``, all its fits; ``solver``, the solver's own time at the end of
-        its trace (None without one).
+        its trace (None without one). Short fits and predictions are repeated, and the shortest counts
+        (`~kernbench.experiments.measure.clock.shortest`); not fits that are traced or have a time budget.
     """
     data = in_precision(cell, laid_out(cell, load(cell.loader)(**cell.arguments)))
     params, seconds = dict(cell.params), {}
@@ -96,6 +97,7 @@ def measure(cell, output):
     predictions, seconds["predict"] = timed(lambda: getattr(model, output)(data.X_test))
     seconds["solver"] = own_clock(model)
     memory = peak_memory()
+    seconds |= _repeated(cell, params, data, model, output, seconds)
 
     metrics = load(cell.evaluate)(Fit(model, data, predictions, params))
     return result(
@@ -147,6 +149,24 @@ def timed_fit(cell, params, data, tracer=None):
     start = perf_counter()
     model.fit(data.X_train, data.y_train)
     return model, fit_seconds(start, perf_counter(), tracer, own_clock(model))
+
+
+def _repeated(cell, params, data, model, output, seconds):
+    """Seconds of fit and prediction, each the least of several calls where one is short."""
+
+    def fit():
+        start = process_time()
+        again, wall = timed_fit(cell, params, data)
+        return {"fit": wall, "fit_cpu": process_time() - start, "solver": own_clock(again)}
+
+    found = shortest(
+        {"predict": seconds["predict"]},
+        lambda: {"predict": timed(lambda: getattr(model, output)(data.X_test))[1]},
+    )
+    if cell.traced or cell.budget is not None:
+        return found
+    clocks = [name for name in ("fit", "fit_cpu", "solver") if seconds[name] is not None]
+    return found | shortest({name: seconds[name] for name in clocks}, fit)
 
 
 def _trace(model, metrics, seconds):

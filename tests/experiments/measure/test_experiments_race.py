@@ -1,5 +1,7 @@
 """The race: what is timed, how an estimator is built, and how alpha is chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from kernbench.datasets import load
 from kernbench.experiments import get
 from kernbench.experiments.measure import race, search
 from kernbench.experiments.measure.building import build
-from kernbench.experiments.measure.clock import Tracer, fit_seconds
+from kernbench.experiments.measure.clock import Tracer, fit_seconds, shortest
 from kernbench.experiments.measure.record import columns, exponent, plain
 from kernbench.experiments.run.cells import plan
 
@@ -54,6 +56,11 @@ class RanksWith:
         return self.sign * X.sum(axis=1)
 
 
+def judged(fit):
+    """Metrics of a fit: which model it was."""
+    return {"number": fit.model.number}
+
+
 @pytest.fixture
 def named(monkeypatch):
     """Return a function that gives a class an address."""
@@ -98,3 +105,40 @@ def test_processor_time_is_that_of_fits_without_a_trace():
     assert 0 < seconds["fit_cpu"] <= 1.1 * seconds["fit"] + 0.05
     traced = next(cell for cell in chosen.values() if cell.traced and not cell.budget)
     assert "fit_cpu" not in race.classify(traced)["seconds"]
+
+
+def test_a_short_phase_is_repeated_and_its_shortest_time_counts():
+    later = iter([(0.03, 0.05), (0.05, 0.02), (0.04, 0.04), (0.06, 0.06), (9.0, 9.0)])
+    again = lambda: dict(zip(("fit", "fit_cpu"), next(later)))  # noqa: E731
+    # .04 + .03 + .05 + .04 + .06 s reach .2 s; each clock has its own minimum.
+    assert shortest({"fit": 0.04, "fit_cpu": 0.04}, again) == {"fit": 0.03, "fit_cpu": 0.02}
+    assert next(later) == (9.0, 9.0)
+
+
+def test_a_long_phase_is_not_repeated_and_a_tiny_one_ten_times_in_all():
+    assert shortest({"fit": 0.25}, lambda: pytest.fail("repeated")) == {"fit": 0.25}
+    calls = []
+    assert shortest({"fit": 0.0}, lambda: calls.append(1) or {"fit": 0.0}) == {"fit": 0.0}
+    assert len(calls) == 9
+
+
+def test_the_model_of_the_first_fit_is_judged_and_fits_with_a_budget_are_not_repeated(named):
+    fitted = []
+
+    class Counts(RanksWith):
+        def __init__(self):
+            self.sign, self.number = 1, len(fitted)
+
+        def fit(self, X, y):
+            fitted.append(self.number)
+            return self
+
+        predict = RanksWith.decision_function
+
+    cells, _ = plan([get("sbp-libsvm")], "quick")
+    cell = next(cell for cell in cells if cell.method == "libsvm")
+    cell = replace(cell, estimator=named(Counts), params={}, evaluate=named(judged), warm_up_rows=0)
+    for budget, n_fits in ((None, 10), ({"of": "other"}, 1)):
+        fitted.clear()
+        assert race.classify(replace(cell, budget=budget))["metrics"] == {"number": 0}
+        assert fitted == list(range(n_fits))
