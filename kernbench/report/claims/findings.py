@@ -10,6 +10,7 @@ from kernbench.report.claims.passing import judge_passing
 from kernbench.report.claims.races import judge_race
 
 PARTLY = "holds in part"
+UNRECORDED = "has no records"
 JUDGES = {Claim: judge_race, Bound: judge_bound, Passing: judge_passing}
 
 
@@ -24,9 +25,10 @@ class Finding:
     judgements : list of Judgement
         To be listed; many agreeing data sets share one.
     n_holding, n_failing, n_datasets : int
-        Of all data sets to which the claim applies at this scale, recorded or not.
+        Of all data sets to which the claim applies at this scale, recorded or not, but for those that run only when
+        asked for and have no record.
     absent : list of str
-        Data sets without any record.
+        Data sets of these without any record.
     generated : bool
         Whether all of its data are generated, although a reader might expect real ones.
     """
@@ -58,7 +60,7 @@ class Finding:
         """The verdict with its count: ``"holds on 4 of 6 data sets"``."""
         kind = "generated " if self.generated else ""
         if self.verdict == OPEN:
-            return OPEN
+            return OPEN if self.judgements else UNRECORDED
         if self.n_datasets == 1:
             return f"{self.verdict}{' on generated data' if self.generated else ''}"
         if not self.n_holding:
@@ -70,7 +72,7 @@ class Finding:
 
 
 def findings(results):
-    """All claims in the order of their declaration, without those that concern none of the recorded data sets.
+    """All claims that concern a data set of this scale, in the order of their declaration.
 
     Parameters
     ----------
@@ -84,21 +86,22 @@ def findings(results):
     for claim in results.experiment.claims:
         datasets = _datasets(results, claim)
         recorded = [dataset for dataset in results.datasets if dataset in datasets]
-        if recorded:
+        if datasets:
             found.append(
-                _finding(results, claim, recorded, sorted(set(datasets) - set(recorded), key=datasets.index))
+                _finding(results, claim, recorded, [name for name in datasets if name not in recorded])
             )
     return found
 
 
 def _datasets(results, claim):
-    """The data sets to which a claim applies at this scale: the declared ones, and any others with records."""
+    """The data sets to which a claim applies at this scale: those that run by default, and any others with records."""
     settings = {setting.name: setting for setting in results.experiment.scale(results.scale).settings}
     names = [claim.method] + ([] if claim.baseline is None else [claim.baseline])
     return [
         name
         for name in dict.fromkeys([*settings, *results.datasets])
-        if (claim.datasets is None or name in claim.datasets)
+        if (name in results.datasets or not settings[name].optional)
+        and (claim.datasets is None or name in claim.datasets)
         and (name not in settings or all(settings[name].takes(method) for method in names))
     ]
 
@@ -113,7 +116,8 @@ def _finding(results, claim, recorded, absent):
         n_failing=verdicts.count(FAILS),
         n_datasets=len(recorded) + len(absent),
         absent=absent,
-        generated=not results.experiment.own_data
+        generated=bool(recorded)
+        and not results.experiment.own_data
         and all(results.kind(dataset) == "generated" for dataset in recorded),
     )
 
@@ -134,10 +138,12 @@ def standing(found):
         return f"the claim {found[0].words}"
     n_whole = sum(finding.verdict == HOLDS for finding in found)
     n_partly = sum(0 < finding.n_holding < finding.n_datasets for finding in found)
-    n_open = sum(finding.verdict == OPEN for finding in found)
+    n_without = sum(not finding.judgements for finding in found)
+    n_open = sum(finding.verdict == OPEN for finding in found) - n_without
     parts = [f"{n_whole} of {text.plural(len(found), 'claim')} hold"]
     parts += [f"{n_partly} on some data sets only"] if n_partly else []
     parts += [f"{n_open} cannot be judged"] if n_open else []
+    parts += [f"{n_without} without records"] if n_without else []
     return ", ".join(parts)
 
 

@@ -119,6 +119,24 @@ def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
     assert standing(both) == "1 of 2 claims hold, 1 on some data sets only"
 
 
+def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
+    claims = [Bound("", "smo", "test_error", 0.2, datasets=(name,)) for name in ("d0", "d5")]
+    listed = found(on_six, [records.one(dataset="d0")], *claims)
+    assert [finding.words for finding in listed] == ["holds", "has no records"]
+    assert listed[1].absent == ["d5"] and listed[1].verdict == OPEN and not listed[1].generated
+    assert standing(listed) == "1 of 2 claims hold, 1 without records"
+
+
+def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, records, found):
+    declared = on_six.scales["paper"].settings
+    optional = tuple(replace(setting, optional=setting.name in ("d4", "d5")) for setting in declared)
+    asked = replace(on_six, scales={"paper": Scale(optional, repeats=1, time_limit=60)})
+    rows = [records.one(dataset=f"d{k}") for k in range(5)]
+    (finding,) = found(asked, rows, Bound("", "smo", "test_error", 0.2))
+    assert finding.words == "holds on all 5 data sets" and finding.absent == []
+    assert found(asked, rows, Bound("", "smo", "test_error", 0.2, datasets=("d5",))) == []
+
+
 def test_standing_counts_verdicts(measured, records, found):
     claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
     assert (
