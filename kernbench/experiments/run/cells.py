@@ -109,7 +109,7 @@ def cell_key(cell, checksum, environment):
     identity = {
         "cell": asdict(cell),
         "data": checksum,
-        "code": [environment.get(name) for name in ("kernbench", "git_commit", "git_dirty")],
+        "code": [environment.get(name) for name in ("kernbench", "code")],
         "machine": [environment.get(name) for name in ("processor", "n_threads", "blas")],
         **{name: environment[name] for name in ("plugin", "overcommitted") if name in environment},
     }

@@ -20,6 +20,7 @@ ENVIRONMENT = (
     "kernbench",
     "git_commit",
     "git_dirty",
+    "code",
 )
 
 

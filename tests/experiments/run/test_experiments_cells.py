@@ -101,15 +101,15 @@ def test_key_changes_with_all_that_changes_a_measurement_and_nothing_else(make_e
         cell_key(replace(cell, estimator="other:Class"), "abc", ENVIRONMENT),
     ]
     for name, value in [
-        ("git_commit", "x"),
-        ("git_dirty", True),
+        ("kernbench", "x"),
+        ("code", "x"),
         ("n_threads", 2),
         ("blas", "x"),
         ("processor", "x"),
     ]:
         keys.append(cell_key(cell, "abc", {**ENVIRONMENT, name: value}))
     assert len(set(keys)) == len(keys)
-    assert cell_key(replace(cell), "abc", {**ENVIRONMENT, "platform": "other"}) == keys[0]
+    assert cell_key(replace(cell), "abc", {**ENVIRONMENT, "platform": "other", "git_commit": "x"}) == keys[0]
 
 
 @pytest.mark.parametrize(

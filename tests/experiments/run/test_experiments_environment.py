@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from kernbench.experiments.run import environment
 def test_environment_is_complete_and_json():
     found = environment.collect(1)
     assert set(found) == {
-        "kernbench", "git_commit", "git_dirty", "python", "numpy", "scipy", "scikit-learn",
+        "kernbench", "git_commit", "git_dirty", "code", "python", "numpy", "scipy", "scikit-learn",
         "processor", "n_cores", "n_threads", "blas", "platform",
     }  # fmt: skip
     assert json.loads(json.dumps(found)) == found
@@ -53,3 +54,29 @@ def test_git_state_follows_the_package_folder_only(tmp_path):
     assert environment.git_state(package) == (commit, False)
     (package / "a.py").write_text("a = 2\n")
     assert environment.git_state(package) == (commit, True)
+
+
+def test_the_digest_of_the_code_follows_what_measures(tmp_path):
+    def write(name, text):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        environment.code_digest.cache_clear()
+        return environment.code_digest(tmp_path)
+
+    try:
+        first = write("solvers/smo.pyx", "a = 1\n")
+        assert write("report/page.py", "a = 1\n") == first  # shows measurements
+        assert write("solvers/README.md", "a\n") == first
+        assert write("solvers/smo.cpython-311.so", "built") == first  # its source is there
+        changed = write("solvers/smo.pyx", "a = 2\n")
+        assert changed != first
+        (tmp_path / "solvers" / "smo.pyx").unlink()
+        assert write("solvers/smo.cpython-311.so", "built") != write("solvers/smo.cpython-311.so", "again")
+    finally:
+        environment.code_digest.cache_clear()
+
+
+def test_the_digest_and_the_commit_are_those_of_the_whole_package():
+    import kernbench
+
+    assert environment.PACKAGE == Path(kernbench.__file__).resolve().parent
