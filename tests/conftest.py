@@ -135,10 +135,12 @@ def write_plugin(tmp_path, forgotten_plugins):
 
     Each change is a pair of texts, of which the first must be in the file once.
     """
-    from kernbench.cli.creating import solver_command
+    from kernbench.cli import main
 
     def write(name, *changes, kind="kernel-svm"):
-        solver_command.main([name, "--kind", kind, "--folder", str(tmp_path)], standalone_mode=False)
+        # By the whole command line: a command called by itself would keep its own names of help options.
+        words = ["new", "solver", name, "--kind", kind, "--folder", str(tmp_path)]
+        main(words, standalone_mode=False)
         path = tmp_path / f"{name.replace('-', '_')}.py"
         text = path.read_text()
         for old, new in changes:

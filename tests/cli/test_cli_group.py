@@ -20,7 +20,7 @@ SUBCOMMANDS = [
 @pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *SUBCOMMANDS], ids=" ".join)
 def test_every_help_has_examples(kernbench, words, option):
     result = kernbench(*words, option)
-    assert result.exit_code == 0
+    assert result.exit_code == 0, result.output
     assert "Examples:\n" in result.stdout
     assert f"kernbench {words[0] if words else 'run'}" in result.stdout.split("Examples:")[1]
 
