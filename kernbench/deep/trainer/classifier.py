@@ -39,9 +39,10 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     max_epochs : int, default=10
         An epoch is as many batches as hold the number of training examples.
     method_options : dict, default=None
-        Of the method. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``, ``shared_batches``. "cross-entropy" and
-        "auc-margin": ``weight_decay``, ``decay_every`` (the step size is divided by ten after so many epochs; 5).
-        "auc-margin": ``margin``, ``epoch_decay``.
+        Of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``, ``shared_batches``,
+        ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``. "cross-entropy" and
+        "auc-margin": ``decay_every`` (the step size is divided by ten after so many epochs; 5). "auc-margin":
+        ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
         A share of either class to hold out, or other examples.
     look_every : int, default=None
