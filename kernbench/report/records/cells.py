@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from kernbench.report.statistics import finite, finite_values, median_or_none
 
-# Two times may be divided by each other only when all of these agree.
-SETUP = ("processor", "n_cores", "n_threads", "overcommitted", "blas", "git_commit")
+# Two times may be divided by each other only when all of these agree, and the code does.
+SETUP = ("processor", "n_cores", "n_threads", "overcommitted", "blas")
 
 
 def part(record, name):
@@ -17,7 +17,8 @@ def part(record, name):
 def setup_of(record):
     """What a record's times depend on besides the cell itself."""
     environment = part(record, "environment")
-    return tuple(str(environment.get(key)) for key in SETUP)
+    code = environment.get("code") or environment.get("git_commit")  # older records have the commit alone
+    return (*(str(environment.get(key)) for key in SETUP), str(code))
 
 
 @dataclass
