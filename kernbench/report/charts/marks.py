@@ -8,7 +8,7 @@ from kernbench.report.charts.picture import picture_of
 
 ROW = 0.27  # inches
 LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and number of rows that fit
-SHORT = 15  # letters of a name in the legend up to which three columns fit
+MOST_COLUMNS, MARK = 3, 42  # of the legend; points of a mark with the space around it
 
 
 def picture(display, results):
@@ -17,7 +17,7 @@ def picture(display, results):
     if not grid.values:
         return None
     looks = looks_of(results) if display.mark == "method" else category_looks([list(grid.columns)])
-    columns = 3 if max(map(len, grid.columns.values())) <= SHORT else 2  # of the legend
+    columns = legend_columns(grid.columns.values())
     legend = LEGEND_ROW * max(0, -(-len(grid.columns) // columns) - ROOM_FOR)
     drawn = layout.one(
         results.file_name(display.name),
@@ -30,7 +30,14 @@ def picture(display, results):
     return picture_of(display, results, drawn, grid.csv_rows(), remarks)
 
 
-def _draw(axes, fonts, display, grid, looks, legend_columns):
+def legend_columns(names):
+    """In how many columns the legend fits below the picture."""
+    letter = layout.LETTER * layout.LARGE_FONTS.note
+    longest = MARK + letter * max(map(len, names))
+    return min(MOST_COLUMNS, max(1, int(72 * layout.SIZE[0] / longest)))
+
+
+def _draw(axes, fonts, display, grid, looks, n_columns):
     if display.value.log:
         axes.set_xscale("log")
     for place, row in enumerate(grid.rows):
@@ -58,4 +65,4 @@ def _draw(axes, fonts, display, grid, looks, legend_columns):
         axes.axvline(level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
     if len(grid.columns) > 1:
         style = {"frameon": False, "fontsize": fonts.note, "labelcolor": INK}
-        axes.figure.legend(loc="outside lower left", ncols=legend_columns, **style)
+        axes.figure.legend(loc="outside lower left", ncols=n_columns, **style)

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from kernbench.experiments.declare import (
     Axis,
@@ -16,9 +17,10 @@ from kernbench.experiments.declare import (
 )
 from kernbench.report import text
 from kernbench.report.charts.curves import picture
-from kernbench.report.charts.layout import apart, tick
+from kernbench.report.charts.layout import LARGE_FONTS, SIZE, apart, tick
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.looks import category_looks, looks
+from kernbench.report.charts.marks import legend_columns
 from kernbench.report.charts.profiles import factors_of
 from kernbench.report.charts.scales import ticks
 from kernbench.report.page.displays import pictures_of
@@ -273,3 +275,17 @@ def test_close_ticks_have_different_words():
 
 def test_a_percentage_that_rounds_to_zero_has_no_sign():
     assert [text.percent(value) for value in (-1e-9, -0.0123)] == ["0.00", "−1.23"]
+
+
+@pytest.mark.parametrize("n_letters", [3, 15, 29, 30, 45])
+def test_the_legend_of_marks_is_no_wider_than_the_picture(n_letters):
+    names = ["x" * n_letters] * 4
+    canvas = Figure(figsize=SIZE, layout="constrained")
+    axes = canvas.add_subplot()
+    for name in names:
+        axes.plot([1.0], [1.0], marker="o", linestyle="none", label=name)
+    legend = canvas.legend(
+        loc="outside lower left", ncols=legend_columns(names), fontsize=LARGE_FONTS.note, frameon=False
+    )
+    canvas.draw_without_rendering()
+    assert legend.get_window_extent().x1 / canvas.dpi <= SIZE[0]
