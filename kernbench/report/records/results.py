@@ -51,8 +51,11 @@ class Results:
 
     @cached_property
     def datasets(self):
-        """Data sets with records, in the order they were first recorded."""
-        return list(dict.fromkeys(dataset for dataset, _ in self.cells))
+        """Data sets with records: the declared ones in their order, then any others."""
+        recorded = dict.fromkeys(dataset for dataset, _ in self.cells)
+        settings = self.experiment.scale(self.scale).settings
+        declared = [setting.name for setting in settings if setting.name in recorded]
+        return list(dict.fromkeys([*declared, *recorded]))
 
     def methods(self, dataset=None):
         """Methods with records (on a data set): the declared ones in their order, then any others."""

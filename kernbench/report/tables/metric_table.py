@@ -46,7 +46,7 @@ def _stand_ins(results, quantities, blocks):
 
 def stand_in(dataset, elsewhere):
     """The note on a paper's number for different data."""
-    return f"† {dataset} here stands for {elsewhere}, where the paper's numbers are from."
+    return f"† {dataset}: the paper's numbers are from {elsewhere}."
 
 
 def plus_minus(blocks):

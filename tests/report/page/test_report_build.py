@@ -152,7 +152,7 @@ def test_generated_data_are_marked(write, records, tmp_path):
     content = page_of(build(write(rows), tmp_path / "out"))
     assert "<strong>Generated data.</strong>" in content
     assert "holds on generated data" in content
-    assert "14.9†" in content and "blobs here stands for adult" in content
+    assert "14.9†" in content and "numbers are from adult" in content
 
 
 def test_paper_scale_gives_the_verdict_and_the_section(write, records, tmp_path):

@@ -104,7 +104,7 @@ def test_papers_numbers_of_other_data_are_marked(toy, records, made):
     display = MetricTable("m", "M", (Quantity("test_error", "paper"),))
     table = made(records.race(scale="quick", dataset="blobs", kind="generated"), display)
     assert row_of(table, "LIBSVM (scikit-learn SVC)")["paper_test_error"].text == "14.9†"
-    assert table.notes == ["† blobs here stands for adult, where the paper's numbers are from."]
+    assert table.notes == ["† blobs: the paper's numbers are from adult."]
     table = made(records.race(kind="subset"), display)
     assert "all of adult" in table.notes[0]
 
