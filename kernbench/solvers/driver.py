@@ -16,6 +16,7 @@ from kernbench.solvers.progress import progress_bar
 CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
 MOST_GROWTH = 16.0  # largest ratio of the sizes of consecutive chunks
 LEAST_PACE = 20.0  # seconds of advancing between two points of the trace, for each second that a point costs
+FINE = 10  # how many times as often a run is looked at whose callback asks for pace 0
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
 
@@ -105,12 +106,15 @@ class Clock:
 class Callbacks:
     """The callbacks of a run, called with one snapshot; their return values are merged.
 
-    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`.
+    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`. `pace` is the least of theirs.
     """
 
     def __init__(self, callback, snapshot):
         self._functions = callback if isinstance(callback, list | tuple) else [callback]
         self._snapshot = snapshot
+        self.pace = min(
+            (getattr(function, "pace", LEAST_PACE) for function in self._functions), default=LEAST_PACE
+        )
         self.interrupted = False
 
     def __call__(self, solver):
@@ -149,7 +153,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     callback : callable or list of callables, optional
         Each is called as ``callback(state)`` at every point of the trace, off the clock. It returns None, a mapping
         of columns for the trace, or True to stop the run, which then has the status ``"callback"`` even if it
-        converged at the same point.
+        converged at the same point. Points are so far apart that they take little of the time; a callable with an
+        attribute ``pace = 0`` is called as often as a curve needs, whatever it costs.
     snapshot : callable, optional
         ``snapshot(solver)`` makes the `state` that callbacks are given; by default it is the solver itself.
     progress : bool or str, default=False
@@ -171,6 +176,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     start, status, message = solver.n_iter, None, ""
     grain = max(1, solver.granularity)
     chunk, next_trace = grain, 0.0
+    pace = LEAST_PACE if ask is None else ask.pace
+    chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
     next_check = (
         None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
@@ -198,7 +205,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 if clock.seconds >= next_trace:
                     tick = perf_counter()
                     status = record()
-                    pause = max(CHUNK_SECONDS, LEAST_PACE * (perf_counter() - tick))
+                    pause = max(chunk_seconds, pace * (perf_counter() - tick))
                     next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + pause)
                 if status is not None:
                     break
@@ -234,7 +241,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 elif (
                     advanced >= step == chunk
                 ):  # a chunk shortened by a check or a limit does not measure the speed
-                    factor = min(MOST_GROWTH, max(0.25, CHUNK_SECONDS / max(spent, 1e-9)))
+                    factor = min(MOST_GROWTH, max(0.25, chunk_seconds / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
             if tol is not None and (

@@ -44,10 +44,14 @@ class Tracer:
     ----------
     judge : callable
         ``judge(model) -> dict``: columns of the trace.
+    pace : float, optional
+        0 asks for as many points as a curve needs, also of a run that takes less time than its points.
     """
 
-    def __init__(self, judge):
+    def __init__(self, judge, pace=None):
         self.judge = judge
+        if pace is not None:
+            self.pace = pace
         self.first = self.last = None
 
     def __call__(self, model):
