@@ -85,12 +85,12 @@ def plural(number, noun):
 
 def sentence(words):
     """`words` with a capital letter and a full stop."""
-    return f"{words[0].upper()}{words[1:]}{'' if words.endswith(('.', '!', '?')) else '.'}"
+    return f"{capitalised(words)}{'' if words.endswith(('.', '!', '?')) else '.'}"
 
 
 def capitalised(words):
-    """`words` with a capital letter."""
-    return f"{words[:1].upper()}{words[1:]}"
+    """`words` with a capital letter, but for a name such as pAUC."""
+    return words if words[1:2].isupper() else f"{words[:1].upper()}{words[1:]}"
 
 
 def listed(names):

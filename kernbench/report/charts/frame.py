@@ -10,6 +10,7 @@ from kernbench.report.charts.looks import GRID, INK
 
 TICK, PAD = 3.5, 3.5  # points
 SPINE, LINE = 0.8, 0.6
+LETTER = 0.58  # width of an average letter over its height
 
 
 def own_frame(axes):
@@ -76,7 +77,7 @@ def frame(axes, fonts, label):
             _path(marks, INK, SPINE),
             *(
                 f'<text x="{p:.1f}" y="{below:.1f}" style="{x_style}">{escape(words)}</text>'
-                for p, words in x
+                for p, words in legible(x, size)
             ),
             *(
                 f'<text x="{before:.1f}" y="{p + 0.38 * size:.1f}" style="{y_style}">{escape(words)}</text>'
@@ -84,6 +85,17 @@ def frame(axes, fonts, label):
             ),
         ]
     )
+
+
+def legible(labels, size):
+    """Those of some labels below an axis, (centre, text) in points, that do not run into the one before."""
+    kept, end = [], float("-inf")
+    for centre, words in labels:
+        half = LETTER * size * len(words) / 2
+        if centre - half >= end + LETTER * size:
+            kept.append((centre, words))
+            end = centre + half
+    return kept
 
 
 def _path(parts, colour, width):

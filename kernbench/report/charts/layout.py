@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
 from kernbench.report import text
-from kernbench.report.charts.frame import frame, own_frame, ticks_of
+from kernbench.report.charts.frame import LETTER, frame, own_frame, ticks_of
 from kernbench.report.charts.key import html_key, svg_key
 from kernbench.report.charts.looks import GRID, INK
 from kernbench.report.charts.svg import inline, render, sheet, standalone
@@ -23,7 +23,6 @@ SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
 FILE_WIDTH = 10.2  # largest width of a row of small multiples in a file, in inches
 MOST_INSIDE = 3  # lines whose legend fits inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
-LETTER = 0.58  # width of an average letter over its height
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
 
 

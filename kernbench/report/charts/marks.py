@@ -1,5 +1,7 @@
 """Marks: a row for each category, a mark in it for each method."""
 
+import numpy as np
+
 from kernbench.report import text
 from kernbench.report.charts import layout, scales
 from kernbench.report.charts.grid import Grid
@@ -31,10 +33,12 @@ def picture(display, results):
 
 
 def legend_columns(names):
-    """In how many columns the legend fits below the picture."""
-    letter = layout.LETTER * layout.LARGE_FONTS.note
-    longest = MARK + letter * max(map(len, names))
-    return min(MOST_COLUMNS, max(1, int(72 * layout.SIZE[0] / longest)))
+    """In how many columns the legend fits below the picture; it fills them one after the other."""
+    widths = [MARK + layout.LETTER * layout.LARGE_FONTS.note * len(name) for name in names]
+    for n_columns in range(min(MOST_COLUMNS, len(widths)), 1, -1):
+        if sum(map(max, np.array_split(widths, n_columns))) <= 72 * layout.SIZE[0]:
+            return n_columns
+    return 1
 
 
 def _draw(axes, fonts, display, grid, looks, n_columns):

@@ -17,6 +17,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.report import text
 from kernbench.report.charts.curves import picture
+from kernbench.report.charts.frame import legible
 from kernbench.report.charts.layout import LARGE_FONTS, SIZE, apart, tick
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.looks import category_looks, looks
@@ -277,9 +278,13 @@ def test_a_percentage_that_rounds_to_zero_has_no_sign():
     assert [text.percent(value) for value in (-1e-9, -0.0123)] == ["0.00", "−1.23"]
 
 
-@pytest.mark.parametrize("n_letters", [3, 15, 29, 30, 45])
-def test_the_legend_of_marks_is_no_wider_than_the_picture(n_letters):
-    names = ["x" * n_letters] * 4
+@pytest.mark.parametrize(
+    ("lengths", "n_columns"),
+    [([3] * 4, 3), ([15] * 4, 3), ([29] * 4, 2), ([30] * 4, 1), ([5, 5, 40], 3), ([45] * 2, 1)],
+)
+def test_the_legend_of_marks_is_no_wider_than_the_picture(lengths, n_columns):
+    names = ["x" * length for length in lengths]
+    assert legend_columns(names) == n_columns
     canvas = Figure(figsize=SIZE, layout="constrained")
     axes = canvas.add_subplot()
     for name in names:
@@ -289,3 +294,13 @@ def test_the_legend_of_marks_is_no_wider_than_the_picture(n_letters):
     )
     canvas.draw_without_rendering()
     assert legend.get_window_extent().x1 / canvas.dpi <= SIZE[0]
+
+
+def test_labels_of_ticks_that_run_into_each_other_are_left_out():
+    labels = [(10.0, "0.2"), (14.0, "0.25"), (18.0, "0.3"), (60.0, "0.5")]
+    assert legible(labels, 7.5) == [(10.0, "0.2"), (60.0, "0.5")]
+    assert legible(labels[::3], 7.5) == labels[::3]
+
+
+def test_a_sentence_begins_with_a_capital_letter_but_for_names():
+    assert text.sentence("test error") == "Test error." and text.sentence("pAUC on rows") == "pAUC on rows."
