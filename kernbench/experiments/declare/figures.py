@@ -86,6 +86,8 @@ class Curves(Figure):
     y_span : float or None
         Instead: the vertical axis ends at this many times the lowest value, so that one line far above the others does
         not hide the differences between these.
+    y_depth : float or None
+        Instead, where more is better: the vertical axis begins this much below the highest value.
     x_window : tuple of float or None
         Shade the panels between these two values of `x`, in its `unit`.
     shared_x, shared_y : bool
@@ -115,6 +117,7 @@ class Curves(Figure):
     slope_through: tuple | None = None
     y_range: tuple | None = None
     y_span: float | None = None
+    y_depth: float | None = None
     x_window: tuple | None = None
     shared_x: bool = True
     shared_y: bool = True
@@ -126,8 +129,8 @@ class Curves(Figure):
     def __post_init__(self):
         if self.slope is not None and not (self.x.log and self.y.log):
             raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
-        if self.y_range is not None and self.y_span is not None:
-            raise ValueError(f"figure {self.name!r}: give y_range or y_span, not both")
+        if sum(given is not None for given in (self.y_range, self.y_span, self.y_depth)) > 1:
+            raise ValueError(f"figure {self.name!r}: give y_range, y_span or y_depth, not two of them")
         if self.x_window is not None and not self.x_window[0] < self.x_window[1]:
             raise ValueError(f"figure {self.name!r}: x_window must be (low, high), got {self.x_window!r}")
         if self.budget is not None and self.baseline is None:

@@ -64,13 +64,18 @@ class _Chart:
         heights = [end for line in lines for end in (line.low, line.high)]
         if self.display.slope is not None and self.display.slope_through is not None:
             heights.append(self._slope_line(lines)[1])
-        heights = [np.minimum(height, self._top(lines)) for height in heights]
+        heights = [np.clip(height, self._bottom(lines), self._top(lines)) for height in heights]
         return self.display.y_range or scales.limits(heights, self.display.y.log)
 
     def _top(self, lines):
         """The height above which lines are cut off."""
         lowest = min(float(line.y.min()) for line in lines)
         return np.inf if self.display.y_span is None or lowest <= 0 else self.display.y_span * lowest
+
+    def _bottom(self, lines):
+        """The height below which lines are cut off."""
+        highest = max(float(line.y.max()) for line in lines)
+        return -np.inf if self.display.y_depth is None else highest - self.display.y_depth
 
     def line_name(self, name):
         """The name written beside a line."""
@@ -244,6 +249,8 @@ class _Chart:
             yield from self._fitted_slopes()
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
+        if any((line.y < self._bottom(lines)).any() for lines in self.panels.values() for line in lines):
+            yield f"Lines are cut off {display.y_depth:g} below the highest value."
 
     def _fitted_slopes(self):
         """The slopes of the lines, in one sentence; of a line with several panels their range."""

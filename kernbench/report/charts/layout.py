@@ -23,6 +23,11 @@ SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
 FILE_WIDTH = 10.2  # largest width of a row of small multiples in a file, in inches
 MOST_INSIDE = 3  # lines whose legend fits inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
+BOLD, LEAST_TITLE = (
+    0.62,
+    0.8,
+)  # the same of a bold letter; the smallest letters of a title over its usual ones
+INNER = 0.82  # width of a panel without the labels on its left
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
 
 
@@ -101,11 +106,24 @@ def head(axes, title, fonts):
     axes.figure.suptitle(title, fontsize=fonts.title, fontweight="bold", color=INK, x=0.01, ha="left")
 
 
+def fitted(title, size, width):
+    """A title and the size of its letters so that it is no longer than `width` points: smaller letters, then fewer."""
+    if not title:
+        return title, size
+    least = LEAST_TITLE * size
+    size = min(size, max(least, width / (BOLD * len(title))))
+    most = int(width / (BOLD * size) + 1e-9)
+    return (title if len(title) <= most else f"{title[: most - 1].rstrip(' ,')}…"), size
+
+
 def dress(axes, fonts, *, title="", x_label="", y_label="", grid="both"):
     """Label axes and set their colours and grid."""
     axes.patch.set_alpha(0.0)
+    size = fonts.title
+    if getattr(axes, "framed", False):
+        title, size = fitted(title, size, 72 * INNER * width_of(axes))
     # A given height: matplotlib would look for a free one, which takes as long as the drawing.
-    axes.set_title(title, loc="left", fontsize=fonts.title, color=INK, fontweight="bold", y=1.0)
+    axes.set_title(title, loc="left", fontsize=size, color=INK, fontweight="bold", y=1.0)
     if getattr(axes, "framed", False):
         axes.own_grid = grid
         return

@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
 from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.frame import legible
-from kernbench.report.charts.layout import LARGE_FONTS, SIZE, apart, tick
+from kernbench.report.charts.layout import LARGE_FONTS, SIZE, apart, fitted, tick
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.looks import category_looks, looks
 from kernbench.report.charts.marks import legend_columns
@@ -126,7 +126,7 @@ def test_with_a_span_an_axis_begins_where_the_first_line_comes_into_view(drawn, 
 
 
 def test_a_span_and_a_range_contradict_each_other():
-    with pytest.raises(ValueError, match="y_range or y_span"):
+    with pytest.raises(ValueError, match="give y_range, y_span or y_depth"):
         Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))
 
 
@@ -304,3 +304,20 @@ def test_labels_of_ticks_that_run_into_each_other_are_left_out():
 
 def test_a_sentence_begins_with_a_capital_letter_but_for_names():
     assert text.sentence("test error") == "Test error." and text.sentence("pAUC on rows") == "pAUC on rows."
+
+
+def test_titles_of_panels_fit_by_smaller_letters_and_then_by_fewer():
+    assert fitted("adult", 8.5, 120.0) == ("adult", 8.5) and fitted("", 8.5, 120.0) == ("", 8.5)
+    title, size = fitted("x" * 25, 8.5, 120.0)
+    assert title == "x" * 25 and 6.8 <= size < 8.5
+    title, size = fitted("x" * 60, 8.5, 120.0)
+    assert size == pytest.approx(6.8) and title.endswith("x…") and 25 < len(title) < 30
+
+
+def test_a_depth_begins_the_axis_and_the_caption_says_so(drawn, records):
+    rows = [records.one(trace={"x": [1, 2, 3], "y": [0.1, 0.95, 0.96]})]
+    whole = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"), panel="dataset")
+    pictures = drawn(rows, whole, replace(whole, name="d", y_depth=0.02))
+    assert [">0.5</text>" in picture.svg_file for picture in pictures] == [True, False]
+    remark = "Lines are cut off 0.02 below the highest value."
+    assert [remark in picture.caption for picture in pictures] == [False, True]

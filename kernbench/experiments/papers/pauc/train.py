@@ -159,6 +159,7 @@ EXPERIMENT = Experiment(
             panel="dataset",
             large=True,
             shared_y=False,
+            y_depth=0.02,
         ),
         Curves(
             "loss-seconds",
