@@ -130,5 +130,9 @@ def advise(results, display, dataset):
     slack = {name: max(display.margin, 2 * hypot(error, level_error)) for name, (_, error) in found.items()}
     no_worse = [name for name in found if excess[name] <= slack[name]]
     chosen = min(no_worse, key=times.get)
+    if display.baseline in no_worse and chosen != display.baseline:
+        # Medians of short times may say the contrary of every single run: the runs decide.
+        ratio = speed(time, results.cell(dataset, chosen), results.cell(dataset, display.baseline))
+        chosen = display.baseline if ratio is not None and ratio < 1 else chosen
     better = [name for name in found if name != chosen and excess[name] < -slack[name]]
     return Advice(results, display, dataset, chosen, times, no_worse, better)

@@ -26,6 +26,17 @@ def test_verdict_names_the_fastest_of_the_good(toy, records, advised):
     assert 'KernelSVC(solver="smo"' in found.code
 
 
+def test_the_usual_choice_stays_where_it_is_faster_in_most_runs(toy, records, advised):
+    times = {"smo": (1.0, 5.0, 9.0), "libsvm": (6.0, 4.5, 8.0)}  # medians 5 and 6, ratios 6, 0.9, 0.89
+    rows = [
+        records.one(method, repeat=k, seconds=seconds)
+        for method, row in times.items()
+        for k, seconds in enumerate(row)
+    ]
+    assert advised(toy, rows).advices[0].method == "libsvm"
+    assert advised(toy, [row for row in rows if row["repeat"] != 2]).advices[0].method == "smo"
+
+
 def test_verdict_does_not_take_the_fastest_if_it_is_worse(toy, records, advised):
     rows = [
         records.one("libsvm", error=0.149, seconds=8.0),
