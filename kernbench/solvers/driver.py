@@ -106,15 +106,16 @@ class Clock:
 class Callbacks:
     """The callbacks of a run, called with one snapshot; their return values are merged.
 
-    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`. `pace` is the least of theirs.
+    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`. `pace` is 0 if one of
+    them asks for that.
     """
 
     def __init__(self, callback, snapshot):
         self._functions = callback if isinstance(callback, list | tuple) else [callback]
         self._snapshot = snapshot
-        self.pace = min(
-            (getattr(function, "pace", LEAST_PACE) for function in self._functions), default=LEAST_PACE
-        )
+        # Compared, not computed with: a callable may have an attribute of that name and another meaning.
+        asked = any(getattr(function, "pace", None) == 0 for function in self._functions)
+        self.pace = 0.0 if asked else LEAST_PACE
         self.interrupted = False
 
     def __call__(self, solver):

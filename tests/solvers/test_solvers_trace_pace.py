@@ -1,6 +1,7 @@
 """How often a run is looked at: seldom where looks are expensive, as often as a curve needs where that is asked for."""
 
 import time
+from unittest.mock import Mock
 
 import numpy as np
 
@@ -49,3 +50,7 @@ def test_pace_zero_gives_a_short_run_a_curve_and_looks_are_seldom_otherwise():
     assert n_points(Look()) <= 5
     assert n_points(curious) >= 8
     assert n_points([Look(), curious]) >= 8
+
+
+def test_an_attribute_of_another_meaning_is_ignored():
+    assert driver.Callbacks(Mock(), None).pace == driver.LEAST_PACE == driver.Callbacks([], None).pace
