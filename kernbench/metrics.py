@@ -159,7 +159,7 @@ def auc_interval(
     n_resamples : int, default=1000
         Of the bootstrap.
     random_state : None, int, RandomState or Generator
-        Of the bootstrap.
+        Of the bootstrap. None is NumPy's global state (``np.random.seed``).
     pos_label : label, optional
         The positive class; by default the larger label.
 

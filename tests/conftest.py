@@ -1,6 +1,7 @@
-"""Small problems with known optima, and oracles that share no code with the tested modules."""
+"""Seeds for all tests; small problems with known optima, and oracles that share no code with the tested modules."""
 
 import os
+import re
 import signal
 import sys
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import hypothesis
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -25,6 +27,71 @@ from kernbench.solvers import registry as solvers
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# --- seeds ----------------------------------------------------------------------------------------
+
+
+def seeds_of(text):
+    """Return the seeds that KERNBENCH_TEST_SEEDS means: "3", "0,4" or "0-9"."""
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        raise pytest.UsageError(f"KERNBENCH_TEST_SEEDS is like 3, 0,4 or 0-9, not {text!r}")
+    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return [seed for first, *last in ends for seed in range(first, (last or [first])[0] + 1)]
+
+
+GIVEN = os.environ.get("KERNBENCH_TEST_SEEDS")
+SEEDS = seeds_of(GIVEN or "0")
+
+# The same examples each time; those of seeds that were asked for are new ones.
+hypothesis.settings.register_profile("kernbench", derandomize=not GIVEN, deadline=None)
+hypothesis.settings.load_profile("kernbench")
+
+
+def pytest_configure(config):
+    """Leave the order of tests to pytest-randomly, where it is installed, but not their seeds."""
+    config.option.randomly_reset_seed = False
+
+
+@pytest.fixture(scope="session", params=SEEDS)
+def global_random_seed(request):
+    """A seed, for a test of what holds for all seeds: KERNBENCH_TEST_SEEDS=0-9 runs it with ten. Otherwise it is 0."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def global_state(request):
+    """Set NumPy's global state, which ``random_state=None`` draws from."""
+    every = "global_random_seed" in request.fixturenames
+    np.random.seed(request.getfixturevalue("global_random_seed") if every else SEEDS[0])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef):
+    """Set it for fixtures that many tests share, too, whichever test is the first."""
+    if fixturedef.scope != "function":
+        np.random.seed(SEEDS[0])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_entropy_of_the_system():
+    """Let ``numpy.random.default_rng()`` fail: what it draws is another thing each time."""
+    seeded = np.random.default_rng
+
+    def default_rng(seed=None):
+        if seed is None:
+            raise AssertionError(
+                "default_rng(None) draws its seed from the operating system: in a test pass a number, in kernbench use "
+                "kernbench.problems.draws.as_generator, which draws it from NumPy's global state"
+            )
+        return seeded(seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np.random, "default_rng", default_rng)
+        yield
+
+
+# --- problems -------------------------------------------------------------------------------------
 
 
 def _problem(x, y, **known):

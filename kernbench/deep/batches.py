@@ -27,8 +27,9 @@ class PairBatchSampler(Sampler):
     n_batches : int, default=None
         Batches of an iteration over the sampler; by default n / (I + J), rounded up.
     seed : None, int, RandomState or Generator, default=None
-        An integer is the seed itself, which the stochastic solvers of `kernbench.solvers.ranking` hold in their
-        solution's ``state["seed"]``: a sampler of that seed draws the batches of that run.
+        None draws one from NumPy's global state (``np.random.seed``). An integer is the seed itself, which the
+        stochastic solvers of `kernbench.solvers.ranking` hold in their solution's ``state["seed"]``: a sampler of that
+        seed draws the batches of that run.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class RandomFeatures(KernelTransformer):
     keep_frequencies : bool, default=True
         False: draw them in every call of ``transform``, a few blocks at a time, and discard them.
     random_state : int, RandomState, Generator or None, default=None
-        An int is the seed itself.
+        An int is the seed itself; None draws one from NumPy's global state (``np.random.seed``).
 
     Attributes
     ----------

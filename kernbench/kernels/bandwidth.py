@@ -29,7 +29,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     metric : {"euclidean", "l1"}, default="euclidean"
         Distances ‖x - z‖₂ (not their squares) or ‖x - z‖₁.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the subset.
+        Draws the subset. None is NumPy's global state (``np.random.seed``).
 
     Returns
     -------
@@ -39,9 +39,8 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     """
     if metric not in METRICS:
         raise ValueError(unknown_name("metric", metric, METRICS))
-    rng = as_generator(random_state)
     if X.shape[0] > n_rows:
-        X = X[np.sort(rng.choice(X.shape[0], n_rows, replace=False))]
+        X = X[np.sort(as_generator(random_state).choice(X.shape[0], n_rows, replace=False))]
     if X.shape[0] < 2:
         return 1.0
     distances = _manhattan(X) if metric == "l1" else _euclidean(X)

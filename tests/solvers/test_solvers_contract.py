@@ -146,6 +146,17 @@ def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
 
 
 @every_solver
+def test_no_seed_means_the_global_state_of_numpy(entry, make, global_random_seed):
+    def coef():
+        np.random.seed(global_random_seed)
+        solver = make(entry, random_state=None)
+        solver.advance(4 * solver.granularity)
+        return solver.solution().coef
+
+    np.testing.assert_array_equal(coef(), coef())
+
+
+@every_solver
 @either_twin
 def test_every_parameter_is_documented(entry, twin):
     solver_class = entry.load(twin)

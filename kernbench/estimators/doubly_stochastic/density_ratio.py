@@ -67,7 +67,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     warm_start : bool, default=False
         Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time.
+        Draws features and order. Pass an int for the same result each time;
+        None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
         A dict it returns adds columns to ``trace_``; True stops the run.

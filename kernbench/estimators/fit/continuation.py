@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from scipy import sparse
 
-from kernbench._random import generator_of
+from kernbench._random import check_random_state, generator_of
 from kernbench.estimators.fit.outcome import NOT_STARTED
 
 
@@ -86,10 +86,12 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     draws_kernel : bool, default=False
         Whether a seed is needed for the kernel.
     draws : bool, default=True
-        Whether the solver draws random numbers; if not, generators are not made, which takes a while.
+        Whether the solver draws random numbers. If not, and no seed is needed, nothing is drawn from ``random_state``,
+        nor from NumPy's global state.
     """
     solutions, classes = [None] * n_problems, getattr(model, "classes_", None)
-    if model.random_state is None and not (draws or draws_kernel):
+    if not (draws or draws_kernel):
+        check_random_state(model.random_state)
         return Continuation(settings, classes, solutions, solutions)
     rng = generator_of(model.random_state)
     kernel_seed = int(rng.integers(2**63)) if draws_kernel else 0

@@ -77,6 +77,8 @@ class PartialAUCClassifier(RankingClassifier):
     warm_start : bool, default=False
         Go on from the last fit.
     random_state : int, RandomState, Generator or None, default=None
+        Draws examples, landmarks, random features and held-out rows. Pass an int for the same result each time; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         As in `KernelSVC`.
     verbose : int, default=0

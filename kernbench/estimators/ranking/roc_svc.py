@@ -90,7 +90,7 @@ class ROCSVC(RankingClassifier):
         kept too, and a run ended by a limit continues exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an
-        int for the same result each time.
+        int for the same result each time; None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
         A dict it returns adds columns to ``trace_``; True stops the run.

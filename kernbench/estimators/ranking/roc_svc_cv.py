@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed
 
+from kernbench._random import generator_of
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.ranking.roc_svc import ROCSVC
 from kernbench.estimators.ranking.rows import check_ranked_rows
@@ -13,7 +14,7 @@ from kernbench.kernels import blocks
 from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
 from kernbench.solvers.design import as_design
-from kernbench.validation.numbers import check_name
+from kernbench.validation.numbers import check_name, is_integer
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(2, -9, -1))  # 10 to 1e-4
 SELECTIONS = ("best", "1se")
@@ -151,7 +152,12 @@ class ROCSVCCV(RankingClassifier):
         """
         alphas = np.sort(check_grid("alphas", ALPHAS if self.alphas is None else self.alphas))[::-1]
         check_name("selection", self.selection, SELECTIONS)
-        model = self._model(alphas[0])
+        seed = self.random_state
+        if not is_integer(
+            seed
+        ):  # one for all folds: a generator, or the global state, is not shared with workers
+            seed = int(generator_of(seed).integers(2**53))
+        model = self._model(alphas[0], seed)
         rows = check_ranked_rows(self, X, y, sample_weight)
         work = (
             delayed(_validation_aucs)(model, rows, *fold, alphas)
@@ -163,7 +169,7 @@ class ROCSVCCV(RankingClassifier):
         best = np.argmax(mean)  # the first of equal ones has the largest alpha
         if self.selection == "1se":
             best = np.flatnonzero(mean >= mean[best] - error[best])[0]
-        model = self._model(alphas[best]).fit(X, y, sample_weight)
+        model = self._model(alphas[best], seed).fit(X, y, sample_weight)
         for name in _fitted_attributes(self):
             delattr(self, name)
         for name in _fitted_attributes(model):
@@ -176,11 +182,11 @@ class ROCSVCCV(RankingClassifier):
         """Check the parameters that can be checked without data."""
         alphas = check_grid("alphas", ALPHAS if self.alphas is None else self.alphas)
         check_name("selection", self.selection, SELECTIONS)
-        self._model(alphas[0])._check_parameters()
+        self._model(alphas[0], self.random_state)._check_parameters()
 
-    def _model(self, alpha):
+    def _model(self, alpha, seed):
         parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in OWN}
-        return ROCSVC(alpha=float(alpha), **parameters)
+        return ROCSVC(alpha=float(alpha), **{**parameters, "random_state": seed})
 
     def _folds(self, X, positive):
         """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes."""

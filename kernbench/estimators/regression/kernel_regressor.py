@@ -62,7 +62,8 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
     random_state : int, RandomState, Generator or None, default=None
-        Order in which rows are drawn. Pass an int for the same result each time.
+        Order in which rows are drawn. Pass an int for the same result each time;
+        None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
         A dict it returns adds columns to ``trace_``; True stops the run.

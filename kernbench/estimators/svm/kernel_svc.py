@@ -111,7 +111,8 @@ class KernelSVC(ExpansionClassifier):
         kernel may change in between. Random generators continue, so that two fits of a and b iterations equal one of a
         + b (``pegasos``: if a is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
-        Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time.
+        Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time;
+        None is NumPy's global state (``np.random.seed``).
     n_jobs : int, default=None
         Threads that work on two-class problems at once; None means 1 (unless in a
         ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses all cores in

@@ -63,7 +63,8 @@ class LinearSVC(Classifier):
         same. On the same rows ``sdca`` keeps its dual variables too, and with the same C continues exactly where it
         stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Order in which rows are drawn. Pass an int for the same result each time.
+        Order in which rows are drawn. Pass an int for the same result each time;
+        None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a two-class `LinearSVC` fitted up
         to that moment. A dict it returns adds columns to ``trace_``; True stops the run.

@@ -64,7 +64,7 @@ class Nystroem(KernelTransformer):
         (with float32 rows 1e-8, except for ``eigen``).
     random_state : int, RandomState, Generator or None, default=None
         Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
-        time.
+        time; None is NumPy's global state (``np.random.seed``).
 
     Attributes
     ----------

@@ -17,9 +17,8 @@ def median_distance(X, *, n_rows=2000, metric="euclidean", random_state=None):
     random_state : int, Generator or None, default=None
     """
     X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    rng = as_generator(random_state)
     if len(X) > n_rows:
-        X = X[np.sort(rng.choice(len(X), n_rows, replace=False))]
+        X = X[np.sort(as_generator(random_state).choice(len(X), n_rows, replace=False))]
     order = 1 if metric == "l1" else 2
     distances = [np.linalg.norm(X[i] - X[j], order) for j in range(len(X)) for i in range(j)]
     return float(np.median(distances)) if np.any(distances) and np.median(distances) > 0 else 1.0

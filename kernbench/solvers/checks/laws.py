@@ -176,17 +176,32 @@ def twins_are_in_lockstep(entry):
 
 
 def draws_by_its_seed(entry):
-    """Equal seeds give equal solutions; a solver that draws nothing (``draws=False``) does not look at its seed."""
+    """Equal seeds give equal solutions, and ``random_state=None`` is NumPy's global state; a solver that draws nothing
+    (``draws=False``) does not look at its seed, nor change that state."""
     problem = _problem(entry)
 
-    def coef(seed):
-        solver = build(entry, problem, random_state=seed)
+    def coef(seed, twin="compiled"):
+        solver = build(entry, problem, twin, random_state=seed)
         _advance(solver, _steps(entry))
         return solver.solution().coef
 
     np.testing.assert_array_equal(coef(1), coef(1), "two runs with one seed differ")
     if not entry.draws:
         np.testing.assert_array_equal(coef(1), coef(2), "it draws: say draws=True")
+    remedy = "as_generator of kernbench.problems.draws makes a generator of random_state"
+    before = np.random.get_state()
+    try:
+        for twin in TWINS:
+            np.random.seed(1)
+            unused = np.random.get_state()[1].copy()
+            first = coef(None, twin)
+            if not entry.draws:
+                np.testing.assert_array_equal(np.random.get_state()[1], unused, "it draws: say draws=True")
+            np.random.seed(1)
+            message = f"two runs of np.random.seed(1) and random_state=None differ: {remedy}"
+            np.testing.assert_array_equal(first, coef(None, twin), message)
+    finally:
+        np.random.set_state(before)
 
 
 def may_be_split(entry):

@@ -4,6 +4,8 @@ from time import perf_counter
 
 import numpy as np
 
+from kernbench._random import as_generator
+
 ROWS_AT_ONCE = 2**14
 
 
@@ -160,7 +162,7 @@ class SampledSGD:
         from sklearn.kernel_approximation import RBFSampler
         from sklearn.linear_model import SGDClassifier
 
-        start, rng = perf_counter(), np.random.default_rng(self.random_state)
+        start, rng = perf_counter(), as_generator(self.random_state)
         self.map_ = RBFSampler(
             gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
         )
