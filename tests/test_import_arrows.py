@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry"}
-    | {"experiments.run.store", "experiments.run.packing"},
+    | {"experiments.run.storing.store", "experiments.run.storing.packing"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},

@@ -1,6 +1,6 @@
 """``kernbench results``: the records themselves."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -17,11 +17,22 @@ FOLDER = click.option(
 
 
 def _store(folder):
-    from kernbench.experiments.run.store import Store
+    from kernbench.experiments.run.storing.store import Store
 
     if not folder.is_dir():
         raise ValueError(f"there is no results folder {str(folder)!r}; make one with: kernbench run")
     return Store(folder)
+
+
+@contextmanager
+def _noting_skipped_lines():
+    """Print a note for each line that is skipped while the block runs."""
+    from kernbench.experiments.run.storing.store import skipped_lines
+
+    with skipped_lines() as notes:
+        yield
+    for note in notes:
+        click.echo(f"kernbench: note: {note}", err=True)
 
 
 @click.group("results", cls=Refusing)
@@ -52,8 +63,9 @@ def show_command(results):
 
     store = _store(results)
     rows = []
-    for name in store.experiments():
-        records = store.records(name)
+    with _noting_skipped_lines():
+        recorded = {name: store.records(name) for name in store.experiments()}
+    for name, records in recorded.items():
         if not records:
             continue
         environments = [record["environment"] for record in records]
@@ -88,10 +100,10 @@ def merge_command(sources, results):
       kernbench results merge monday tuesday --results week
       kernbench results merge reports/records.jsonl.xz --results published
     """
-    from kernbench.experiments.run.packing import unpacked
-    from kernbench.experiments.run.store import Store
+    from kernbench.experiments.run.storing.packing import unpacked
+    from kernbench.experiments.run.storing.store import Store
 
-    with ExitStack() as stack:
+    with _noting_skipped_lines(), ExitStack() as stack:
         folders = [stack.enter_context(unpacked(path)) if path.is_file() else path for path in sources]
         others = [_store(folder) for folder in folders]
         for source, other in zip(sources, others):
@@ -125,7 +137,7 @@ def export_command(path, kind, results):
     """
     from kernbench._names import unknown_name
     from kernbench.cli.outputs import check_writable_file
-    from kernbench.experiments.run.packing import ENDING
+    from kernbench.experiments.run.storing.packing import ENDING
     from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows
 
     name = path.name.lower()
@@ -133,7 +145,8 @@ def export_command(path, kind, results):
     if form not in FORMATS:
         raise ValueError(unknown_name("format", form, FORMATS) + f" (the ending of {path.name})")
     check_writable_file(path)
-    records = list(_store(results).latest().values())
+    with _noting_skipped_lines():
+        records = list(_store(results).latest().values())
     if not records:
         raise ValueError(f"there are no records in {str(results)!r}; make some with: kernbench run")
     if kind == "errors":

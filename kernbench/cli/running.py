@@ -219,6 +219,8 @@ def _print_summary(summary, results):
     done = f"{text.plural(len(summary.records), 'fit')} run in {text.duration(summary.seconds)}"
     if summary.n_skipped:
         done += f", {summary.n_skipped} found in {results}"
+    if summary.n_shared:
+        done += f", {summary.n_shared} measured by another run meanwhile"
     click.echo(f"{done}; records in {results}")
     if summary.n_left:
         click.echo(

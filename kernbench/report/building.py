@@ -156,7 +156,7 @@ def _first_figure(page):
 
 
 def _packed(found):
-    from kernbench.experiments.run.packing import packed
+    from kernbench.experiments.run.storing.packing import packed
 
     return packed(record for results in found for record in results.records)
 

@@ -71,6 +71,27 @@ def median_interval(values):
     return _interval((finite_values(values),), np.median)
 
 
+def mean_interval(values):
+    """The 95 % interval of the mean by Student's t; None for fewer than two values."""
+    mean, error = mean_and_error(values)
+    if error is None:
+        return None
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(finite_values(values)) - 1, 0.975)) * error
+    return mean - half, mean + half
+
+
+def median_scatter(values):
+    """How far the median is known: its bootstrap interval, the range of few values, or None for a single one.
+
+    The range of four values has the true median inside in 88 % of all samples, that of two in half of them.
+    """
+    if len(values) < 2:
+        return None
+    return (min(values), max(values)) if len(values) < MIN_REPEATS else median_interval(values)
+
+
 def _interval(samples, statistic):
     from scipy.stats import bootstrap
 

@@ -8,7 +8,7 @@ import pytest
 
 from kernbench.experiments import get
 from kernbench.experiments.run import Store
-from kernbench.experiments.run.schema import VERSION
+from kernbench.experiments.run.storing.schema import VERSION
 
 BENCH = Path(__file__).parents[2] / "asv_bench"
 

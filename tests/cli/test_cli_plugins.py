@@ -10,7 +10,7 @@ from kernbench.cli.creating import TEMPLATES
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.progress import RunSummary
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.store import Store
 from kernbench.solvers.kinds import KINDS
 
 pytestmark = pytest.mark.usefixtures("forgotten_plugins")

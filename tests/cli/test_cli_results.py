@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.experiments.run.packing import packed
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.packing import packed
+from kernbench.experiments.run.storing.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,13 @@ def test_errors_are_lower_where_the_method_is_better(kernbench, folder, recorded
         assert row["task"].startswith("scs-accuracy/quick/") and 0 <= float(row["error"]) <= 1
 
 
+def test_merge_skips_and_names_what_is_not_a_record(kernbench, recorded):
+    Path("some.jsonl.xz").write_bytes(packed([recorded[0], {"experiment": "x"}]))
+    merged = kernbench("results", "merge", "some.jsonl.xz", "--results", "all")
+    assert merged.exit_code == 0 and "1 records added to all" in merged.output
+    assert "some.jsonl.xz, line 2 is skipped: 'key' should be text, got None" in merged.output
+
+
 def test_clean_keeps_a_copy(kernbench, folder, recorded):
     path = folder.path("scs-accuracy")
     before = path.read_text()
@@ -85,7 +92,5 @@ def test_mistakes_are_refused_in_one_line(refused, folder):
     assert "no results folder" in refused("results", "merge", "nowhere")
     Path("torn.jsonl.xz").write_bytes(b"no xz")
     assert "cannot read packed records" in refused("results", "merge", "torn.jsonl.xz")
-    Path("other.jsonl.xz").write_bytes(packed([{"experiment": "x"}]))
-    assert "not a record" in refused("results", "merge", "other.jsonl.xz")
     assert "unknown format 'xls'" in refused("results", "export", "all.xls")
     assert "does not exist" in refused("results", "export", "nowhere/all.csv")

@@ -12,7 +12,7 @@ from kernbench.cli.progress import ProgressDisplay
 from kernbench.experiments import registry
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.progress import RunSummary
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.store import Store
 
 FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
 

@@ -8,7 +8,7 @@ import pytest
 from kernbench._lazy import load
 from kernbench.experiments import Claim, Experiment, Method, Metric, Scale, Setting
 from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.schema import VERSION
+from kernbench.experiments.run.storing.schema import VERSION
 
 
 @pytest.fixture
@@ -90,6 +90,7 @@ def make_record():
             "seconds": {"fit": 1.0, "predict": 0.5, "total": 2.0},
             "peak_memory_bytes": 1000,
             "n_kernel_evaluations": None,
+            "limits": {"seconds": 60.0, "bytes": None},
             "trace": {},
             "params": {},
             "data": {"name": "step", "checksum": "abc"},

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,12 +68,12 @@ def dask():
 
 def store(folder):
     """The records."""
-    from kernbench.experiments.run.store import Store
+    from kernbench.experiments.run.storing.schema import UPDATE
+    from kernbench.experiments.run.storing.store import Store, skipped_lines
 
     if not folder.exists():
         return [Finding("store", OK, f"no folder {folder} yet")]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with skipped_lines() as skipped:
         try:
             opened = Store(folder)
             records = opened.records()
@@ -83,11 +82,10 @@ def store(folder):
         except ValueError as error:
             return [Finding("store", BROKEN, str(error), "give another folder: --results FOLDER")]
     found = f"{len(records)} records of {len(opened.experiments())} experiments in {folder}"
-    if caught:
-        remedy = f"kernbench results clean --results {folder} (keeps a copy)"
-        return [
-            Finding(
-                "store", LACK, f"{found}; {len(caught)} lines are no records: {caught[0].message}", remedy
-            )
-        ]
+    later = [note for note in skipped if note.endswith(UPDATE)]
+    if later:
+        return [Finding("store", BROKEN, f"{found}; {later[0]}", "or give another folder: --results FOLDER")]
+    if skipped:
+        words = f"{found}; {len(skipped)} lines are no records: {skipped[0]}"
+        return [Finding("store", LACK, words, f"kernbench results clean --results {folder} (keeps a copy)")]
     return [Finding("store", OK, found)]

@@ -202,11 +202,11 @@ class Metric:
         require_known("direction", self.direction, ("lower", "higher"))
 
     def of(self, record):
-        """The metric's value in `record` as a float, or None if the record has none."""
+        """The metric's value in `record` as a float, or None if the record has no number there."""
         value = record
         for step in self.path:
             value = value.get(step) if isinstance(value, dict) else None
-        return None if value is None else float(value)
+        return float(value) if isinstance(value, (int, float)) else None
 
 
 @dataclass(frozen=True)

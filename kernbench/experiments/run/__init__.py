@@ -13,13 +13,13 @@
     worker.py        … and what it does;  wording.py  an exception in one line
     progress.py      events, summary, expected time
     environment.py   where a record was measured
-    store.py         records, append-only;  schema.py  their form;  packing.py  all of them in one small file
+    storing/         records on the disk: the store, their form, who measures what, a packed file
 """
 
 from kernbench._lazy import lazy_names
 
 _ADDRESSES = {
-    "Store": "kernbench.experiments.run.store:Store",
+    "Store": "kernbench.experiments.run.storing.store:Store",
     "run": "kernbench.experiments.run.runner:run",
 }
 

@@ -140,6 +140,8 @@ def threads_of(jobs, threads, cores, force):
 def _timed_with(cores, jobs, threads):
     """What a run adds to the environment of its records."""
     found = {"n_threads": threads}
+    if jobs > 1:
+        found["jobs"] = jobs
     if jobs * threads > cores:
         found["overcommitted"] = f"{jobs} jobs × {threads} threads on {cores} cores"
     return found

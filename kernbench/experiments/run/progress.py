@@ -15,9 +15,9 @@ class Event:
     kind : str
         In this order: ``"note"`` (`message` describes a fault of the stored records), ``"gap"`` (a method
         that cannot run here; `message` says why), ``"planned"`` (once), then for each cell ``"skipped"``
-        (stored already) or ``"started"`` and ``"finished"`` (with its record, whatever its status); last,
-        perhaps, ``"interrupted"``. ``"loading"`` (a data set is read for its checksum; `message` names it)
-        comes before a cell that needs it is skipped or started.
+        (stored already, or measured by another run meanwhile) or ``"started"`` and ``"finished"`` (with its
+        record, whatever its status); last, perhaps, ``"interrupted"``. ``"loading"`` (a data set is read for its
+        checksum; `message` names it) comes before a cell that needs it is skipped or started.
     done, total : int
         Cells skipped or finished so far, and cells in all.
     cell : Cell or None
@@ -71,6 +71,8 @@ class RunSummary:
         Duration of the run.
     n_left : int
         Cells that were not started, since the time was up.
+    n_shared : int
+        Cells that another run on the same results folder has measured meanwhile.
     dry_run : bool
     """
 
@@ -79,6 +81,7 @@ class RunSummary:
     gaps: list = field(default_factory=list)
     seconds: float = 0.0
     n_left: int = 0
+    n_shared: int = 0
     dry_run: bool = False
 
     @property

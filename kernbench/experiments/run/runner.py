@@ -13,7 +13,8 @@ from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Task
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.claims import Claims, Others
+from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
 def run(
@@ -39,7 +40,8 @@ def run(
     """Run experiments and append one record per finished cell.
 
     A cell is skipped if a record of the same measurement (cell, data, code, processor, threads, BLAS) with status
-    ``"ok"`` is stored: a second call runs what is missing and what failed.
+    ``"ok"`` is stored: a second call runs what is missing and what failed. Runs that share a results folder share the
+    cells: none is measured by two of them at the same time, or again by the second.
 
     Parameters
     ----------
@@ -107,6 +109,7 @@ def run(
     declared = {experiment.name: threads or experiment.threads for experiment in experiments}
     store = Store(results)
     with _where(scheduler, declared, jobs, force) as place:
+        positions = {experiment.name: store.since(experiment.name, None)[1] for experiment in experiments}
         records, notes = _read(store, experiments)
         good = [record for record in records if record["status"] == "ok"]
         expectations = Expectations(records)
@@ -129,7 +132,7 @@ def run(
                 memory_limit or of_scale.memory_limit,
             )
         _warn(notes, on_event)
-        current = _Run(store, expectations, place, limits, max_hours, on_event)
+        current = _Run(store, positions, expectations, place, limits, max_hours, on_event)
         try:
             return current.run(cells, gaps, good)
         except KeyboardInterrupt:
@@ -177,10 +180,9 @@ def _refuse_nonsense(*, time_limit, max_hours, **counts):
 
 def _read(store, experiments):
     """The stored records of some experiments, and the faults of their files."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with skipped_lines() as notes:
         records = [record for experiment in experiments for record in store.records(experiment.name)]
-    return records, [str(warning.message) for warning in caught]
+    return records, notes
 
 
 def _warn(notes, on_event):
@@ -210,11 +212,13 @@ def _is_stored(cell, records, machines):
 class _Run:
     """One run: its state, its events, its records."""
 
-    def __init__(self, store, expectations, where, limits, max_hours, on_event):
+    def __init__(self, store, positions, expectations, where, limits, max_hours, on_event):
         self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
+        self._claims, self._others = Claims(store.folder), Others(store, positions)
         self.on_event = on_event or (lambda event: None)
         self.n_done = self.n_cells = 0
         self.unfinished = {}  # place -> cell
+        self._has_company = False
         self._start = monotonic()
         self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
 
@@ -244,25 +248,52 @@ class _Run:
                 self.n_done += 1
                 self.tell("skipped", cell=cell, record=done[cell.place])
 
+        def take(task):
+            is_mine, record = self._take(task)
+            if record is not None:
+                summary.n_shared += 1
+                self.n_done += self.unfinished.pop(task.cell.place, None) is not None
+                self.tell("skipped", cell=task.cell, record=record)
+            return is_mine, record
+
         def on_finish(task, record):
+            self._others.ignore(record)
             self.store.append(record)
+            self._claims.release(task.key)
             self.expectations.learn(record)
             summary.records.append(record)
             self.n_done += self.unfinished.pop(task.cell.place, None) is not None
             self.tell("finished", cell=task.cell, record=record)
 
-        self.where.run(
-            to_do,
-            done,
-            make_task=self.task,
-            on_start=lambda task: self.tell("started", cell=task.cell),
-            on_finish=on_finish,
-            tell=lambda message: self.tell("note", message=message),
-            may_start=lambda: self._last_start is None or monotonic() < self._last_start,
-        )
+        try:
+            self.where.run(
+                to_do,
+                done,
+                make_task=self.task,
+                take=take,
+                on_start=lambda task: self.tell("started", cell=task.cell),
+                on_finish=on_finish,
+                tell=lambda message: self.tell("note", message=message),
+                may_start=lambda: self._last_start is None or monotonic() < self._last_start,
+            )
+        finally:
+            self._claims.release_all()
         summary.n_left = len(self.unfinished)
         summary.seconds = monotonic() - self._start
         return summary
+
+    def _take(self, task):
+        """Whether this run is to measure a cell, and its record if another run has made one meanwhile."""
+        is_mine = self._claims.take(task.key)
+        record = self._others.record(task) if is_mine else None
+        if record is not None:
+            self._claims.release(task.key)
+        if (record is not None or not is_mine) and not self._has_company:
+            self._has_company = True
+            self.tell(
+                "note", message=f"another run measures in {self.store.folder} too: the cells are shared"
+            )
+        return is_mine and record is None, record
 
     def _stored(self, cells, good):
         """The records of the cells that need no run, by `place`."""

@@ -6,7 +6,7 @@ from time import sleep
 
 from kernbench.experiments.run.cells import Cell
 from kernbench.experiments.run.process import CellProcess
-from kernbench.experiments.run.schema import VERSION
+from kernbench.experiments.run.storing.schema import VERSION
 
 NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
 POLL_SECONDS = 0.05  # between two polls of the running cells, which take 0.1 ms
@@ -50,6 +50,7 @@ class Task:
             "error": outcome["error"],
             **{name: outcome.get(name, {}) for name in ("metrics", "seconds", "trace")},
             **{name: outcome.get(name) for name in NUMBERS},
+            "limits": {"seconds": self.time_limit, "bytes": self.memory_limit},
             "data": outcome.get("data", self.data),
             "environment": self.environment,
             "started": started,
@@ -77,12 +78,13 @@ def with_budget(cell, outcomes):
     if cell.budget is None:
         return cell
     before = outcomes[cell.needs]
-    if before["status"] != "ok":
+    seconds = before["seconds"].get("fit") if before["status"] == "ok" else None
+    if seconds is None:
         raise Unrunnable(
-            f"its budget is a part of the fit time of {cell.budget['of']!r}, which failed "
+            f"its budget is a part of the fit time of {cell.budget['of']!r}, which has none "
             f"(status {before['status']!r})"
         )
-    seconds = cell.budget["fraction"] * before["seconds"]["fit"]
+    seconds *= cell.budget["fraction"]
     return replace(cell, params={**cell.params, cell.budget["param"]: seconds})
 
 
@@ -99,6 +101,9 @@ class Scheduler:
         Processes at a time.
     make_task : callable
         ``make_task(cell) -> Task``, called before the cell is started.
+    take : callable
+        ``take(task) -> (bool, record or None)``: whether this run is to measure the cell, and its record if another run
+        has made one; neither, while another one measures it.
     on_start : callable
         ``on_start(task)``.
     on_finish : callable
@@ -107,10 +112,10 @@ class Scheduler:
         ``may_start() -> bool``: once False, the cells that run are the last.
     """
 
-    def __init__(self, cells, outcomes, *, jobs, make_task, on_start, on_finish, may_start):
+    def __init__(self, cells, outcomes, *, jobs, make_task, take, on_start, on_finish, may_start):
         self._waiting = list(cells)
         self._outcomes = outcomes
-        self._jobs, self._make_task = jobs, make_task
+        self._jobs, self._make_task, self._take = jobs, make_task, take
         self._on_start, self._on_finish, self._may_start = on_start, on_finish, may_start
         self._running = []  # (task, process, started)
 
@@ -133,8 +138,14 @@ class Scheduler:
             if len(self._running) >= self._jobs:
                 return
             if cell.needs is None or cell.needs in self._outcomes:
-                self._waiting.remove(cell)
-                self._start(self._make_task(cell))
+                task = self._make_task(cell)
+                is_mine, record = self._take(task)
+                if is_mine or record is not None:
+                    self._waiting.remove(cell)
+                if is_mine:
+                    self._start(task)
+                elif record is not None:
+                    self._outcomes[cell.place] = record
 
     def _start(self, task):
         self._on_start(task)

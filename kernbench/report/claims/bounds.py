@@ -2,15 +2,16 @@
 
 from kernbench.report import text
 from kernbench.report.claims.judgement import (
-    FAILS,
     HOLDS,
-    ROUNDING,
+    UNDECIDED,
     CannotBeJudged,
     Judgement,
+    is_at_most,
     pairs_of,
     require_results,
+    verdict_of,
 )
-from kernbench.report.statistics import MIN_REPEATS, median_interval, median_or_none
+from kernbench.report.statistics import MIN_REPEATS, median_or_none, median_scatter
 
 EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
 
@@ -28,17 +29,16 @@ def judge_bound(results, dataset, claim):
     """
     metric, values = results.experiment.metric(claim.metric), _values(results, dataset, claim)
     found, sign = median_or_none(values), 1 if metric.direction == "lower" else -1
-    slack = ROUNDING * max(1.0, abs(claim.bound))
-    verdict = HOLDS if sign * (found - claim.bound) <= slack else FAILS
+    ends = median_scatter(values)
+    answer = is_at_most(sign * claim.bound, sign * found, ends and tuple(sorted(sign * end for end in ends)))
     what = metric.label
     if claim.baseline is not None:
         own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
         what = f"{what} of {own} over {text.possessive(base)}"
     limit = f"at {'most' if sign > 0 else 'least'} {_shown(metric, claim, claim.bound)}"
     why = f"{text.capitalised(what)}: {_shown(metric, claim, found)}, to be {limit}."
-    if min(values) < claim.bound < max(values):
-        why += " Close: the repeats lie on both sides."
-    return Judgement(dataset, verdict, why, _interval(metric, claim, values), found)
+    why += UNDECIDED if answer is None else ""
+    return Judgement(dataset, verdict_of([answer]), why, _interval(metric, claim, values, ends), found)
 
 
 def _values(results, dataset, claim):
@@ -56,14 +56,12 @@ def _values(results, dataset, claim):
     return values
 
 
-def _interval(metric, claim, values):
-    """The scatter of repeats: a bootstrap interval of their median, or their range if they are few."""
-    if len(values) == 1:
+def _interval(metric, claim, values, ends):
+    """The scatter of repeats in words."""
+    if ends is None:
         return "1 repeat: no interval."
-    is_few = len(values) < MIN_REPEATS
-    ends = (min(values), max(values)) if is_few else median_interval(values)
     low, high = (_shown(metric, claim, value) for value in ends)
-    if is_few:
+    if len(values) < MIN_REPEATS:
         return f"{text.plural(len(values), 'repeat')}: {low} to {high}."
     return f"Median of {len(values)} repeats; 95 % bootstrap interval {low} to {high}."
 

@@ -16,7 +16,7 @@ JUDGES = {Claim: judge_race, Bound: judge_bound, Passing: judge_passing}
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, and on how many of its data sets it holds.
+    """A claim, and on how many of its data sets it holds. What was never measured counts neither for nor against it.
 
     Attributes
     ----------
@@ -24,11 +24,10 @@ class Finding:
         The claim.
     judgements : list of Judgement
         To be listed; many agreeing data sets share one.
-    n_holding, n_failing, n_datasets : int
-        Of all data sets to which the claim applies at this scale, recorded or not, but for those that run only when
-        asked for and have no record.
+    n_holding, n_failing, n_open : int
+        Measured data sets on which it holds, does not hold and cannot be judged.
     absent : list of str
-        Data sets of these without any record.
+        Data sets to which it applies at this scale that have no record, but for those that run only when asked for.
     generated : bool
         Whether all of its data are generated, although a reader might expect real ones.
     """
@@ -37,38 +36,41 @@ class Finding:
     judgements: list
     n_holding: int
     n_failing: int
-    n_datasets: int
+    n_open: int
     absent: list
     generated: bool = False
 
     @property
-    def verdict(self):
-        """``"holds"`` only if it does on every data set."""
-        if self.n_holding == self.n_datasets:
-            return HOLDS
-        if self.n_failing:
-            return FAILS
-        return PARTLY if self.n_holding else OPEN
+    def n_judged(self):
+        """Data sets on which it holds or does not hold."""
+        return self.n_holding + self.n_failing
 
     @property
-    def tone(self):
-        """How the page marks it: ``"holds"``, ``"holds in part"``, ``"does not hold"`` or ``"cannot be judged"``."""
-        return PARTLY if 0 < self.n_holding < self.n_datasets else self.verdict
+    def verdict(self):
+        """``"holds"`` only if it does wherever it applies; also how the page marks it."""
+        if not self.n_judged:
+            return OPEN
+        if not self.n_holding:
+            return FAILS
+        return PARTLY if self.n_failing or self.n_open or self.absent else HOLDS
 
     @property
     def words(self):
-        """The verdict with its count: ``"holds on 4 of 6 data sets"``."""
-        kind = "generated " if self.generated else ""
-        if self.verdict == OPEN:
+        """The verdict with its counts: ``"holds on 4 of 5 data sets, cannot be judged on 1, no records of 2"``."""
+        if not self.n_judged:
             return OPEN if self.judgements else UNRECORDED
-        if self.n_datasets == 1:
-            return f"{self.verdict}{' on generated data' if self.generated else ''}"
-        if not self.n_holding:
-            return f"{FAILS} on {self.n_failing} of {self.n_datasets} {kind}data sets"
-        count = (
-            f"all {self.n_datasets}" if self.verdict == HOLDS else f"{self.n_holding} of {self.n_datasets}"
-        )
-        return f"{HOLDS} on {count} {kind}data sets"
+        kind = "generated " if self.generated else ""
+        verdict = HOLDS if self.n_holding else FAILS
+        rest = [f"cannot be judged on {self.n_open}"] if self.n_open else []
+        rest += [f"no records of {len(self.absent)}"] if self.absent else []
+        if self.n_judged == 1:
+            where = f" on 1 {kind}data set" if rest else " on generated data" if self.generated else ""
+        elif not self.n_holding:
+            where = f" on any of {self.n_judged} {kind}data sets"
+        else:
+            share = f"{self.n_holding} of" if self.n_failing else "all"
+            where = f" on {share} {self.n_judged} {kind}data sets"
+        return ", ".join([f"{verdict}{where}", *rest])
 
 
 def findings(results):
@@ -114,7 +116,7 @@ def _finding(results, claim, recorded, absent):
         judgements=summed_up(results, claim, judgements) if isinstance(claim, Bound) else judgements,
         n_holding=verdicts.count(HOLDS),
         n_failing=verdicts.count(FAILS),
-        n_datasets=len(recorded) + len(absent),
+        n_open=verdicts.count(OPEN),
         absent=absent,
         generated=bool(recorded)
         and not results.experiment.own_data
@@ -131,17 +133,16 @@ def judge(results, dataset, claim):
 
 
 def standing(found):
-    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold, 1 on some data sets only"``."""
+    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold, 1 in part"``."""
     if not found:
         return ""
     if len(found) == 1:
         return f"the claim {found[0].words}"
-    n_whole = sum(finding.verdict == HOLDS for finding in found)
-    n_partly = sum(0 < finding.n_holding < finding.n_datasets for finding in found)
+    verdicts = [finding.verdict for finding in found]
     n_without = sum(not finding.judgements for finding in found)
-    n_open = sum(finding.verdict == OPEN for finding in found) - n_without
-    parts = [f"{n_whole} of {text.plural(len(found), 'claim')} hold"]
-    parts += [f"{n_partly} on some data sets only"] if n_partly else []
+    n_open = verdicts.count(OPEN) - n_without
+    parts = [f"{verdicts.count(HOLDS)} of {text.plural(len(found), 'claim')} hold"]
+    parts += [f"{verdicts.count(PARTLY)} in part"] if PARTLY in verdicts else []
     parts += [f"{n_open} cannot be judged"] if n_open else []
     parts += [f"{n_without} without records"] if n_without else []
     return ", ".join(parts)
@@ -149,5 +150,5 @@ def standing(found):
 
 def tone(found):
     """How the page marks all findings together, as it marks one; empty without any."""
-    tones = {finding.tone for finding in found}
+    tones = {finding.verdict for finding in found}
     return tones.pop() if len(tones) == 1 else PARTLY if tones else ""

@@ -1,10 +1,9 @@
-"""The judgement of a claim on one data set, and the records that it needs."""
+"""The judgement of a claim on one data set, the rule for all of them, and the records that it needs."""
 
 from dataclasses import dataclass
 
 from kernbench.report import text
 from kernbench.report.records.cells import paired_values
-from kernbench.report.statistics import MIN_REPEATS
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
 ROUNDING = 1e-12  # 0.150 - 0.149 must not fail a margin of 0.001
@@ -31,6 +30,37 @@ class Judgement:
     why: str
     interval: str = ""
     value: float | None = None
+
+
+def is_at_most(limit, estimate, interval=None):
+    """Whether an estimate is at most a limit: the one rule, for claims and for recommendations.
+
+    Parameters
+    ----------
+    limit, estimate : float
+    interval : (float, float) or None
+        Of the estimate; None for a single repeat, of which nothing better is known than its number.
+
+    Returns
+    -------
+    bool or None
+        None, "cannot be judged", if the limit lies inside the interval.
+    """
+    slack = ROUNDING * max(1.0, abs(limit))
+    if interval is not None and interval[0] < limit - slack and limit + slack < interval[1]:
+        return None
+    return estimate <= limit + slack
+
+
+def verdict_of(answers):
+    """One verdict from answers of `is_at_most`, all of which must be True for a claim to hold."""
+    answers = list(answers)
+    if False in answers:
+        return FAILS
+    return OPEN if None in answers else HOLDS
+
+
+UNDECIDED = " The limit lies inside the interval: this cannot be judged."
 
 
 class CannotBeJudged(Exception):
@@ -63,8 +93,3 @@ def require_results(results, cells):
     ]
     if why:
         raise CannotBeJudged(" ".join(why))
-
-
-def too_few(n_repeats):
-    """The sentence that there are too few repeats for an interval."""
-    return f"{text.plural(n_repeats, 'repeat')}: no interval (that takes at least {MIN_REPEATS})."

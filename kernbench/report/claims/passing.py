@@ -1,11 +1,22 @@
 """Judge a :class:`~kernbench.experiments.declare.Passing`: how soon a trace reaches another method's final value."""
 
+from math import inf
+
 from kernbench.report import text
-from kernbench.report.claims.judgement import FAILS, HOLDS, CannotBeJudged, Judgement, pairs_of
-from kernbench.report.records.cells import paired
+from kernbench.report.claims.judgement import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    CannotBeJudged,
+    Judgement,
+    is_at_most,
+    pairs_of,
+    verdict_of,
+)
+from kernbench.report.records.cells import column, paired
 from kernbench.report.records.rows import place
 from kernbench.report.records.steps import positive_steps, settled_at
-from kernbench.report.statistics import finite, mean_and_error, median_or_none
+from kernbench.report.statistics import finite, finite_values, mean_and_error, median_or_none, median_scatter
 
 AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
 
@@ -32,26 +43,30 @@ def judge_passing(results, dataset, claim):
     never = times.count(None)
     near = f" within {100 * claim.within:g} %" if claim.within else ""
     goal = f"{text.possessive(peer)} final {metric.label} of {text.with_unit(metric, level)}{near}"
-    if never:
-        some = "" if never == len(times) else f" in {never} of {len(times)} repeats"
-        return Judgement(dataset, HOLDS if claim.later else FAILS, f"It never reaches {goal} for good{some}.")
+    if never == len(times):
+        return Judgement(dataset, HOLDS if claim.later else FAILS, f"It never reaches {goal} for good.")
     found, allowed = median_or_none(times), claim.time_fraction * whole
-    in_time = found >= allowed if claim.later else found <= allowed
+    # A repeat that never arrives takes longer than any other.
+    scatter = median_scatter(times) if not never else (min(finite_values(times)), inf)
+    sign = -1 if claim.later else 1
+    if scatter is not None:
+        scatter = tuple(sorted(sign * end for end in scatter))
+    answer = is_at_most(sign * allowed, sign * found, scatter)
     share = f"{100 * claim.time_fraction:g} % of {text.possessive(peer)} {text.seconds(whole)}"
     limit = f"at {'least' if claim.later else 'most'} {text.seconds(allowed)}, {share}"
-    why = f"It reaches {goal} after {text.seconds(found)}, to be {limit}."
-    scatter = (
-        f"{text.plural(len(times), 'repeat')}: {text.seconds(min(times))} to {text.seconds(max(times))}."
-    )
-    return Judgement(dataset, HOLDS if in_time else FAILS, why, scatter, found)
+    some = f" in {len(times) - never} of {len(times)} repeats" if never else ""
+    why = f"It reaches {goal}{some} after {text.seconds(found)}, to be {limit}."
+    why += UNDECIDED if answer is None else ""
+    ends = " to ".join(text.seconds(end(finite_values(times))) for end in (min, max))
+    spread = f"{text.plural(len(times), 'repeat')}: {ends}{', or never' if never else ''}."
+    return Judgement(dataset, verdict_of([answer]), why, spread, found)
 
 
 def _time_to(record, metric, level, within):
     """Seconds of a fit until its trace stays at `level` or better, by the share `within`; None if it does not."""
     fit, solver = (finite(place(record, f"seconds.{part}")) for part in ("fit", "solver"))
-    trace = record.get("trace") or {}
-    seconds = [None if value is None else max(value, AT_ONCE) for value in trace.get("seconds", ())]
-    x, y = positive_steps(seconds, trace.get(metric.name, ()))
+    seconds = [None if value is None else max(value, AT_ONCE) for value in column(record, "seconds")]
+    x, y = positive_steps(seconds, column(record, metric.name))
     sign = 1.0 if metric.direction == "lower" else -1.0
     reached = settled_at(x, sign * y, sign * level + within * abs(level))
     if reached is None:

@@ -1,20 +1,16 @@
 """Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
-from math import hypot
-
 from kernbench.report import text
 from kernbench.report.claims.judgement import (
-    FAILS,
-    HOLDS,
-    ROUNDING,
-    CannotBeJudged,
+    UNDECIDED,
     Judgement,
+    is_at_most,
     pairs_of,
-    too_few,
+    verdict_of,
 )
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
-from kernbench.report.statistics import compare, finite, mean_and_error
+from kernbench.report.statistics import finite, mean_and_error, mean_interval
 
 CLOCK_SHARE = (
     0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
@@ -34,33 +30,33 @@ def judge_race(results, dataset, claim):
     """
     metric, peer = results.experiment.metric(claim.metric), results.short_label(claim.baseline)
     pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
-    (value, error), (base_value, base_error) = (mean_and_error(values) for values in zip(*pairs))
-    worse_by = value - base_value if metric.direction == "lower" else base_value - value
-    good_enough = worse_by <= claim.margin + ROUNDING
+    value, base_value = (mean_and_error(values)[0] for values in zip(*pairs))
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    excess = [sign * (own - base) for own, base in pairs]
+    worse_by, interval = sign * (value - base_value), mean_interval(excess)
+    good_enough = is_at_most(claim.margin, worse_by, interval)
     why = (
         f"{text.capitalised(metric.label)} {text.with_unit(metric, value)} against {text.possessive(peer)} "
         f"{text.with_unit(metric, base_value)}: {text.amount(metric, abs(worse_by))} "
-        f"{'worse' if worse_by > 0 else 'better'}{_margin(metric, claim, good_enough)}."
+        f"{'worse' if worse_by > 0 else 'better'}{_margin(metric, claim, worse_by)}."
     )
+    why += UNDECIDED if good_enough is None else ""
     in_time = True
     if claim.time_fraction is not None:
         in_time, sentence = _in_time(results, dataset, claim)
         why = f"{why} {sentence}"
-    if in_time is None and good_enough:
-        raise CannotBeJudged(why)
-    if in_time and abs(worse_by - claim.margin) < 2 * hypot(error or 0.0, base_error or 0.0):
-        why += " Close: the distance to the margin is within two standard errors."
-    verdict = HOLDS if good_enough and in_time else FAILS
-    return Judgement(dataset, verdict, why, _interval(results, metric, dataset, claim))
+    scatter = _interval(results, metric, claim, worse_by, interval, len(pairs))
+    return Judgement(dataset, verdict_of([good_enough, in_time]), why, scatter)
 
 
-def _margin(metric, claim, good_enough):
+def _margin(metric, claim, worse_by):
     """How the difference compares with the margin, as the end of a sentence."""
     if claim.margin == 0:
         return ""
     if claim.margin < 0:
         return f", to be better by {text.amount(metric, -claim.margin)} at least"
-    return f", {'within' if good_enough else 'beyond'} the margin of {text.amount(metric, claim.margin)}"
+    side = "within" if is_at_most(claim.margin, worse_by) else "beyond"
+    return f", {side} the margin of {text.amount(metric, claim.margin)}"
 
 
 def _in_time(results, dataset, claim):
@@ -72,29 +68,31 @@ def _in_time(results, dataset, claim):
     own, base = (sum(side) / len(times) for side in zip(*times))
     allowed = claim.time_fraction * base
     budget = f"the {text.seconds(allowed)} allowed ({100 * claim.time_fraction:g} % of {text.seconds(base)})"
+    tolerated = claim.time_slack if claim.time_slack <= CLOCK_SHARE * allowed else 0.0
+    over = [spent - claim.time_fraction * whole for spent, whole in times]
+    answer = is_at_most(tolerated, own - allowed, mean_interval(over))
     if own <= allowed:
-        return True, f"It took {text.seconds(own)}, within {budget}."
-    if own > allowed + claim.time_slack:
-        return False, f"It took {text.seconds(own)}, over {budget}."
-    late = f"by less than the {text.seconds(claim.time_slack)} by which a solver may notice its budget late"
-    if claim.time_slack <= CLOCK_SHARE * allowed:
-        return True, f"It took {text.seconds(own)}, over {budget} {late}."
-    return None, f"It took {text.seconds(own)}, over {budget} {late}: the run is too short to judge."
+        why = f"It took {text.seconds(own)}, within {budget}."
+    elif own > allowed + claim.time_slack:
+        why = f"It took {text.seconds(own)}, over {budget}."
+    else:
+        why = (
+            f"It took {text.seconds(own)}, over {budget} by less than the {text.seconds(claim.time_slack)} by which a "
+            "solver may notice its budget late"
+        )
+        if not tolerated:
+            return None, f"{why}: the run is too short to judge."
+        why += "."
+    return answer, why if answer is not None else f"{why} The times of the repeats lie on both sides of that."
 
 
-def _interval(results, metric, dataset, claim):
-    """The result of a test over repeats, or that there are too few of them."""
-    samples = [results.cell(dataset, name).values(metric) for name in (claim.method, claim.baseline)]
-    found = compare(*samples)
-    if found is None:
-        return too_few(min(map(len, samples)))
-    method, peer = results.label(claim.method), results.short_label(claim.baseline)
-    low, high, difference = (
-        text.signed(metric, value) for value in (found.low, found.high, found.difference)
-    )
+def _interval(results, metric, claim, worse_by, interval, n_repeats):
+    """The mean of the differences over repeats with its interval, in the direction of the metric."""
+    if interval is None:
+        return "1 repeat: no interval."
+    names = (results.label(claim.method), results.short_label(claim.baseline))
+    low, high, worse = (text.signed(metric, value) for value in (*interval, worse_by))
     return (
-        f"{method} minus {peer}, medians over repeats: {difference} "
-        f"(95 % bootstrap interval {low} to {high}); "
-        f"Mann–Whitney p = {found.p_value:.2g}; a repeat of {method} is below one of {peer} with probability "
-        f"{found.superiority:.2f}."
+        f"How much worse {names[0]} is than {names[1]}, mean over {n_repeats} repeats: {worse} "
+        f"(95 % interval {low} to {high}, by Student's t on the differences within repeats)."
     )

@@ -1,15 +1,14 @@
 """The two sides of a comparison: the records of a store, or those of one commit in it."""
 
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.store import Store, skipped_lines
 from kernbench.report.records.cells import part
 from kernbench.report.records.reading import results_of
 
 # What seconds, bytes and the last bits of a number depend on besides code and data.
-MACHINE = ("processor", "n_cores", "n_threads", "overcommitted", "blas")
+MACHINE = ("processor", "n_cores", "n_threads", "jobs", "overcommitted", "blas")
 ENVIRONMENT = (
     *MACHINE,
     "platform",
@@ -113,13 +112,12 @@ def side_of_commit(folder, commit):
 def _read(folder):
     if not Path(folder).is_dir():
         raise ValueError(f"there is no results folder {str(folder)!r}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with skipped_lines() as notes:
         # Oldest first: of the records of one cell and repeat the last counts.
         records = [record for record in Store(folder).records() if record["status"] == "ok"]
     if not records:
         raise ValueError(f"there is no successful record in {str(folder)!r}; make some with: kernbench run")
-    return records, [str(warning.message) for warning in caught]
+    return records, notes
 
 
 def _side(name, records, notes):

@@ -5,13 +5,19 @@ from dataclasses import dataclass, field
 from kernbench.report.statistics import finite, finite_values, median_or_none
 
 # Two times may be divided by each other only when all of these agree, and the code does.
-SETUP = ("processor", "n_cores", "n_threads", "overcommitted", "blas")
+SETUP = ("processor", "n_cores", "n_threads", "jobs", "overcommitted", "blas")
 
 
 def part(record, name):
     """The sub-object `name` of a record, or an empty one: a record of an older version may lack it."""
     value = record.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def column(record, name):
+    """A column of a record's trace: finite numbers, None for what is not one; empty if it has no such column."""
+    found = part(record, "trace").get(name)
+    return [finite(value) for value in found] if isinstance(found, list) else []
 
 
 def setup_of(record):

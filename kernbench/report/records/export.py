@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from kernbench._files import written_whole
-from kernbench.experiments.run.packing import ENDING, packed
+from kernbench.experiments.run.storing.packing import ENDING, packed
 from kernbench.report.records.reading import results_of
 from kernbench.report.statistics import finite
 

@@ -1,10 +1,9 @@
 """Read a results folder for the report, with notes on what could not be read."""
 
-import warnings
 from pathlib import Path
 
 from kernbench.experiments import registry
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.store import Store, skipped_lines
 from kernbench.report import text
 from kernbench.report.records.cells import cells_of
 from kernbench.report.records.results import Results
@@ -35,12 +34,11 @@ def read_results(folder):
     folder = Path(folder)
     if not folder.exists():
         raise ValueError(f"there is no results folder {str(folder)!r}; {_advice(folder)}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with skipped_lines() as skipped:
         records = list(Store(folder).latest().values())
-    notes = list(dict.fromkeys(str(warning.message) for warning in caught))
     found, undeclared = results_of(records)
-    notes += undeclared
+    total = f"{text.plural(len(skipped), 'line')} of the files in {folder} were skipped, each named below."
+    notes = [*([total] if len(skipped) > 1 else []), *skipped, *undeclared]
     if not found:
         because = f" ({'; '.join(notes)})" if notes else ""
         raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")

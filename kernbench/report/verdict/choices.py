@@ -4,6 +4,7 @@ wrong choice costs."""
 from dataclasses import dataclass
 
 from kernbench.report import text
+from kernbench.report.records.cells import column
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
 
@@ -202,11 +203,11 @@ def best_within(advice, seconds):
 
 
 def _value_at(record, metric, time, seconds):
-    taken, trace = finite(time.of(record)), record.get("trace") or {}
+    taken = finite(time.of(record))
     if taken is not None and taken <= seconds:
         return finite(metric.of(record))
-    clock, values = trace.get("seconds"), trace.get(metric.name)
-    if not (isinstance(clock, list) and isinstance(values, list) and len(clock) == len(values) > 1):
+    clock, values = column(record, "seconds"), column(record, metric.name)
+    if not len(clock) == len(values) > 1:
         return None
-    early = [finite(value) for t, value in zip(clock, values) if finite(t) and 0 < t <= seconds]
+    early = [value for t, value in zip(clock, values) if t is not None and 0 < t <= seconds]
     return next((value for value in reversed(early) if value is not None), None)

@@ -87,6 +87,7 @@ def run_on(make_experiment, fake):
             cells,
             {},
             make_task=make_task,
+            take=lambda task: (True, None),
             on_start=lambda task: None,
             on_finish=lambda task, record: records.append(record),
             tell=messages.append,

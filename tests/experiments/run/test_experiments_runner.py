@@ -144,7 +144,7 @@ def test_budget_without_a_time_is_an_error_that_says_so(tmp_path, make_experimen
     run(make_experiment(fake("slow", "Raises"), quarter), results=tmp_path)
     _, budgeted = Store(tmp_path).records("fake")
     assert budgeted["status"] == "error"
-    assert budgeted["error"].startswith("its budget is a part of the fit time of 'slow', which failed")
+    assert budgeted["error"].startswith("its budget is a part of the fit time of 'slow', which has none")
 
 
 def test_absent_data_is_an_error_of_each_cell_and_starts_no_process(tmp_path, make_experiment, fake):

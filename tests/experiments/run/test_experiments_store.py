@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
-from kernbench.experiments.run.schema import VERSION
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.schema import VERSION
+from kernbench.experiments.run.storing.store import SkippedLine, Store
 
 
 def lines(store):
@@ -76,7 +78,7 @@ def test_corrupt_middle_line_is_reported_by_number_and_skipped(tmp_path, make_re
 WRITER = """
 import sys
 sys.path[:] = {path!r}
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.store import SkippedLine, Store
 store, record = Store({folder!r}), {record!r}
 for repeat in range(200):
     store.append({{**record, "method": sys.argv[1], "repeat": repeat}})
@@ -191,12 +193,27 @@ def test_records_of_the_first_version_are_read_in_the_present_form(tmp_path, mak
     assert "schema" not in Store(tmp_path).path("fake").read_text()
 
 
-def test_records_of_a_later_version_are_refused_by_name(tmp_path, make_record):
-    Store(tmp_path).append(make_record())
-    text = Store(tmp_path).path("fake").read_text()
-    Store(tmp_path).path("fake").write_text(text.replace(f'"schema": {VERSION}', '"schema": 99'))
-    with pytest.raises(ValueError, match=f"schema 99, and this kernbench reads up to {VERSION}: update"):
-        Store(tmp_path).records()
+def test_limits_of_records_of_the_second_version_come_from_their_errors(tmp_path, make_record):
+    old = make_record(schema=2, status="timeout", error="took longer than its limit of 1.5 s")
+    del old["limits"]
+    full = {**old, "key": "b", "status": "memory", "error": "used more memory than its limit of 1,024 MB"}
+    lines = [json.dumps(record) + "\n" for record in (old, full, {**old, "key": "c", "error": None})]
+    Store(tmp_path).path("fake").write_text("".join(lines))
+    found = [record["limits"] for record in Store(tmp_path).records("fake")]
+    assert found == [{"seconds": 1.5}, {"bytes": 2.0**30}, {}]
+
+
+def test_records_of_a_later_version_are_named_skipped_and_kept(tmp_path, make_record):
+    store = Store(tmp_path)
+    store.append(make_record())
+    later = store.path("fake").read_text().replace(f'"schema": {VERSION}', '"schema": 99')
+    store.append(make_record(repeat=1, key="b"))
+    with open(store.path("fake"), "a") as file:
+        file.write(later + "no JSON\n")
+    with pytest.warns(SkippedLine, match=f"schema 99, and this kernbench reads up to {VERSION}: update"):
+        assert [record["repeat"] for record in store.records()] == [0, 1]
+    assert store.clean("fake")[0] == 1
+    assert lines(store)[2] + "\n" == later
 
 
 @pytest.mark.parametrize("version", ["2", 0, True, 1.5])
@@ -217,3 +234,62 @@ def test_cleaning_drops_what_is_superseded_torn_or_foreign_and_keeps_a_copy(tmp_
     assert {record["key"]: record["seed"] for record in store.records("fake")} == {"a": 2, "b": 3}
     assert store.clean("fake") == (0, None)
     assert store.experiments() == ["fake"]  # the copy is no experiment
+
+
+def test_no_copy_is_ever_overwritten(tmp_path, make_record):
+    store = Store(tmp_path)
+    copies = []
+    for k in range(3):
+        store.append(make_record(seed=k))
+        with open(store.path("fake"), "a") as file:
+            file.write(f"damage {k}\n")
+        copies.append(store.clean("fake")[1])
+        if k == 1:
+            copies[0].unlink()  # one copy is left, and its number is two
+    assert [copy.name for copy in copies] == [f"fake.jsonl.before-{k}" for k in (1, 2, 3)]
+    assert "damage 1" in copies[1].read_text() and "damage 2" in copies[2].read_text()
+
+
+def test_a_kill_while_cleaning_leaves_the_file_whole(tmp_path, make_record, monkeypatch):
+    store = Store(tmp_path)
+    store.append(make_record())
+    with open(store.path("fake"), "a") as file:
+        file.write("damage\n")
+    before = store.path("fake").read_bytes()
+
+    def killed(*_):
+        assert store.path("fake").read_bytes() == before
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.clean("fake")
+    assert store.path("fake").read_bytes() == before
+
+
+def test_a_record_that_waits_for_cleaning_is_appended_to_the_new_file(tmp_path, make_record):
+    store = Store(tmp_path)
+    store.append(make_record(repeat=0))
+    with store._locked_for_append("fake"):
+        waiting = threading.Thread(target=store.append, args=(make_record(repeat=1),))
+        waiting.start()
+        time.sleep(0.1)
+        new = tmp_path / "new"
+        new.write_text(json.dumps(make_record(repeat=5)) + "\n")
+        os.replace(new, store.path("fake"))
+    waiting.join()
+    assert [record["repeat"] for record in store.records("fake")] == [5, 1]
+
+
+def test_only_what_is_added_is_read_again(tmp_path, make_record):
+    store = Store(tmp_path)
+    assert store.since("fake", None) == ([], None)
+    store.append(make_record(repeat=0))
+    _, end = store.since("fake", None)
+    assert store.since("fake", end) == ([], end)
+    store.append(make_record(repeat=1))
+    added, end = store.since("fake", end)
+    assert [record["repeat"] for record in added] == [1]
+    store.append(make_record(repeat=2, key="b"))
+    store.clean("fake")
+    assert [record["repeat"] for record in store.since("fake", end)[0]] == [1, 2]  # another file

@@ -59,3 +59,19 @@ def test_more_is_better_for_a_metric_that_says_so(toy, records):
 def test_without_the_baseline_the_claim_is_open(toy, records):
     claim = Passing("", "smo", "sbp", "test_error", 1.0)
     assert judge(records.results(toy, [records.one("smo")]), "adult", claim).verdict == OPEN
+
+
+def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, records):
+    claim = Passing("", "smo", "sbp", "test_error", 0.5)
+    arrivals = {"in time": (2.0, 3.0), "late": (7.0, 8.0), "apart": (2.0, 8.0), "never": (2.0, None)}
+    found = {}
+    for name, row in arrivals.items():
+        rows = [records.one("sbp", repeat=k, error=0.2, seconds=10.0) for k in range(2)]
+        for k, at in enumerate(row):
+            trace = {"seconds": [1.0, at or 9.0], "test_error": [0.5, 0.3 if at is None else 0.1]}
+            rows.append(records.one("smo", repeat=k, trace=trace))
+        found[name] = judge(records.results(toy, rows), "adult", claim)
+    assert {name: judgement.verdict for name, judgement in found.items()} == {
+        "in time": HOLDS, "late": FAILS, "apart": OPEN, "never": OPEN,
+    }  # fmt: skip
+    assert "in 1 of 2 repeats" in found["never"].why and "or never" in found["never"].interval

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kernbench.experiments.run.packing import unpacked
-from kernbench.experiments.run.store import Store
+from kernbench.experiments.run.storing.packing import unpacked
+from kernbench.experiments.run.storing.store import Store
 from kernbench.report import build
 
 

@@ -90,15 +90,15 @@ class _ClusterRun:
     ----------
     cluster : Cluster
         Workers that join later are taken in.
-    cells, outcomes, make_task, on_start, on_finish, may_start
+    cells, outcomes, make_task, take, on_start, on_finish, may_start
         As in :class:`~kernbench.experiments.run.schedule.Scheduler`.
     tell : callable
         ``tell(message)``, for what happens to workers.
     """
 
-    def __init__(self, cluster, cells, outcomes, *, make_task, on_start, on_finish, tell, may_start):
+    def __init__(self, cluster, cells, outcomes, *, make_task, take, on_start, on_finish, tell, may_start):
         self._cluster, self._workers = cluster, cluster.workers
-        self._outcomes, self._make_task = outcomes, make_task
+        self._outcomes, self._make_task, self._take = outcomes, make_task, take
         self._on_start, self._on_finish, self._tell, self._may_start = on_start, on_finish, tell, may_start
         groups = {}
         for cell in cells:
@@ -170,7 +170,15 @@ class _ClusterRun:
                     return
             if self._is_another_machine(group, task.cell, machine):
                 continue  # its first cell is another one now
+            is_mine, record = self._take(task)
+            if not is_mine and record is None:
+                self._waiting.append(group)
+                return
             cell = group.cells.popleft()
+            if record is not None:
+                self._outcomes[cell.place] = record
+                group.measured.append(cell)
+                continue
             self._on_start(task)
             try:
                 if task.problem is not None:

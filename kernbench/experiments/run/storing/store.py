@@ -1,7 +1,7 @@
 """Records of finished cells, one JSON line each in ``<folder>/<experiment>.jsonl``, only ever appended.
 
 A line is written by one ``write`` under a lock and flushed to the disk, so that a killed run costs at most
-the line it was writing, and two runs may share a folder.
+the line it was writing, and two runs may share a folder. `clean` alone replaces a file, by a rename.
 """
 
 import errno
@@ -13,7 +13,33 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kernbench._files import written_whole
-from kernbench.experiments.run.schema import fault, migrated
+from kernbench.experiments.run.storing.cleaning import copied, newest_of, worth_keeping
+from kernbench.experiments.run.storing.schema import NOT_JSON, fault, parse
+
+
+class SkippedLine(UserWarning):
+    """A line of a results file that is not a record, with the file and its number."""
+
+
+@contextmanager
+def skipped_lines():
+    """Yield a list that receives a sentence for each line skipped while the block runs, instead of a warning."""
+    notes = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    notes += dict.fromkeys(str(warning.message) for warning in caught if warning.category is SkippedLine)
+    for warning in caught:
+        if warning.category is not SkippedLine:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def same_file(descriptor, path):
+    """Whether an open file is still the one at `path`, after others may have replaced or deleted it."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 class Store:
@@ -76,8 +102,8 @@ class Store:
     def records(self, experiment=None):
         """Read all records, oldest first.
 
-        Invalid lines are reported by a warning with file and line number, and skipped; they stay
-        in the file. Records of older versions come in the present form.
+        Lines that are not records are reported by a `SkippedLine` warning with file and line number, and skipped;
+        they stay in the file. Records of older versions come in the present form.
 
         Parameters
         ----------
@@ -91,14 +117,14 @@ class Store:
         Raises
         ------
         ValueError
-            If a record was written by a later version, or a file cannot be read.
+            If a file cannot be read.
         """
         names = self.experiments() if experiment is None else [experiment]
         return [record for name in names for record in self._read(name)]
 
     def latest(self, experiment=None):
         """The newest record of each key, as a dict; a success is never hidden by a later failure."""
-        return _newest(self.records(experiment))
+        return newest_of(self.records(experiment))
 
     def merge(self, other):
         """Append the records of another store that this one does not have yet.
@@ -124,26 +150,29 @@ class Store:
 
     @contextmanager
     def _locked_for_append(self, experiment):
-        path = self.path(experiment)
+        path, descriptor = self.path(experiment), None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            while descriptor is None:
+                descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if not same_file(descriptor, path):  # replaced by `clean` while this waited
+                    os.close(descriptor)
+                    descriptor = None
+            yield descriptor
         except OSError as error:
             raise ValueError(
                 f"cannot write results to {str(path)!r}: {error.strerror}; choose another results folder"
             ) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield descriptor
-        except OSError as error:
-            raise ValueError(f"cannot write results to {str(path)!r}: {error.strerror}") from error
         finally:
-            os.close(descriptor)  # and gives the lock back
+            if descriptor is not None:
+                os.close(descriptor)  # and gives the lock back
 
     def clean(self, experiment):
         """Drop superseded records and lines that are no records of this experiment; a copy of the file is kept.
 
-        A record is superseded by a later one of the same measurement, except a success by a failure.
+        A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
+        later version are kept as they are.
 
         Parameters
         ----------
@@ -157,25 +186,48 @@ class Store:
             Where the file as it was is kept, ``<experiment>.jsonl.before-<n>``; None where nothing was dropped.
         """
         path = self.path(experiment)
-        with self._locked_for_append(experiment) as descriptor:
+        with self._locked_for_append(experiment):
             before = path.read_bytes()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is wrong with a line does not matter: it goes
-                newest = _newest(self._parsed(path, before)).values()
-            kept = [record for record in newest if record["experiment"] == experiment]
-            after = "".join(_line(record) + "\n" for record in kept).encode()
-            dropped = len([line for line in before.split(b"\n") if line.strip()]) - len(kept)
+            lines = [line for line in before.split(b"\n") if line.strip()]
+            after = worth_keeping(lines, experiment)
+            dropped = len(lines) - len(after)
             if not dropped:
                 return 0, None
-            number = 1 + len(list(self.folder.glob(f"{experiment}.jsonl.before-*")))
-            copy = path.with_name(f"{path.name}.before-{number}")
-            with written_whole(copy, "wb") as file:
-                file.write(before)
-            # In place, since a run that waits for the lock has this file open.
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, after)
-            os.fsync(descriptor)
+            copy = copied(path, before)
+            # Replaced as a whole: a kill at any moment leaves the old file or the new one.
+            with written_whole(path, "wb") as file:
+                file.write(b"".join(line + b"\n" for line in after))
         return dropped, copy
+
+    def since(self, experiment, position):
+        """Read the records that were appended after a position; all, if `clean` has replaced the file since.
+
+        Parameters
+        ----------
+        experiment : str
+        position : tuple or None
+            As this function returns it; None stands for the beginning of the file.
+
+        Returns
+        -------
+        records : list of dict
+        position : tuple or None
+            The end of the file; None if there is none.
+        """
+        try:
+            with open(self.path(experiment), "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)  # no line is half written
+                place = os.fstat(file.fileno())
+                is_same = position is not None and position[:2] == (place.st_dev, place.st_ino)
+                file.seek(position[2] if is_same else 0)
+                added = file.read()
+                end = file.tell()
+        except FileNotFoundError:
+            return [], None
+        except OSError as error:
+            raise _unreadable(self.path(experiment), error) from error
+        records = [record for record, problem in map(parse, added.split(b"\n")) if problem is None]
+        return records, (place.st_dev, place.st_ino, end)
 
     def _read(self, experiment):
         path = self.path(experiment)
@@ -186,46 +238,27 @@ class Store:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise ValueError(f"cannot read results from {str(path)!r}: {error.strerror}") from error
+            raise _unreadable(path, error) from error
         yield from self._parsed(path, content)
 
     def _parsed(self, path, content):
-        *lines, last = content.split(b"\n")
+        lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
-            record, problem = _parse(line)
+            record, problem = parse(line)
             if problem is None:
                 yield record
+            elif problem == NOT_JSON and number == len(lines) and line:
+                _skip(f"{path}, line {number} is ignored: it ends in the middle; was a run killed?")
             elif line.strip():
-                warnings.warn(f"{path}, line {number} is skipped: {problem}", stacklevel=4)
-        if last:
-            record, problem = _parse(last)
-            if problem is None:
-                yield record
-            else:
-                warnings.warn(
-                    f"{path}, line {len(lines) + 1} is ignored: it ends in the middle; was a run killed?",
-                    stacklevel=4,
-                )
+                _skip(f"{path}, line {number} is skipped: {problem}")
 
 
-def _newest(records):
-    """The newest record of each key, as a dict; a success is never hidden by a later failure."""
-    newest = {}
-    for record in records:
-        before = newest.get(record["key"])
-        if before is None or record["status"] == "ok" or before["status"] != "ok":
-            newest[record["key"]] = record
-    return newest
+def _unreadable(path, error):
+    return ValueError(f"cannot read results from {str(path)!r}: {error.strerror}")
 
 
-def _parse(line):
-    """Return ``(record, None)``, or ``(None, what is wrong)``."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None, "it is not JSON"
-    problem = fault(record)
-    return (None, problem) if problem else (migrated(record), None)
+def _skip(words):
+    warnings.warn(words, SkippedLine, stacklevel=5)
 
 
 def _line(record):

@@ -2,10 +2,12 @@
 
 import json
 import tempfile
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-from kernbench.experiments.run.schema import fault
+from kernbench.experiments.run.storing.schema import parse
+from kernbench.experiments.run.storing.store import SkippedLine
 
 ENDING = "jsonl.xz"
 
@@ -43,21 +45,22 @@ def unpacked(path):
     Raises
     ------
     ValueError
-        If the file is not one that `packed` made of records.
+        If the file is not one that `packed` made. A line that is not a record is skipped with a `SkippedLine` warning.
     """
     import lzma
 
     try:
-        records = [json.loads(line) for line in lzma.decompress(path.read_bytes()).splitlines()]
-    except (OSError, lzma.LZMAError, ValueError) as error:
+        lines = lzma.decompress(path.read_bytes()).split(b"\n")
+    except (OSError, lzma.LZMAError) as error:
         raise ValueError(f"cannot read packed records from {str(path)!r}: {error}") from error
-    problem = next(filter(None, map(fault, records)), None)
-    if problem:
-        raise ValueError(f"{str(path)!r} has a line that is not a record: {problem}")
     with tempfile.TemporaryDirectory() as folder:
-        lines = {}
-        for record in records:
-            lines.setdefault(record["experiment"], []).append(json.dumps(record) + "\n")
-        for name, own in lines.items():
-            (Path(folder) / f"{name}.jsonl").write_text("".join(own), encoding="utf-8")
+        own = {}
+        for number, line in enumerate(lines, 1):
+            record, problem = parse(line)
+            if problem is None:
+                own.setdefault(record["experiment"], []).append(line + b"\n")
+            elif line.strip():
+                warnings.warn(f"{path}, line {number} is skipped: {problem}", SkippedLine, stacklevel=3)
+        for name, kept in own.items():
+            (Path(folder) / f"{name}.jsonl").write_bytes(b"".join(kept))
         yield Path(folder)
