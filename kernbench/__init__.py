@@ -9,7 +9,10 @@ True
 
 from kernbench._lazy import lazy_names
 from kernbench._models import ESTIMATORS
+from kernbench._uncompiled import install
 from kernbench._version import __version__
+
+install()
 
 _PACKAGES = (
     "datasets", "distributed", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking",

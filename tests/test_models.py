@@ -1,7 +1,9 @@
 """The list of public models against the code: each estimator is in it, with its address and its task."""
 
 import importlib
+import inspect
 import pkgutil
+import re
 
 import pytest
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
@@ -46,6 +48,16 @@ def test_a_model_is_what_its_entry_says(model):
     assert type(estimator).__name__ == model.name and task_of(estimator) == model.task
     assert FITS_TASK[model.task](estimator)
     assert callable(estimator.save)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_parameter_is_documented(model):
+    """By its name at the margin of its section; several names may share an entry."""
+    section = re.search(
+        r"\nParameters\n-+\n(.*?)\n\n\S+[^\n]*\n---", inspect.getdoc(model.load()), re.DOTALL
+    )[1]
+    described = re.findall(r"\w+", " ".join(re.findall(r"(?m)^(\w+(?:, \w+)*)", section)))
+    assert set(model.load()().get_params()) <= set(described)
 
 
 def test_names_are_listed_once():

@@ -56,6 +56,7 @@ def _solvers():
 
 
 def _kernels():
+    import inspect
     from dataclasses import fields
 
     from kernbench import kernels
@@ -67,7 +68,7 @@ def _kernels():
         if kernel is kernels.Kernel:
             continue
         parameters = ", ".join(field.name for field in fields(kernel)) or "–"
-        rows.append((name, parameters, (kernel.__doc__ or "").strip().splitlines()[0]))
+        rows.append((name, parameters, inspect.getdoc(kernel).splitlines()[0]))
     print_table("Kernels (kernbench.kernels)", ("name", "parameters", "formula"), rows)
     click.echo(f"Names for --set kernel=…: {', '.join(NAMES)}\n")
 

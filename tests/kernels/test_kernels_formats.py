@@ -30,7 +30,7 @@ def untidy_csr(X, index_dtype, seed=0):
     return matrix
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None)
 @given(
     n=st.sampled_from(EDGES),
     m=st.sampled_from(EDGES),

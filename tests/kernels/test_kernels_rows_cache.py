@@ -137,7 +137,7 @@ class Model:
 REQUESTS = st.lists(st.lists(st.integers(0, N - 1), max_size=9, unique=True), max_size=25)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None)
 @given(requests=REQUESTS, capacity=st.integers(0, 8))
 def test_any_requests_agree_with_a_dictionary(points, requests, capacity):
     rows, model = (
@@ -163,7 +163,7 @@ STEPS = st.lists(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["", "sparse"])
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None)
 @given(steps=STEPS, capacity=st.integers(0, 8))
 def test_restricted_rows_are_rows_of_the_submatrix(thin_rows, kind, sparse, steps, capacity):
     """Restricted again and again, released, restricted anew: cached rows are compacted, more of them fit."""

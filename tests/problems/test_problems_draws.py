@@ -33,7 +33,7 @@ class Scripted:
 # --- indices --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None)
 @given(parts=st.lists(st.integers(0, 50), max_size=8), n=st.integers(1, 1000), weighted=st.booleans())
 def test_draws_do_not_depend_on_how_they_are_split(parts, n, weighted):
     cumulative = cumulative_weights(np.arange(1.0, n + 1)) if weighted else None
@@ -110,7 +110,7 @@ def test_a_random_state_moves_on():
 READS = st.lists(st.tuples(st.sampled_from(["next", "ahead", "skip"]), st.integers(0, 6000)), max_size=15)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None)
 @given(reads=READS, width=st.integers(1, 3), start=st.sampled_from([0, 1, 100, 5000]))
 def test_a_stream_says_the_same_however_it_is_read(reads, width, start):
     """Read one by one, ahead, with skips, or from the middle: draw number t is always the same."""
@@ -161,7 +161,7 @@ def test_streams_of_one_run_do_not_disturb_each_other():
         np.testing.assert_array_equal(new.next(), old.next())
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(
     n_positive=st.integers(1, 60),
     n_negative=st.integers(1, 60),

@@ -71,7 +71,7 @@ def test_a_slow_grain_is_not_split(clock):
     assert solver.steps == [8] * 10
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None)
 @given(
     granularity=st.sampled_from([1, 3, 10, 256]),
     first_check=st.integers(1, 12),
