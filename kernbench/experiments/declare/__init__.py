@@ -9,6 +9,7 @@ to know which tables, figures and sentences the records are meant for.
     experiment.py    Experiment: an experiment as a whole
     parts.py         Setting, OwnFile, Scale, Method, Metric, PaperNumber: what is measured on what
     claims.py        Claim, Bound, Passing: findings that the records confirm or refute
+    entrants.py      who takes part in a race, and reasons to leave a model out
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
     figures.py       Curves, Marks, HeatMap, Contours, Profiles: what is drawn
     metrics.py       metrics that several experiments share

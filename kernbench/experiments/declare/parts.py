@@ -147,6 +147,8 @@ class Method:
         missing.
     measure : str or None
         How it is measured, if this differs from the rest of the experiment: see :class:`Experiment`.
+    model : str or None
+        The public model that a class of the experiment's own wraps; None: `estimator` is one, or of another library.
     """
 
     name: str
@@ -163,6 +165,7 @@ class Method:
     requires: str | None = None
     package: str | None = None
     measure: str | None = None
+    model: str | None = None
 
     def __post_init__(self):
         if (self.depends_on is None) != (self.budget_fraction is None):

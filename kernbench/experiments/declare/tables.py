@@ -3,7 +3,7 @@
 Entries are the mean over repeats with its standard error, unless a :class:`Quantity` says otherwise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +123,12 @@ class Recommendation(Selection):
         Metric by which one of those that are no worse is chosen.
     objective : str or None
         Metric of optimality, which reveals methods that win by stopping early.
+    models : str
+        Which public models do the task: those of this task in :mod:`kernbench._models`.
+    zero : str
+        The method that is the zero model: the best constant, which is never recommended.
+    left_out : dict of str to str
+        The models that are not in the race, and the reasons, each a clause.
     rough : float or None
         A second, larger margin: the report names the method whose trace comes this close first.
     arguments : tuple of str
@@ -136,6 +142,9 @@ class Recommendation(Selection):
     margin: float
     time: str = "fit_seconds"
     objective: str | None = None
+    models: str = "classify"
+    zero: str = "zero"
+    left_out: dict = field(default_factory=dict)
     rough: float | None = None
     arguments: tuple = ()
     name: str = "recommended"

@@ -24,6 +24,8 @@ def build(estimator, params, n_rows):
     make, params = load(estimator), dict(params)
     if "alpha" in params and not takes(make, "alpha"):
         params["C"] = 1.0 / (params.pop("alpha") * n_rows)
+    elif "C" in params and takes(make, "alpha") and not takes(make, "C"):
+        params["alpha"] = 1.0 / (params.pop("C") * n_rows)
     if "passes" in params:
         params["max_iter"] = params.pop("passes") * n_rows
     return make(**params)

@@ -63,9 +63,9 @@ class Tracer:
 
 
 def own_clock(model):
-    """The solver's own time at the end of its trace; None for a model without a trace."""
+    """The solver's own time at the end of its trace; None without one, or with one for each pair of classes."""
     trace = getattr(model, "trace_", None)
-    return trace["seconds"][-1] if trace else None
+    return trace["seconds"][-1] if isinstance(trace, dict) and trace else None
 
 
 def fit_seconds(start, end, tracer, own_clock):

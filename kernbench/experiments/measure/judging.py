@@ -26,10 +26,13 @@ def kernel_svm(fit):
     Returns
     -------
     dict
-        ``test_error``, ``objective``, ``gap``, ``n_support``, ``n_iter``, ``converged``.
+        ``test_error``, ``objective``, ``gap``, ``n_support``, ``n_iter``, ``converged``; the objective is None
+        for a model on features, whose problem is another.
     """
     model = fit.model
-    objective, gap = svm_objective(model, fit.data.X_train, fit.data.y_train)
+    objective, gap = None, None  # features of its own are another problem
+    if hasattr(model, "dual_coef_"):
+        objective, gap = svm_objective(model, fit.data.X_train, fit.data.y_train)
     certified = getattr(model, "duality_gap_", None)
     converged = getattr(model, "converged_", None)
     if converged is None and hasattr(model, "fit_status_"):  # scikit-learn's SVC
@@ -38,7 +41,7 @@ def kernel_svm(fit):
         "test_error": error_rate(fit.data.y_test, fit.predictions),
         "objective": objective,
         "gap": gap if certified is None else certified,
-        "n_support": len(model.support_),
+        "n_support": len(model.support_) if hasattr(model, "support_") else None,
         "n_iter": iterations(model) or 0,
         "converged": None if converged is None else bool(converged),
     }

@@ -6,7 +6,7 @@ measurements that need some of them only.
 
 A cell's `params` are those of the estimator, and perhaps
 
-* ``alpha`` for an estimator with ``C`` instead: C = 1 / (alpha n);
+* ``alpha`` for an estimator with ``C`` instead, or the reverse: C = 1 / (alpha n);
 * ``passes``: ``max_iter`` divided by the number of training rows;
 * ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``.
 """
@@ -172,7 +172,7 @@ def _repeated(cell, params, data, model, output, seconds):
 def _trace(model, metrics, seconds):
     """The solver's trace, or the final point of a solver without one."""
     kept = getattr(model, "trace_", None)
-    if kept:
+    if isinstance(kept, dict) and kept:
         return {column: list(kept[column]) for column in TRACE if column in kept}
     return {
         "seconds": [seconds],

@@ -37,7 +37,7 @@ def ranker(fit):
     """
     model, data, alpha = fit.model, fit.data, fit.params.get("alpha")
     auc, truth, population = roc_auc(data.y_test, fit.predictions), truth_auc(data), data.population_auc
-    hinge = getattr(model, "loss_", None) == "hinge"
+    hinge = getattr(model, "loss_", None) == "hinge" and alpha is not None
     return {
         "auc": auc,
         "gap": None if truth is None else truth - auc,

@@ -43,6 +43,8 @@ class Advice:
         Those that are no worse than the baseline.
     better : list of str
         Those that are better by more than margin and noise.
+    beats_zero : bool
+        Whether the method is better than the zero model by more than margin and noise; True where none was measured.
     """
 
     results: Results
@@ -52,6 +54,7 @@ class Advice:
     times: dict
     no_worse: list
     better: list
+    beats_zero: bool = True
 
     @property
     def label(self):
@@ -123,6 +126,8 @@ def advise(results, display, dataset):
         seconds = cell.median(time)
         if mean is not None and seconds and not results.has_budget(name):
             found[name], times[name] = (sign * mean, error or 0.0), seconds
+    zero = found.pop(display.zero, None)
+    times.pop(display.zero, None)
     if not found:
         return None
     level, level_error = found.get(display.baseline) or min(found.values())
@@ -135,4 +140,6 @@ def advise(results, display, dataset):
         ratio = speed(time, results.cell(dataset, chosen), results.cell(dataset, display.baseline))
         chosen = display.baseline if ratio is not None and ratio < 1 else chosen
     better = [name for name in found if name != chosen and excess[name] < -slack[name]]
-    return Advice(results, display, dataset, chosen, times, no_worse, better)
+    value, error = found[chosen]
+    beats_zero = zero is None or zero[0] - value > max(display.margin, 2 * hypot(error, zero[1]))
+    return Advice(results, display, dataset, chosen, times, no_worse, better, beats_zero)

@@ -195,7 +195,22 @@ def _table(name, caption, advices):
                 Entry(str(n_records), n_records),
             )
         )
-    return Table(name, caption, columns, [("", rows)])
+    return Table(name, caption, columns, [("", rows)], _notes(advices))
+
+
+def _notes(advices):
+    """On which data no method is better than a constant, and which models did not take part."""
+    notes = []
+    useless = [advice.dataset for advice in advices if not advice.beats_zero]
+    if useless:
+        notes.append(f"No better than the zero model, a constant: the method on {text.listed(useless)}.")
+    absent = {}
+    for advice in advices:
+        for name, reason in advice.display.left_out.items():
+            absent.setdefault((name, reason), []).append(advice.results.experiment.name)
+    for (name, reason), experiments in absent.items():
+        notes.append(f"{name} is not in {text.listed(list(dict.fromkeys(experiments)))}: {reason}.")
+    return notes
 
 
 def _named(metric, value):

@@ -106,6 +106,28 @@ def test_a_budgeted_run_is_never_the_advice(toy, records, advised):
     assert advised(toy, rows).headline == "For a kernel SVM, use sklearn.svm.SVC()."
 
 
+def test_the_zero_model_is_never_the_advice_and_what_does_not_beat_it_is_named(toy, records):
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    raced = replace(
+        toy,
+        methods=(
+            *toy.methods,
+            Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroClassifier"),
+        ),
+        tables=(replace(display, left_out={"LinearSVC": "it has no kernel"}),),
+    )
+
+    def found(zero_error):
+        rows = [*records.race(), records.one("zero", error=zero_error, seconds=1e-5)]
+        (verdict,) = verdicts([records.results(raced, rows)])
+        return verdict
+
+    assert "KernelSVC" in found(0.24).headline and "KernelSVC" in found(0.149).headline
+    useless = "No better than the zero model, a constant: the method on adult."
+    assert useless not in found(0.24).table.notes and useless in found(0.149).table.notes
+    assert "LinearSVC is not in toy: it has no kernel." in found(0.24).table.notes
+
+
 def test_every_experiment_that_recommends_reaches_the_top(toy, records):
     other = replace(toy, name="other")
     rows = [record | {"dataset": "mnist"} for record in records.race()]

@@ -1,5 +1,7 @@
 """``peers-auc``: how well other linear classifiers rank, each with its α by cross-validation."""
 
+from dataclasses import replace
+
 from kernbench.experiments.declare import (
     Axis,
     Claim,
@@ -14,6 +16,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
+from kernbench.experiments.declare.entrants import SEARCHED, ZERO_CLASSIFIER
 
 HERE = "kernbench.experiments.ours.auc_peers"
 ROC_SVC = "kernbench.estimators:ROCSVC"
@@ -25,6 +28,9 @@ SEEDED = {"seed_param": "random_state"}
 METHODS = (
     Method("roc-svc", "ROCSVC", ROC_SVC, EXACT, **SEEDED),
     Method("roc-svc-squared", "ROCSVC, squared hinge", ROC_SVC, {"solver": "newton", "tol": 1e-4}, **SEEDED),
+    Method("partial-auc", "PartialAUCClassifier, the whole range", "kernbench:PartialAUCClassifier",
+           {"fpr_range": [0.0, 1.0]}, **SEEDED),
+    Method("auc-margin", "AUCMarginClassifier", "kernbench:AUCMarginClassifier", **SEEDED),
     Method("linear-svc", "LinearSVC", LINEAR_SVC, **SEEDED),
     Method("linear-svc-balanced", "LinearSVC, balanced", LINEAR_SVC, {"class_weight": "balanced"}, **SEEDED),
     Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
@@ -48,7 +54,8 @@ METHODS = (
     Method(
         "libauc", "LibAUC, 20 epochs", f"{HERE}.peers:LibAUC", requires="libauc", package="libauc", **SEEDED
     ),
-)
+    replace(ZERO_CLASSIFIER, params={"search": None}),
+)  # fmt: skip
 DENSE = tuple(method.name for method in METHODS)
 SPARSE = tuple(name for name in DENSE if name not in ("survival-svm", "libauc"))
 
@@ -146,7 +153,9 @@ EXPERIMENT = Experiment(
         MetricTable(
             "runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")
         ),
-        Recommendation("ranking by a linear score", "auc", "linear-svc", 0.005),
+        Recommendation(
+            "ranking by a linear score", "auc", "linear-svc", 0.005, models="rank", left_out=SEARCHED
+        ),
     ),
     figures=(
         Marks("aucs", "AUC on the test rows", Axis("metrics.auc", "AUC", "%", 100.0)),

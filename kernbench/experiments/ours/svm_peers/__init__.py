@@ -5,5 +5,4 @@
     declaration.py     data, methods, metrics, claims, tables and figures
     fits.py            a cell: fit on the clock, judge against a certified optimum
     limit.py           a cell: the least time in which the rows of all support vectors can be computed
-    approximations.py  linear SVMs on Nyström's features
 """

@@ -1,5 +1,7 @@
 """``pauc-test``: Table 2 (linear) of Yao, Lin and Yang: fresh rows, α chosen by validation."""
 
+from dataclasses import replace
+
 from kernbench.experiments.declare import (
     Axis,
     Claim,
@@ -12,6 +14,7 @@ from kernbench.experiments.declare import (
     Recommendation,
     Scale,
 )
+from kernbench.experiments.declare.entrants import SEARCHED, ZERO_CLASSIFIER
 from kernbench.experiments.papers.pauc.parts import (
     AGD,
     EVALUATE,
@@ -47,6 +50,8 @@ METHODS = (
     method("agd-sbcd", "AGD-SBCD (the paper's)", solver="agd-sbcd", solver_options=AGD, **OF_BATCHES),
     method("dca-exact", "exact DCA, logistic (ours)", solver="dca-exact"),
     method("dca-exact-hinge", "exact DCA, hinge (ours)", solver="dca-exact", loss="hinge"),
+    Method("auc-margin", "AUC margin", "kernbench:AUCMarginClassifier", seed_param="random_state"),
+    replace(ZERO_CLASSIFIER, params={"search": None}),
     Method("boosted-trees", "HistGradientBoosting (not linear)", f"{HERE}.rivals:BoostedTrees", {"search": None},
            seed_param="random_state"),
     Method("lightgbm", "LightGBM (not linear)", f"{HERE}.rivals:LightGBM", {"search": None},
@@ -151,6 +156,8 @@ EXPERIMENT = Experiment(
             0.001,
             objective="objective",
             methods=LINEAR,
+            models="rank",
+            left_out=SEARCHED,
         ),
     ),
     figures=(Marks("paucs", "pAUC on the test rows", Axis("metrics.test_pauc", "pAUC")),),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench._lazy import load
-from kernbench.experiments.measure.building import build
+from kernbench.experiments.measure.building import build, takes
 from kernbench.experiments.measure.clock import Tracer, fit_seconds, own_clock, timed
 from kernbench.experiments.measure.memory import peak_memory
 from kernbench.experiments.measure.objectives import training_scores
@@ -81,10 +81,19 @@ def _traced_fit(cell, data, judge):
         return judge(training_scores(model, data.X_train))
 
     tracer = Tracer(look, pace=0)
-    model = build(cell.estimator, {**params, "callback": tracer}, n)
+    make = load(cell.estimator)
+    if not takes(make, "ranked_range"):
+        params.pop("ranked_range", None)
+    traced = {"callback": tracer} if takes(make, "callback") else {}
+    model = build(cell.estimator, {**params, **traced}, n)
     _, wall = timed(lambda: model.fit(data.X_train, data.y_train))
     seconds = {"fit": fit_seconds(0.0, wall, tracer, own_clock(model)), "solver": own_clock(model)}
-    trace = model.trace_
+    trace = getattr(model, "trace_", None) or {
+        "seconds": [wall],
+        "n_iter": [0],
+        "objective": [None],
+        **{name: [value] for name, value in look(model).items()},
+    }
     names = [name for name in trace if name in (*COLUMNS, "objective")]
     rows = [dict(zip(names, values)) for values in zip(*(trace[name] for name in names))]
     for row in rows:

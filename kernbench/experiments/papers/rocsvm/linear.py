@@ -1,6 +1,7 @@
 """``rocsvm-linear``: Table 1 of Bae and Shin, a linear truth, beside all pairs solved exactly."""
 
 from kernbench.experiments.declare import Bound, Claim, Method
+from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
 from kernbench.experiments.papers.rocsvm.parts import (
     ADAMAX,
     DRAWN_PAIRS,
@@ -13,7 +14,7 @@ from kernbench.experiments.papers.rocsvm.parts import (
 from kernbench.experiments.papers.rocsvm.simulation import SIZES, simulation
 
 POPULATION = 90.377  # the paper's, in percent; its design gives 90.8088
-COMPARED = ("full-naive", "full-adamax", "incomplete", "exact")
+COMPARED = ("full-naive", "full-adamax", "incomplete", "exact", "logistic", "zero")
 
 METHODS = (
     Method("incomplete", "B = n pairs, Adamax (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
@@ -30,6 +31,8 @@ METHODS = (
         seed_param="random_state",
     ),
     Method("exact", "all pairs, by sorting, bundle (ours)", ROC_SVC, EXACT, seed_param="random_state"),
+    Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
+    ZERO_CLASSIFIER,
     Method("pairs", "number of pairs", ROC_SVC, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),
 )
 

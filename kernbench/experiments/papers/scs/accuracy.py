@@ -17,6 +17,7 @@ from kernbench.experiments.declare import (
     Scale,
     Setting,
 )
+from kernbench.experiments.declare.entrants import TRIMMED
 from kernbench.experiments.papers.scs.parts import (
     CLASSIFY,
     EVALUATE,
@@ -73,6 +74,11 @@ def _both(name):
 
 METHODS = (
     *(found for name in SOLVERS for found in _both(name)),
+    Method("nystroem-validated", "Nyström 300 + LinearSVC, λ validated",
+           "kernbench.experiments.measure.landmarks:NystroemSVC", {**PROBLEM, **VALIDATED}, seed_param="random_state",
+           model="LinearSVC"),
+    Method("doubly-validated", "doubly stochastic, λ validated", "kernbench.estimators:DoublyStochasticClassifier",
+           {"kernel": "rbf", "gamma": "auto", "loss": "hinge", **VALIDATED}, seed_param="random_state"),
     method("closed-form", "closed form w/(λm), λ = 1", solver="closed-form", seed_param=None, **ONE),
     Method(
         "majority", "the larger class, always", "sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}
@@ -92,7 +98,7 @@ METHODS = (
         seed_param="random_state",
         measure=FLATNESS,
     ),
-)
+)  # fmt: skip
 
 COMPARED = tuple(method.name for method in METHODS if method.name != "scs-growing")
 ITERATIVE = tuple(name for name in COMPARED if name != "majority")
@@ -124,7 +130,20 @@ QUICK = Scale(
             repeat_argument="split_seed",
         ),
         stand_in(
-            "magic-stand-in", 600, 10, 2000, "magic", ("scs", "scs-validated", "smo-validated", "closed-form")
+            "magic-stand-in",
+            600,
+            10,
+            2000,
+            "magic",
+            (
+                "scs",
+                "scs-validated",
+                "smo-validated",
+                "nystroem-validated",
+                "doubly-validated",
+                "closed-form",
+                "majority",
+            ),
         ),
         _growing([4000, 40_000]),
     ),
@@ -247,8 +266,10 @@ EXPERIMENT = Experiment(
             "accuracy",
             "smo-validated",
             0.005,
-            methods=tuple(method for method in ITERATIVE if method.endswith("-validated")),
+            methods=tuple(method for method in ITERATIVE if method.endswith("-validated")) + ("majority",),
             datasets=SETS,
+            zero="majority",
+            left_out=TRIMMED,
         ),
     ),
     figures=(

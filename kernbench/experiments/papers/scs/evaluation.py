@@ -32,7 +32,7 @@ def evaluate(fit):
         "n_support": len(model.support_) if hasattr(model, "support_") else None,
         "n_iter": iterations(model),
     }
-    if alpha is not None and len(data.y_train) <= LARGEST:
+    if alpha is not None and hasattr(model, "dual_coef_") and len(data.y_train) <= LARGEST:
         X, y, gamma = data.X_train, data.y_train, 1.0 / data.X_train.shape[1]
         metrics["objective"] = expansion_objective(
             X, y, gamma, alpha, model.support_, model.dual_coef_[0], model.intercept_[0]

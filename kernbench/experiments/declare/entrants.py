@@ -1,0 +1,43 @@
+"""Who takes part in a race: every public model that does the task, the usual choice, and a zero model.
+
+A race is what a :class:`~kernbench.experiments.declare.tables.Recommendation` is made from. A model that it leaves out
+is named there, with the reason.
+"""
+
+from kernbench._models import BY_NAME, ESTIMATORS
+from kernbench.experiments.declare.parts import Method
+
+ZERO_CLASSIFIER = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroClassifier")
+ZERO_REGRESSOR = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroRegressor")
+
+# Reasons that several races have.
+TRIMMED = {"RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr"}
+TRIMMED_REGRESSION = {
+    "RankedRangeRegressor": "it minimises another objective, without the largest losses: see sorr",
+    "DoublyStochasticGPRegressor": "its mean is a ridge regression, which runs, and its variances are judged in dsg-gp",
+}
+SEARCHED = {"ROCSVCCV": "it is ROCSVC with a search of its own, and single fits are timed"}
+RANKED_ELSEWHERE = {
+    name: "it is measured in peers-auc and pauc-test, and the paper compares ROC-SVMs only"
+    for name in ("PartialAUCClassifier", "AUCMarginClassifier")
+}
+
+
+def model_of(method):
+    """The name of the public model that a method fits, or None for another library's."""
+    if method.model is not None:
+        return method.model
+    module, _, name = method.estimator.partition(":")
+    return name if name in BY_NAME and module.partition(".")[0] == "kernbench" else None
+
+
+def entered(experiment, display):
+    """The names of the public models among the methods of a recommendation."""
+    names = [method.name for method in experiment.methods] if display.methods is None else display.methods
+    return {model_of(experiment.method(name)) for name in names} - {None}
+
+
+def missing(experiment, display):
+    """Public models that do the task, do not take part, and of which no reason is given."""
+    able = {model.name for model in ESTIMATORS if model.task == display.models}
+    return sorted(able - entered(experiment, display) - set(display.left_out))
