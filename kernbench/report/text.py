@@ -83,6 +83,12 @@ def plural(number, noun):
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def span(numbers, noun):
+    """From the least to the largest: ``1 to 5 repeats``, ``3 repeats``."""
+    low, high = min(numbers), max(numbers)
+    return plural(high, noun) if low == high else f"{low:,} to {plural(high, noun)}"
+
+
 def sentence(words):
     """`words` with a capital letter and a full stop."""
     return f"{capitalised(words)}{'' if words.endswith(('.', '!', '?')) else '.'}"

@@ -7,7 +7,7 @@ to know which tables, figures and sentences the records are meant for.
 ::
 
     experiment.py    Experiment: an experiment as a whole
-    parts.py         Setting, OwnFile, Scale, Method, Metric, PaperNumber: what is measured on what
+    parts.py         Setting, OwnFile, Scale, Method, Metric, PaperNumber, PaperData: what is measured on what
     claims.py        Claim, Bound, Passing: findings that the records confirm or refute
     entrants.py      who takes part in a race, and reasons to leave a model out
     tables.py        MetricTable, CrossTable, Recommendation: what is shown in numbers
@@ -18,7 +18,15 @@ to know which tables, figures and sentences the records are meant for.
 from kernbench.experiments.declare.claims import Bound, Claim, Passing
 from kernbench.experiments.declare.experiment import Experiment
 from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
-from kernbench.experiments.declare.parts import Method, Metric, OwnFile, PaperNumber, Scale, Setting
+from kernbench.experiments.declare.parts import (
+    Method,
+    Metric,
+    OwnFile,
+    PaperData,
+    PaperNumber,
+    Scale,
+    Setting,
+)
 from kernbench.experiments.declare.tables import CrossTable, MetricTable, Quantity, Recommendation
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "Metric",
     "MetricTable",
     "OwnFile",
+    "PaperData",
     "PaperNumber",
     "Passing",
     "Profiles",

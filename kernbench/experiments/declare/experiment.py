@@ -29,6 +29,8 @@ class Experiment:
     claims : tuple of Claim or Bound
         Any number.
     paper_numbers : tuple of PaperNumber
+    paper_data : tuple of PaperData
+        What the paper's numbers of each data set are from.
     measure : str
         ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
         made by :func:`kernbench.experiments.measure.record.result`. By default a race: load, fit, predict, judge.
@@ -68,6 +70,7 @@ class Experiment:
     group: str = "Ours"
     claims: tuple = ()
     paper_numbers: tuple = ()
+    paper_data: tuple = ()
     measure: str = RACE_MEASURE
     evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
     tables: tuple = ()
@@ -113,6 +116,7 @@ class Experiment:
             yield what, [name for name in used if name is not None], [item.name for item in known]
         stood_for = [setting.stands_for for setting in settings if setting.stands_for]
         numbered = [number.dataset for number in self.paper_numbers]
+        numbered += [data.dataset for data in self.paper_data]
         yield "data set", numbered, [*(setting.name for setting in settings), *stood_for]
 
     def joined_by(self, entry):
@@ -188,6 +192,10 @@ class Experiment:
             if (number.dataset, number.method, number.metric) == (dataset, method, metric):
                 return number
         return None
+
+    def had_in_paper(self, dataset):
+        """The :class:`PaperData` of a data set, or None."""
+        return next((data for data in self.paper_data if data.dataset == dataset), None)
 
     def paper_number(self, dataset, method, metric):
         """The value of :meth:`paper_entry`, or None."""

@@ -230,3 +230,23 @@ class PaperNumber:
     metric: str
     value: float
     error: float | None = None
+
+
+@dataclass(frozen=True)
+class PaperData:
+    """What the paper had where it prints numbers of a data set.
+
+    Attributes
+    ----------
+    dataset : str
+        As of its :class:`PaperNumber`.
+    what : str
+        Rows, columns and how they were made, as far as the paper says it: ``"100,000 of the 245,057 rows"``.
+    differs : bool
+        Whether the data of that name here are others, so that the paper's numbers need a footnote. Those that stand for
+        other ones always have it.
+    """
+
+    dataset: str
+    what: str
+    differs: bool = False

@@ -1,6 +1,4 @@
-"""Where the numbers come from, and the command that reproduces them."""
-
-import shlex
+"""Where the numbers come from: set-ups and days."""
 
 from kernbench.report import text
 from kernbench.report.records.cells import part
@@ -12,6 +10,7 @@ LABELS = {
     "processor": "processor",
     "n_cores": "cores",
     "n_threads": "threads per fit",
+    "jobs": "fits at a time",
     "overcommitted": "MORE THREADS THAN CORES, times mean little",
     "plugin": "plug-in",
     "blas": "BLAS",
@@ -21,7 +20,7 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
-RARE = ("host", "overcommitted", "plugin")  # in the environment of few records
+RARE = ("host", "jobs", "overcommitted", "plugin")  # in the environment of few records
 
 
 def environments(records):
@@ -55,27 +54,3 @@ def dates(records):
     if not days:
         return text.DASH
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-
-
-def command(results):
-    """The shell command that reproduces the records of an experiment."""
-    experiment, scale = results.experiment, results.experiment.scale(results.scale)
-    words = ["kernbench", "run", experiment.name, "--scale", results.scale]
-    repeats = 1 + max(record["repeat"] for record in results.records)
-    if repeats != scale.repeats:
-        words += ["--repeats", str(repeats)]
-    threads = {part(record, "environment").get("n_threads") for record in results.records} - {None}
-    if len(threads) == 1 and threads != {experiment.threads}:
-        words += ["--threads", str(threads.pop())]
-    usual = [setting.name for setting in scale.settings if not setting.optional]
-    if set(usual) != set(results.datasets):
-        for dataset in results.datasets:
-            words += ["--dataset", dataset]
-    usual = {method.name for method in experiment.methods if method.requires is None}
-    if usual - set(results.methods()):
-        for method in results.methods():
-            words += ["--method", method]
-    plugins = {part(record, "environment").get("plugin") for record in results.records} - {None}
-    for name in sorted({plugin.split()[0] for plugin in plugins}):
-        words += ["--plugin", name]
-    return shlex.join(words)

@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass, field
 
-from kernbench.report import text
 from kernbench.report.charts.fronts import front_picture
 from kernbench.report.charts.picture import by_heading
 from kernbench.report.claims.findings import findings, standing, tone
+from kernbench.report.page.commands import commands
 from kernbench.report.page.displays import pictures_of, tables_of
-from kernbench.report.page.provenance import command, dates, described, environments
+from kernbench.report.page.gaps import gaps
+from kernbench.report.page.provenance import dates, described, environments
 from kernbench.report.tables.facts import data_table, failure_table
 from kernbench.report.tables.tradeoffs import tradeoff_table
 
@@ -35,11 +36,12 @@ class Section:
     facts : list of Table
         The data and the failures.
     gaps : list of str
-        Methods without a record, and cells that were never run.
+        What is missing: methods, data sets, failed fits, repeats.
     generated : list of str
         Generated data sets, where the reader might expect real ones.
     environments : list of (list of (str, str), int)
-    command, dates : str
+    commands : list of str
+    dates : str
     n_records, n_failed : int
     """
 
@@ -61,7 +63,7 @@ class Section:
     gaps: list
     generated: list
     environments: list = field(default_factory=list)
-    command: str = ""
+    commands: list = field(default_factory=list)
     dates: str = ""
     n_records: int = 0
     n_failed: int = 0
@@ -107,31 +109,11 @@ def make_section(results):
         front=front_picture(results),
         tradeoffs=tradeoff_table(results),
         facts=[table for table in facts if table is not None],
-        gaps=_gaps(results),
+        gaps=gaps(results),
         generated=[] if experiment.own_data else generated,
         environments=[(described(found), number) for found, number in environments(results.records)],
-        command=command(results),
+        commands=commands(results),
         dates=dates(results.records),
         n_records=len(results.records),
         n_failed=sum(len(cell.failed) for cell in results.cells.values()),
     )
-
-
-def _gaps(results):
-    recorded, settings = set(results.methods()), results.experiment.scale(results.scale).settings
-    excluded = {(s.name, m.name) for s in settings for m in results.experiment.methods if not s.takes(m.name)}
-    gaps = []
-    for method in results.experiment.methods:
-        if method.name not in recorded:
-            how = f" It needs the package {method.package or method.requires}." if method.requires else ""
-            gaps.append(f"{method.label}: no records.{how}")
-        else:
-            pairs = [(name, method.name) for name in results.datasets]
-            without = [pair[0] for pair in pairs if pair not in results.cells and pair not in excluded]
-            if without:
-                gaps.append(f"{method.label}: not run on {text.listed(without)}.")
-    for setting in settings:
-        if setting.name not in results.datasets:
-            optional = f" (runs only when asked for: --dataset {setting.name})" if setting.optional else ""
-            gaps.append(f"Data set {setting.name}: no records{optional}.")
-    return gaps

@@ -163,18 +163,30 @@ class Results:
         return code if package in ("", "kernbench") else f"{package}.{code}"
 
     def paper(self, dataset, method, metric):
-        """The paper's number, and the name of its data if these are different.
+        """The paper's number, and the data that it is from if these are not ours.
 
         Returns
         -------
         entry : kernbench.experiments.declare.PaperNumber or None
         elsewhere : str or None
         """
-        entry = self.experiment.paper_entry(dataset, method, metric)
-        if entry is not None:
-            return entry, f"all of {dataset}" if self.kind(dataset) == "subset" else None
         setting = self.setting(dataset)
-        if setting is None or setting.stands_for is None:
+        original = None if setting is None else setting.stands_for
+        for name in (dataset, original):
+            entry = self.experiment.paper_entry(name, method, metric)
+            if entry is not None:
+                break
+        else:
             return None, None
-        entry = self.experiment.paper_entry(setting.stands_for, method, metric)
-        return entry, None if entry is None else setting.stands_for
+        had = self.experiment.had_in_paper(name)
+        what = "" if had is None else had.what
+        if original is not None:
+            return entry, f"{original}: {what}" if what else original
+        return entry, what if had is not None and had.differs else None
+
+    def had_in_paper(self, dataset):
+        """What the paper had under the name of a data set, or of the one it stands for; empty if it has no numbers."""
+        setting = self.setting(dataset)
+        names = (dataset, None if setting is None else setting.stands_for)
+        found = next(filter(None, map(self.experiment.had_in_paper, names)), None)
+        return "" if found is None else found.what

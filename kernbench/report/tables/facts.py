@@ -16,6 +16,8 @@ def data_table(results):
         Column("SHA-256", "checksum", numeric=False),
         Column("what it is", "description", numeric=False),
     )
+    papers = any(map(results.had_in_paper, results.datasets))
+    columns += (Column("what the paper had", "paper", numeric=False),) if papers else ()
     rows = []
     for dataset in results.datasets:
         data, setting = results.data(dataset), results.setting(dataset)
@@ -29,6 +31,7 @@ def data_table(results):
                 *(Entry(text.count(number), value) for value, number in sizes),
                 Entry(checksum[:12], checksum, mark="code"),
                 words(" ".join(text.sentence(sentence) for sentence in sentences if sentence)),
+                *([words(results.had_in_paper(dataset) or text.DASH)] if papers else []),
             )
         )
     return Table(results.file_name("data"), "The data these numbers are from", columns, [("", rows)])

@@ -123,9 +123,10 @@ def _basis(scale, results):
     ]
     stand_in = set(kinds) == {"generated"}
     only = " only, no real data" if stand_in else ""
-    repeats = max((len(cell.records) for found in results for cell in found.cells.values()), default=0)
+    counts = [len(cell.records) for found in results for cell in found.cells.values()]
+    repeats = text.span([min(counts), max(counts)], "repeat") if counts else "no repeats"
     return (
-        f"Measured on {text.listed(data)}{only}, at {scale} scale, {text.plural(repeats, 'repeat')}.",
+        f"Measured on {text.listed(data)}{only}, at {scale} scale, {repeats}.",
         stand_in,
     )
 
@@ -133,8 +134,13 @@ def _basis(scale, results):
 def _caveats(scale, results):
     cells = [cell for found in results for cell in found.cells.values()]
     caveats = []
-    if max((len(cell.ok) for cell in cells), default=0) < 2:
+    n_single = sum(len(cell.ok) == 1 for cell in cells)
+    if n_single == len([cell for cell in cells if cell.ok]):
         caveats.append("One repeat only: nothing is known of the scatter.")
+    elif n_single:
+        caveats.append(
+            f"{n_single} of {len(cells)} cells have one repeat only: nothing is known of their scatter."
+        )
     if scale == "quick":
         caveats.append(
             "Quick scale: small problems and times of fractions of a second. For a judgement on the paper's "

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments.declare import CrossTable, MetricTable, PaperNumber, Quantity
+from kernbench.experiments.declare import CrossTable, MetricTable, PaperData, PaperNumber, Quantity
 from kernbench.report.page.displays import tables_of
 from kernbench.report.tables.facts import data_table, failure_table
+from kernbench.report.tables.metric_table import metric_table
 
 
 @pytest.fixture
@@ -105,8 +106,17 @@ def test_papers_numbers_of_other_data_are_marked(toy, records, made):
     table = made(records.race(scale="quick", dataset="blobs", kind="generated"), display)
     assert row_of(table, "LIBSVM (scikit-learn SVC)")["paper_test_error"].text == "14.9†"
     assert table.notes == ["† blobs: the paper's numbers are from adult."]
-    table = made(records.race(kind="subset"), display)
-    assert "all of adult" in table.notes[0]
+    assert made(records.race(kind="subset"), display).notes == []  # the paper's may be the same part
+
+
+@pytest.mark.parametrize("differs", [True, False])
+def test_a_footnote_says_what_the_paper_had_where_that_differs(toy, records, differs):
+    declared = replace(toy, paper_data=(PaperData("adult", "31,562 rows", differs),))
+    results = records.results(declared, records.race(kind="subset"))
+    table = metric_table(MetricTable("m", "M", (Quantity("test_error", "paper"),)), results)
+    assert table.notes == (["† adult: the paper's numbers are from 31,562 rows."] if differs else [])
+    facts = data_table(results)
+    assert facts.columns[-1].label == "what the paper had" and facts.blocks[0][1][0][-1].text == "31,562 rows"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from kernbench.experiments.declare import (
     Experiment,
     Method,
     MetricTable,
+    PaperData,
     PaperNumber,
     Quantity,
     Scale,
@@ -101,6 +102,7 @@ EXPERIMENT = Experiment(
             1.1,
         ),
     ),
+    paper_data=(PaperData("gaussian-rows", "no data: the orders that it states"),),
     paper_numbers=tuple(
         PaperNumber("gaussian-rows", method, name, float(order))
         for method, orders in ORDERS.items()

@@ -9,6 +9,7 @@ from kernbench.experiments.declare import (
     Experiment,
     Method,
     MetricTable,
+    PaperData,
     PaperNumber,
     Recommendation,
     Scale,
@@ -123,6 +124,12 @@ EXPERIMENT = Experiment(
             datasets=("mnist-deformed",),
         ),
     ),  # fmt: skip
+    paper_data=(
+        PaperData("mnist8m", "8 million deformed images of MNIST, as 1,568 features of a trained network"),
+        PaperData(
+            "cifar10", "60,000 images, deformed, as 256 components of the features of a trained network"
+        ),
+    ),
     paper_numbers=(
         PaperNumber("mnist8m", "doubly-stream", "test_error", 0.005),
         PaperNumber("cifar10", "doubly", "test_error", 0.11),

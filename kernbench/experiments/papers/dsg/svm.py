@@ -11,6 +11,7 @@ from kernbench.experiments.declare import (
     Experiment,
     Method,
     MetricTable,
+    PaperData,
     PaperNumber,
     Recommendation,
     Scale,
@@ -228,6 +229,14 @@ EXPERIMENT = Experiment(
     metrics=CLASSIFIER_METRICS,
     claims=tuple(_claims()),
     paper_numbers=PAPER_NUMBERS,
+    paper_data=(
+        PaperData("adult", "32,000 rows × 123 columns, as it rounds them"),
+        PaperData("mnist8m-8-vs-6", "1.6 million deformed images of MNIST, as 50 principal components"),
+        *(
+            PaperData(forest, "half a million rows × 54 columns, scaled it does not say how")
+            for forest in ("forest", "forest-median")
+        ),
+    ),
     evaluate=EVALUATE,
     tables=(
         CrossTable("one-pass", "Test error after one pass", "test_error", methods=ONE_PASS),

@@ -2,6 +2,7 @@
 
 from kernbench.experiments.declare import Axis, CrossTable, Curves, Experiment, PaperNumber, Scale
 from kernbench.experiments.papers.pauc.parts import (
+    CHEXPERT,
     EVALUATE,
     METRICS,
     PAPER,
@@ -50,6 +51,7 @@ EXPERIMENT = Experiment(
         "paper": Scale(tuple(stand_in(task, 50_000, 20_000, 1024) for task in TASKS), 5, 3600.0),
     },
     metrics=METRICS,
+    paper_data=CHEXPERT,
     paper_numbers=tuple(
         PaperNumber(task, _name(mu), "test_pauc", value)
         for mu, row in TABLE.items()

@@ -9,6 +9,7 @@ from kernbench.experiments.declare import (
     Marks,
     Method,
     MetricTable,
+    PaperData,
     PaperNumber,
     Scale,
     Setting,
@@ -168,6 +169,15 @@ EXPERIMENT = Experiment(
         )
     ),
     paper_numbers=tuple(_paper_numbers()),
+    paper_data=(
+        PaperData("cifar10-lt", "12,406 images of CIFAR-10, by the counts of its Table 5"),
+        PaperData("tiny-imagenet-200-lt", "images of Tiny ImageNet, by the counts of its Table 5"),
+        *(
+            PaperData(name, "224,316 whole radiographs of CheXpert, and DenseNet-121", differs=True)
+            for name in TABLE
+            if name.startswith("chexpert")
+        ),
+    ),
     measure=f"{HERE}.measuring:measure",
     tables=(
         CrossTable("pauc", "pAUC over [0.05, 0.5] on the test images", "test_pauc"),

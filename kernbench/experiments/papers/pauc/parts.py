@@ -1,6 +1,6 @@
 """What the experiments on partial AUC share: data sets, methods, metrics, the paper's numbers."""
 
-from kernbench.experiments.declare import Method, Setting
+from kernbench.experiments.declare import Method, PaperData, Setting
 from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.pauc"
@@ -26,6 +26,12 @@ METRICS = (
     m.N_ITER,
     m.number("passes", "rows touched / rows", 0.1),
     m.PEAK_MEMORY,
+)
+
+
+CHEXPERT = tuple(
+    PaperData(task, "224,316 radiographs of CheXpert, as 1,024 features of a network trained on them")
+    for task in TASKS
 )
 
 

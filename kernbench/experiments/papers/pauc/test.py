@@ -17,6 +17,7 @@ from kernbench.experiments.declare import (
 from kernbench.experiments.declare.entrants import SEARCHED, ZERO_CLASSIFIER
 from kernbench.experiments.papers.pauc.parts import (
     AGD,
+    CHEXPERT,
     EVALUATE,
     HERE,
     METRICS,
@@ -137,6 +138,7 @@ EXPERIMENT = Experiment(
             0.0,
         ),
     ),
+    paper_data=CHEXPERT,
     paper_numbers=tuple(_paper_numbers()),
     measure="kernbench.experiments.measure.race:rank",
     evaluate=EVALUATE,

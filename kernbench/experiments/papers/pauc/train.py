@@ -15,6 +15,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.papers.pauc.parts import (
     AGD,
+    CHEXPERT,
     EVALUATE,
     METRICS,
     PAPER,
@@ -129,6 +130,7 @@ EXPERIMENT = Experiment(
             time_fraction=1.0,
         ),
     ),
+    paper_data=CHEXPERT,
     paper_numbers=tuple(_paper_numbers()),
     measure=TRAINING,
     evaluate=EVALUATE,

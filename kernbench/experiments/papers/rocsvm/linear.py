@@ -9,6 +9,7 @@ from kernbench.experiments.papers.rocsvm.parts import (
     INCOMPLETE,
     PAPER,
     ROC_SVC,
+    paper_data,
     paper_numbers,
 )
 from kernbench.experiments.papers.rocsvm.simulation import SIZES, simulation
@@ -93,6 +94,7 @@ EXPERIMENT = simulation(
         Bound("Drawing B = n pairs costs at most 0.1 points of AUC.", "pairs", "pairs_cost", 0.001),
     ),
     paper_numbers=PAPER_NUMBERS,
+    paper_data=paper_data(PAPER_NUMBERS),
     newcomers={"roc-svm": next(method for method in METHODS if method.name == "exact")},
     note="The paper's design with 20 % positives has a population AUC of 90.8088 %, not the 90.377 % it "
     "prints: compare the distances to it. α is 0.001 throughout (the paper chose it by cross-validation and "

@@ -1,6 +1,6 @@
 """What the experiments on the ROC-SVM share: names, parameters, metrics."""
 
-from kernbench.experiments.declare import PaperNumber
+from kernbench.experiments.declare import PaperData, PaperNumber
 from kernbench.experiments.declare import metrics as m
 
 DRAWN_PAIRS = "kernbench.experiments.papers.rocsvm.drawn_pairs:measure"
@@ -57,3 +57,11 @@ def paper_numbers(rows, population=None):
             gap = round((population - percent) / 100, 7)
             found.append(PaperNumber(dataset, method, "gap", gap))
     return tuple(found)
+
+
+def paper_data(numbers):
+    """What the paper had in its simulations: as many rows as the data set's name says, by the same formula."""
+    return tuple(
+        PaperData(name, f"{int(name.removeprefix('n-')):,} training rows, drawn by the same formula")
+        for name in dict.fromkeys(number.dataset for number in numbers)
+    )

@@ -12,6 +12,7 @@ from kernbench.experiments.declare import (
     Method,
     MetricTable,
     OwnFile,
+    PaperData,
     Recommendation,
     Scale,
     Setting,
@@ -138,6 +139,11 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     claims=tuple(_claims()),
     paper_numbers=paper_numbers((*place, *numbers) for place, numbers in TABLE.items()),
+    paper_data=(
+        PaperData("skin", "100,000 of the 245,057 rows, drawn within the classes"),
+        PaperData("bank-marketing", "all 41,188 rows × 18 columns, which it does not name", differs=True),
+        PaperData("accelerometer", "all 31,991 rows × 6 columns"),
+    ),
     tables=(
         CrossTable("auc", "AUC on the test rows", "auc"),
         CrossTable("time", "Time of a fit, α being chosen", "fit_seconds"),

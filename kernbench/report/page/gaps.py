@@ -1,0 +1,67 @@
+"""What is missing: methods and data sets without records, fits that failed, repeats that were not made."""
+
+from kernbench.report import text
+
+
+def gaps(results):
+    """The gaps of an experiment at one scale, a sentence each; empty if every declared cell has its repeats.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    list of str
+    """
+    return [*_methods(results), *_datasets(results), *_failures(results), *_repeats(results)]
+
+
+def _methods(results):
+    recorded, settings = set(results.methods()), results.experiment.scale(results.scale).settings
+    excluded = {(s.name, m.name) for s in settings for m in results.experiment.methods if not s.takes(m.name)}
+    for method in results.experiment.methods:
+        if method.name not in recorded:
+            how = f" It needs the package {method.package or method.requires}." if method.requires else ""
+            yield f"{method.label}: no records.{how}"
+        else:
+            pairs = [(name, method.name) for name in results.datasets]
+            without = [pair[0] for pair in pairs if pair not in results.cells and pair not in excluded]
+            if without:
+                yield f"{method.label}: not run on {text.listed(without)}."
+
+
+def _datasets(results):
+    for setting in results.experiment.scale(results.scale).settings:
+        if setting.name not in results.datasets:
+            optional = f" (runs only when asked for: --dataset {setting.name})" if setting.optional else ""
+            yield f"Data set {setting.name}: no records{optional}."
+
+
+def _failures(results):
+    """Cells with failed repeats, those that ended alike together."""
+    found = {}
+    for cell in results.cells.values():
+        if cell.failed:
+            share = (
+                f"{len(cell.failed)} of {text.plural(len(cell.records), 'repeat')}",
+                tuple(cell.statuses),
+            )
+            found.setdefault((cell.method, *share), []).append(cell.dataset)
+    for (method, count, statuses), datasets in found.items():
+        where = text.listed(datasets)
+        yield f"{results.label(method)}: {count} failed ({text.listed(statuses)}) on {where}."
+
+
+def _repeats(results):
+    """Cells with fewer repeats than declared."""
+    declared, few = results.experiment.scale(results.scale).repeats, {}
+    for cell in results.cells.values():
+        if len(cell.records) < declared:
+            few.setdefault(len(cell.records), []).append(cell)
+    for number, cells in sorted(few.items()):
+        if len(cells) == len(results.cells):
+            where = "all cells"
+        else:
+            where = f"{text.plural(len(cells), 'cell')} of {len(results.cells)}"
+        yield f"{number} of {text.plural(declared, 'repeat')} in {where}."
