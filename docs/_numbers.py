@@ -1,0 +1,279 @@
+"""Measured numbers in README.md and docs/, written from the records of the checked-in report.
+
+A page marks the place of a text by ``<!-- numbers: NAME -->`` and ``<!-- /numbers -->``; between them stands what the
+function of that name in `TEXTS` returns. ``python docs/_numbers.py`` writes all; a test fails while one differs.
+"""
+
+import json
+import lzma
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "reports" / "records.jsonl.xz"
+MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- /numbers -->)", re.DOTALL)
+SVM = {
+    "adult": "Adult, 32,561 × 123, γ = 0.05, C = 1",
+    "adult-wide": "Adult, γ = 0.005, C = 100",
+    "covtype": "covtype, 50,000 × 54, γ = 0.0075, C = 10",
+    "mnist-8-vs-rest": "MNIST 8 against the rest, 60,000 × 784, γ = 0.02, C = 1000",
+    "ijcnn1": "ijcnn1, 49,990 × 22, γ = 2, C = 32",
+    "w8a": "w8a, 49,749 × 300, γ = 0.05, C = 10",
+}
+SVM_METHODS = ("libsvm", "libsvm-tuned", "intelex-f32", "intelex-f64", "smo", "smo-f64")
+
+
+class Records:
+    """The successful records of a file, by experiment, data set and method.
+
+    Parameters
+    ----------
+    path : Path
+        As ``kernbench report --compact`` writes it.
+    """
+
+    def __init__(self, path=RECORDS):
+        self._found = defaultdict(dict)
+        for record in map(json.loads, lzma.decompress(path.read_bytes()).splitlines()):
+            if record["status"] == "ok" and record["scale"] == "paper":
+                place = record["experiment"], record["dataset"], record["method"]
+                self._found[place][record["repeat"]] = record
+
+    def of(self, experiment, dataset, method):
+        """The records of a cell by the number of the repeat."""
+        return self._found.get((experiment, dataset, method), {})
+
+    def values(self, *place, metric):
+        """A metric of a cell by the number of the repeat."""
+        return {k: r["metrics"][metric] for k, r in self.of(*place).items()}
+
+    def seconds(self, *place, clock="fit"):
+        """The median of a time; None without records."""
+        found = [record["seconds"][clock] for record in self.of(*place).values()]
+        return median(found) if found else None
+
+    def machine(self, experiment):
+        """The processors, and the threads, of an experiment's records, in words."""
+        environments = [
+            r["environment"]
+            for place, found in self._found.items()
+            if place[0] == experiment
+            for r in found.values()
+        ]
+        processors = sorted({f"{e['processor']}, {e['blas'].split()[-1]} kernels" for e in environments})
+        threads = sorted({e["n_threads"] for e in environments})
+        return f"{' and '.join(processors)}, {' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
+
+
+def _significant(value, digits=2):
+    return "–" if value is None else f"{float(f'{value:.{digits}g}'):,.10g}"
+
+
+def _range(values):
+    low, high = (f"{end(values):.0f}" for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def _mean(values, factor=100.0, digits=2):
+    """Mean ± standard error, as in a table."""
+    values = [factor * value for value in values]
+    error = f" ± {stdev(values) / len(values) ** 0.5:.{digits}f}" if len(values) > 1 else ""
+    return f"{round(fmean(values), digits) + 0.0:.{digits}f}{error}"  # + 0.0 makes -0 a 0
+
+
+def _table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _svm(records):
+    """Seconds of a fit by data set and method, and factors over SVC with the large cache."""
+    seconds = {
+        name: {method: records.seconds("peers-svm", name, method) for method in SVM_METHODS} for name in SVM
+    }
+    seconds = {name: row for name, row in seconds.items() if row["smo"] and row["libsvm-tuned"]}
+    return seconds, [row["libsvm-tuned"] / row["smo"] for row in seconds.values()]
+
+
+def _gap(records, name, method):
+    return max(records.values("peers-svm", name, method, metric="relative_gap").values())
+
+
+def svm_headline(records):
+    """The README's first sentence."""
+    seconds, factors = _svm(records)
+    n_sets = len({name.removesuffix("-wide") for name in seconds})
+    return (
+        f"**Kernel SVMs that train {_range(factors)} times faster than scikit-learn's `SVC` with a cache of 2 GB "
+        f"({len(seconds)} problems on {n_sets} public data sets,\none thread, {_processor(records)}), to the same test "
+        "errors and with a certified duality gap. ROC-SVMs over all pairs of millions of\nrows, exactly. Kernels for "
+        "vectors and histograms, with explicit feature maps.**\n"
+    )
+
+
+def _processor(records):
+    return records.machine("peers-svm").partition(",")[0]
+
+
+def svm_table(records):
+    """The table of docs/performance.md and what it shows."""
+    seconds, factors = _svm(records)
+    rows = []
+    for name, row in seconds.items():
+        ours = f"**{_significant(row['smo'])} / {_significant(row['smo-f64'])}**"
+        speed = " / ".join(
+            f"{row[peer] / row['smo']:.0f} ×" if row[peer] else "–" for peer in ("libsvm", "libsvm-tuned")
+        )
+        intelex = f"{row['intelex-f32'] / row['smo']:.1f} × / {row['intelex-f64'] / row['smo-f64']:.1f} ×"
+        gaps = " / ".join(f"{_gap(records, name, method):.0e}" for method in ("libsvm-tuned", "smo"))
+        shown = [_significant(row[method]) for method in SVM_METHODS[:4]]
+        rows.append([SVM[name], shown[0], shown[1], f"{shown[2]} / {shown[3]}", ours, speed, intelex, gaps])
+    head = ["task", "`SVC`", "`SVC(cache_size=2000)`", "scikit-learn-intelex, float32 / float64",
+            "`KernelSVC`, float32 / float64", "over `SVC`, 200 MB / 2 GB", "over intelex, float32 / float64",
+            "relative gap, `SVC` / ours"]  # fmt: skip
+    repeats = {len(records.of("peers-svm", name, method)) for name in seconds for method in SVM_METHODS} - {0}
+    note = (
+        f"\nSeconds of a fit, `tol=1e-3` in each library's own sense, medians of {_range(repeats)} repeat"
+        f"{'s' if max(repeats) > 1 else ''}; {records.machine('peers-svm')}. A dash: not measured, or not done in the "
+        "time limit.\n"
+    )
+    return _table(head, rows) + note
+
+
+LINEAR_WINDOW = {
+    "logistic": "logistic regression", "all-pairs": "`ROCSVC`, all pairs, hinge", "svmpauc-tight": "`svmpauc-tight`",
+    "dca": "`dca`, log_loss", "proximal-dca": "`proximal-dca`, log_loss", "agd-sbcd": "`agd-sbcd`, log_loss",
+    "dca-exact": "`dca-exact`, log_loss", "dca-exact-hinge": "`dca-exact`, hinge",
+    "boosted-trees": "HistGradientBoosting, not linear", "lightgbm": "LightGBM, not linear",
+    "libauc-sopas": "LibAUC, `SOPAs`",
+}  # fmt: skip
+WINDOW_SETS = ("adult", "ijcnn1", "w8a")
+
+
+def window_table(records):
+    """Partial AUC on fresh rows, docs/partial_auc.md."""
+
+    def entry(name, method):
+        found = list(records.values("pauc-test", name, method, metric="test_pauc").values())
+        return f"{_mean(found)} ({len(found)})" if found else "–"
+
+    rows = [
+        [label, *(entry(name, method) for name in WINDOW_SETS)] for method, label in LINEAR_WINDOW.items()
+    ]
+    return _table(["", *WINDOW_SETS], rows)
+
+
+def window_differences(records):
+    """Differences on the same splits, docs/partial_auc.md."""
+
+    def difference(name, method, other):
+        mine, theirs = (records.values("pauc-test", name, m, metric="test_pauc") for m in (method, other))
+        common = sorted(mine.keys() & theirs.keys())
+        return f"{_mean([mine[k] - theirs[k] for k in common])} ({len(common)})"
+
+    pairs = [(name, "logistic") for name in ("svmpauc-tight", "agd-sbcd", "dca-exact", "lightgbm")]
+    pairs += [(name, "libauc-sopas") for name in ("svmpauc-tight", "agd-sbcd")]
+    rows = [
+        [f"{LINEAR_WINDOW[a]} less {LINEAR_WINDOW[b]}", *(difference(name, a, b) for name in WINDOW_SETS)]
+        for a, b in pairs
+    ]
+    return _table(["", *WINDOW_SETS], rows)
+
+
+def window_training(records):
+    """Seconds and training pAUC of the solvers, docs/partial_auc.md."""
+    methods = {"svmpauc-tight": "`svmpauc-tight`, plain", "svmpauc-tight-ours": "`svmpauc-tight`",
+               "agd-sbcd": "`agd-sbcd`, λs", "agd-sbcd-threshold": "`agd-sbcd`, one threshold",
+               "dca-exact": "`dca-exact`"}  # fmt: skip
+    sets = ("ijcnn1", "w8a", "mnist-8-vs-rest", "edema-stand-in")
+
+    def entry(name, method):
+        found = records.values("pauc-train", name, method, metric="train_pauc")
+        if not found:
+            return "time limit"
+        return f"{_significant(records.seconds('pauc-train', name, method))} s, {_mean([median(found.values())])}"
+
+    return _table(["set", *methods.values()], [[name, *(entry(name, m) for m in methods)] for name in sets])
+
+
+def one_pass(records):
+    """Test errors after one pass, docs/doubly_stochastic.md."""
+    cells = (
+        ("dsg-svm", "adult", "doubly", "Adult, default"),
+        ("dsg-svm", "adult", "doubly-64", "Adult, the paper's setting: batches of 64, blocks of 32, averaged tail"),
+        ("dsg-svm", "mnist-8-vs-6", "doubly", "MNIST's 8 against 6, 50 principal components"),
+        ("dsg-svm", "forest", "doubly", "Forest cover, 522,910 rows, .3 times the median distance"),
+        ("dsg-svm", "forest-median", "doubly", "Forest cover, the median distance"),
+        ("dsg-multiclass", "mnist", "doubly", "MNIST, ten classes, softmax"),
+        ("dsg-multiclass", "mnist", "sampler-sgd", "MNIST: scikit-learn's `RBFSampler` with SGD, equal time"),
+        ("dsg-multiclass", "mnist", "kernel-svc", "MNIST: `KernelSVC`"),
+        ("dsg-multiclass", "mnist", "nystroem", "MNIST: `Nystroem` of 1,000 landmarks with `LinearSVC`"),
+        ("dsg-multiclass", "mnist", "svc", "MNIST: scikit-learn's `SVC`"),
+    )  # fmt: skip
+    rows = []
+    for *place, label in cells:
+        errors = list(records.values(*place, metric="test_error").values())
+        if errors:
+            rows.append(
+                [label, _mean(errors), f"{_significant(records.seconds(*place))} s", str(len(errors))]
+            )
+    return _table(["", "test error, %", "time of the fit", "repeats"], rows)
+
+
+def workers(records):
+    """Fits over an array, files and workers, docs/distributed.md."""
+    methods = {
+        "array": "one array",
+        "files": "files",
+        "one-worker": "one worker",
+        "two-workers": "two workers",
+        "logistic": "dask-ml's `LogisticRegression`, two workers",
+        "incremental": "dask-ml's `Incremental` SGD",
+    }
+    place = ("distributed", "linear")
+    rows = [
+        [label, f"{_significant(records.seconds(*place, name))} s",
+         f"{100 * fmean(records.values(*place, name, metric='auc').values()):.2f}"]
+        for name, label in methods.items() if records.of(*place, name)
+    ]  # fmt: skip
+    return _table(["4 million × 50, float32", "time of the fit", "AUC, %"], rows)
+
+
+TEXTS = {
+    "svm-headline": svm_headline,
+    "svm-table": svm_table,
+    "window-table": window_table,
+    "window-differences": window_differences,
+    "window-training": window_training,
+    "one-pass": one_pass,
+    "workers": workers,
+}
+
+
+def pages():
+    """The pages that may hold marks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def filled(text, records):
+    """A page's text with its numbers from the records; KeyError for a mark of another name."""
+    return MARKED.sub(lambda found: found[1] + TEXTS[found[2]](records) + found[4], text)
+
+
+def main():
+    """Write the numbers into all pages; print those that changed."""
+    records = Records()
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        new = filled(text, records)
+        if new != text:
+            page.write_text(new, encoding="utf-8")
+            print(page.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
