@@ -11,10 +11,12 @@
 * :mod:`~kernbench.kernels.engine.engines` -- which engine computes what. ``_engine`` distributes tiles over threads;
   ``_gemm_engine``, ``_coordinates_engine``, ``_sparse_engine`` and ``_combined_engine`` compute them, with the loops of
   ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per feature) and ``_tiles.h`` (the rest). Matérn
-  kernels of any order have a table (``matern_table``).
+  kernels of any order have a table (``matern_table``);
+* :mod:`~kernbench.kernels.threads` -- how many threads, and what a fork needs: it is imported with every module that
+  has parallel loops.
 """
 
-from kernbench.kernels import functions
+from kernbench.kernels import functions, threads  # noqa: F401
 from kernbench.kernels.functions import *  # noqa: F403
 
 __all__ = [name for name in functions.__all__ if name != "KERNELS"]

@@ -1,13 +1,39 @@
-"""The number of threads, and a context in which BLAS uses only one.
+"""The number of threads, a context in which BLAS uses only one, and forks.
 
 The compiled loops call BLAS from inside their own parallel regions. BLAS must then be single-threaded, or two cores run
 four threads (threadpoolctl sets the limit; scanning the loaded libraries takes milliseconds, so it is done once).
+
+A process that is forked (``multiprocessing`` on Linux before Python 3.14, joblib's "multiprocessing", servers that load
+a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them for ever, so
+each fork ends the threads first; they are started again, in the parent and in the child, when a loop needs them.
 """
 
+import os
 from contextlib import nullcontext
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
+
+from kernbench.kernels._thread_pool import release_threads, use_one_thread
+
+
+class _Forks:
+    """What is done around a fork of this process."""
+
+    released = True
+
+    def before(self):
+        self.released = release_threads()
+
+    def in_child(self):
+        # An OpenMP older than 5.0 keeps its pool: without threads the child computes the same numbers.
+        if not self.released:
+            use_one_thread()
+
+
+_forks = _Forks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_forks.before, after_in_child=_forks.in_child)
 
 
 @cache

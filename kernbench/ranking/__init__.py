@@ -17,6 +17,7 @@ loss needs no pairs at all (:func:`squared_loss_and_gradient`, :func:`squared_he
 :mod:`kernbench.metrics` ``_roc`` sweeps over sorted scores; ``curve`` and ``thresholds`` read them.
 """
 
+import kernbench.kernels.threads  # noqa: F401  what a fork needs of parallel loops
 from kernbench.ranking._pairs import AllPairs, DrawnPairs
 from kernbench.ranking._ranked_range import RankedRange
 from kernbench.ranking._structural import StructuralBound
