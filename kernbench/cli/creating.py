@@ -67,7 +67,7 @@ def solver_command(name, kind, folder):
 
     if kind not in {**EXPERIMENT, **DATASET}:
         if kind not in KINDS:
-            raise ValueError(unknown_name("kind of problem", kind, KINDS))
+            raise ValueError(unknown_name("kind of problem", kind, {**EXPERIMENT, **DATASET}))
         raise ValueError(
             f"there is no template of a solver of {kind!r}, nor does 'kernbench check' know such solvers. "
             f"Kinds with a template: {', '.join([*EXPERIMENT, *DATASET])}"

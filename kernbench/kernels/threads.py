@@ -4,8 +4,8 @@ The compiled loops call BLAS from inside their own parallel regions. BLAS must t
 four threads (threadpoolctl sets the limit; scanning the loaded libraries takes milliseconds, so it is done once).
 
 A process that is forked (``multiprocessing`` on Linux before Python 3.14, joblib's "multiprocessing", servers that load
-a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them for ever, so
-each fork ends the threads first; they are started again, in the parent and in the child, when a loop needs them.
+a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them for ever.
+Each fork therefore ends the threads first; a loop that needs them starts them again, in the parent and in the child.
 """
 
 import os

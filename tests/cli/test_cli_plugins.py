@@ -80,6 +80,12 @@ def test_every_kind_has_a_template_or_is_refused_with_those_that_have(kernbench,
     assert kernbench("fit", "ridge-2d", *fit, "--set", "max_iter=50").exit_code == 0
 
 
+def test_an_unknown_kind_lists_those_with_a_template(refused):
+    message = refused("new", "solver", "mine", "--kind", "nonsense")
+    listed = message.partition("Known: ")[2].strip(". \n").split(", ")
+    assert listed == sorted(path.name.removesuffix(".py.txt") for path in TEMPLATES.glob("*-*.py.txt"))
+
+
 def test_a_wrong_solver_fails_its_checks_with_exit_code_1(kernbench):
     kernbench("new", "solver", "mine")
     path = Path("mine.py")

@@ -16,6 +16,7 @@ from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
 
 FEWEST_STEPS = 40
+SMALLEST_BLOCK = {None: 2048, "points": 2048, "operator": 512}  # by std, if one step solves the problem
 OF_FREQUENCIES = ("rbf", "gaussian", "laplacian")
 
 
@@ -51,7 +52,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     batch_size : int, default=4096
         Rows of a step.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is as many as a batch has rows, at most 2,048.
+        Features of a step; ``"auto"`` is 2,048 where all rows are one batch, which is solved exactly, else as many as a
+        batch has rows, at most 2,048. Where rows are few, the error of the mean is that of the features. With an
+        operator it is as many as a batch has rows, but at least 512.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
@@ -239,6 +242,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         """Whether the first step is the solution on the features of its block."""
         exact = self.step_size in ("auto", 1.0) and self.damping == 0 and self.precondition
         return n_rows <= self.batch_size and self.max_blocks == 1 and exact
+
+    def _smallest_block(self, n_rows):
+        # An exact solution on few features is that of another kernel: a fit costs more from 2,048 rows on anyway.
+        return SMALLEST_BLOCK[self.std] if self._is_one_step(n_rows) else super()._smallest_block(n_rows)
 
     def _fewest_steps(self, n_rows):
         return 1 if self._is_one_step(n_rows) else FEWEST_STEPS

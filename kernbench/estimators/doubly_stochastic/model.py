@@ -174,6 +174,10 @@ class DoublyStochasticModel(BaseEstimator):
         """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
         return 0 if has_large_batches(self, n_rows) else registry.get("doubly-sgd").default_iterations
 
+    def _smallest_block(self, n_rows):
+        """Features of a block, however few rows there are, for ``block_size="auto"``."""
+        return 2
+
     def _intercept(self):
         return 0.0
 

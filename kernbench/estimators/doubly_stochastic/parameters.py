@@ -69,12 +69,13 @@ def batch_size_of(model, n_rows, block_size=0):
 
 
 def block_size_of(model, n_rows):
-    """Return the features of a block: a share of the rows of a batch, unless a number is given."""
+    """Return the features of a block: a share of the rows of a batch, but enough of them, unless a number is given."""
     if model.block_size != "auto":
         return int(model.block_size)
     batch_size = batch_size_of(model, n_rows)
     largest = batch_size if has_large_batches(model, n_rows) else model._largest_block
-    return max(2, min(largest, min(batch_size, n_rows) // model._rows_per_feature // 2 * 2))
+    share = min(batch_size, n_rows) // model._rows_per_feature // 2 * 2
+    return max(model._smallest_block(n_rows), min(largest, share))
 
 
 def steps_of(model, n_rows):

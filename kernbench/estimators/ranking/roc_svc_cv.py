@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from kernbench._random import generator_of
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.ranking.roc_svc import ROCSVC
-from kernbench.estimators.ranking.rows import check_ranked_rows
+from kernbench.estimators.ranking.rows import check_all_ranked_rows
 from kernbench.estimators.ranking.scores import RankingClassifier, space_of, weights_of
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import is_precomputed
@@ -34,7 +34,8 @@ class ROCSVCCV(RankingClassifier):
     alphas : array-like of shape (n_alphas,), default=None
         Each > 0; None means 10, 10^0.5, …, 10^-4.
     cv : int, splitter or iterable, default=5
-        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts.
+        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts. Indices are those of the rows
+        given to `fit`, among them rows of weight 0.
     selection : {"best", "1se"}, default="best"
         ``"best"`` takes the alpha of the largest mean AUC, of equal ones the largest; ``"1se"`` the largest
         whose mean is within one standard error of that.
@@ -158,11 +159,8 @@ class ROCSVCCV(RankingClassifier):
         ):  # one for all folds: a generator, or the global state, is not shared with workers
             seed = int(generator_of(seed).integers(2**53))
         model = self._model(alphas[0], seed)
-        rows = check_ranked_rows(self, X, y, sample_weight)
-        work = (
-            delayed(_validation_aucs)(model, rows, *fold, alphas)
-            for fold in self._folds(rows.X, rows.positive)
-        )
+        rows = check_all_ranked_rows(self, X, y, sample_weight)
+        work = (delayed(_validation_aucs)(model, rows, *fold, alphas) for fold in self._folds(rows))
         auc_path = np.array(Parallel(n_jobs=self.n_jobs)(work))
         mean = auc_path.mean(axis=0)
         error = auc_path.std(axis=0, ddof=min(1, len(auc_path) - 1)) / np.sqrt(len(auc_path))
@@ -188,21 +186,29 @@ class ROCSVCCV(RankingClassifier):
         parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in OWN}
         return ROCSVC(alpha=float(alpha), **{**parameters, "random_state": seed})
 
-    def _folds(self, X, positive):
-        """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes."""
+    def _folds(self, rows):
+        """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes.
+
+        They are folds of all rows, also of those of weight 0, which are left out of each part later.
+        """
         from sklearn.model_selection import check_cv  # slow to import, and needed here only
 
-        cv, smallest = self.cv, int(min(positive.sum(), (~positive).sum()))
+        cv, positive = self.cv, rows.positive
+        used = np.ones(len(positive), dtype=bool) if rows.weights is None else rows.weights > 0
+        smallest = int(min((used & positive).sum(), (used & ~positive).sum()))
         if isinstance(cv, Integral) and not isinstance(cv, bool) and 2 <= cv and smallest < cv:
-            label = self.classes_[int(positive.sum() <= (~positive).sum())]
+            label = self.classes_[int((used & positive).sum() <= (used & ~positive).sum())]
             raise ValueError(
                 f"cv={cv} folds need at least {cv} rows of each class, but class {str(label)!r} has "
                 f"{smallest}: choose fewer folds, or ROCSVC with a fixed alpha"
             )
-        folds = list(check_cv(cv, positive, classifier=True).split(X, positive))
+        folds = list(check_cv(cv, positive, classifier=True).split(rows.X, positive))
         for k, fold in enumerate(folds):
-            if any(positive[part].all() or not positive[part].any() for part in fold):
-                raise ValueError(f"fold {k} of cv has a part that holds one class only: use stratified folds")
+            if any(np.unique(positive[part][used[part]]).size < 2 for part in fold):
+                raise ValueError(
+                    f"fold {k} of cv has a part whose rows of positive weight are of one class only: use stratified "
+                    "folds"
+                )
         return folds
 
     def _check_fitted_state(self):

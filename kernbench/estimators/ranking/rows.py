@@ -58,7 +58,13 @@ def check_ranked_rows(model, X, y, sample_weight):
     Returns
     -------
     Rows
+        Those of positive weight.
     """
+    return check_all_ranked_rows(model, X, y, sample_weight).without_weightless(model.kernel)
+
+
+def check_all_ranked_rows(model, X, y, sample_weight):
+    """Do the same, and return rows of weight 0, too: indices from outside count them."""
     X, _, classes, codes, weights = check_examples(model, X, y, sample_weight, kernel=model.kernel)
     if len(classes) > 2:
         name = type(model).__name__
@@ -70,7 +76,7 @@ def check_ranked_rows(model, X, y, sample_weight):
     model.classes_ = classes
     if weights is not None:
         check_each_class_has_weight(classes, codes, weights)
-    return Rows(X, np.where(codes == 1, 1.0, -1.0), weights).without_weightless(model.kernel)
+    return Rows(X, np.where(codes == 1, 1.0, -1.0), weights)
 
 
 def split_for_threshold(model, rows, seed):

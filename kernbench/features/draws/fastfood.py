@@ -11,7 +11,7 @@ import numpy as np
 
 from kernbench.features.draws.frequencies import student_scales
 from kernbench.features.draws.spans import Purpose
-from kernbench.features.draws.spectral_densities import chi_lengths, length_scale
+from kernbench.features.draws.spectral_densities import chi_lengths, in_precision, length_scale
 from kernbench.kernels.functions import Matern
 
 
@@ -62,5 +62,8 @@ def draw_factors(kernel, factor, span, columns_per_draw, d, *, dtype):
     signs = np.where(words[:, 0] < 2**31, 1.0, -1.0).reshape(shape)
     permutations = np.argsort(words[:, 1].reshape(shape), axis=1, kind="stable")
     return Factors(
-        signs.astype(dtype), normals.astype(dtype), permutations.astype(np.int32), lengths.astype(dtype)
+        signs.astype(dtype),
+        normals.astype(dtype),
+        permutations.astype(np.int32),
+        in_precision(lengths, kernel, dtype),
     )

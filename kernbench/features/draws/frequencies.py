@@ -14,6 +14,7 @@ from kernbench.features.draws.spans import Purpose
 from kernbench.features.draws.spectral_densities import (
     SPECTRAL_DENSITIES,
     chi_lengths,
+    in_precision,
     length_scale,
     matern_scales,
 )
@@ -75,7 +76,7 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
             ]
     if matern:
         W = W * student_scales(kernel, scales)[:, None]
-    return W.astype(dtype, copy=False), phase
+    return in_precision(W, kernel, dtype), phase
 
 
 def student_scales(kernel, u):

@@ -134,6 +134,8 @@ SPECTRAL_DENSITIES = {
     JensenShannon: SpectralDensity(inverse_jensen_shannon),
 }
 
+SMALL = 1e-20  # length scales from here on have frequencies that fit float32, but for a share of 1e-18 of Cauchy's
+
 
 def length_scale(kernel):
     """Return s of k(x, z) = k0(x/s, z/s), x and z lifted, where the spectral density is that of k0."""
@@ -145,6 +147,21 @@ def length_scale(kernel):
         return float(kernel.length_scale) / np.sqrt(2.0 * kernel.nu)
     names = ("sigma", "lam")
     return next((float(getattr(kernel, name)) for name in names if hasattr(kernel, name)), 1.0)
+
+
+def in_precision(frequencies, kernel, dtype):
+    """Return frequencies, or factors of them, in a precision; raise ValueError if they do not fit it.
+
+    Those of a tiny length scale overflow float32, and then features are NaN.
+    """
+    with np.errstate(over="ignore"):
+        rounded = frequencies.astype(dtype, copy=False)
+    if length_scale(kernel) < SMALL and not np.all(np.isfinite(rounded)):
+        raise ValueError(
+            f"the length scale of {kernel} is too small for random features in {np.dtype(dtype).name}: scale the "
+            "features, for example with sklearn.preprocessing.StandardScaler, or use float64"
+        )
+    return rounded
 
 
 def matern_scales(nu, u):

@@ -10,6 +10,8 @@ import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, every_model, fresh, of
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import OneClassSVM
 
 from kernbench import (
@@ -112,6 +114,17 @@ def test_the_gaussian_process_is_the_closed_form():
     assert np.all((std >= 0) & (std <= 1))
 
 
+@pytest.mark.parametrize("n", [6, 20, 100])
+def test_the_mean_on_few_rows_is_that_of_the_exact_process(n):
+    rng = np.random.default_rng(n)
+    U, points = rng.uniform(-3, 3, size=(n, 1)), np.linspace(-3, 3, 50)[:, None]
+    y = np.sin(2 * U[:, 0]) + 0.1 * rng.normal(size=n)
+    exact = GaussianProcessRegressor(RBF(0.7), alpha=0.1, optimizer=None).fit(U, y)
+    model = DoublyStochasticGPRegressor(Gaussian(0.7), noise_variance=0.1, random_state=0).fit(U, y)
+    # On 25 problems the largest error was .018; with n features it is .31 to 2.2 for 6 rows.
+    np.testing.assert_allclose(model.predict(points), exact.predict(points), atol=0.1)
+
+
 @pytest.mark.parametrize("settings", [{}, {"max_blocks": 3, "block_size": 400, "max_iter": 12}], ids=str)
 def test_the_operator_gives_the_variance_anywhere(settings):
     rng = np.random.default_rng(0)
@@ -141,6 +154,15 @@ def test_a_gaussian_process_of_more_rows_than_a_batch():
     mean, std = model.predict(points, return_std=True)
     np.testing.assert_allclose(mean[:2], np.sin([0, 4]), atol=0.05)
     assert std[:2].max() < 0.1 and std[2] > 0.95
+
+
+def test_rows_too_small_for_features_in_float32_are_refused_with_the_remedy():
+    U = 1e-40 * np.random.default_rng(0).normal(size=(50, 3))
+    model = DoublyStochasticNoveltyDetector(dtype="float32", random_state=0)
+    with pytest.raises(ValueError, match=r"length scale .* too small .* float32: scale the features"):
+        model.fit(U)
+    wide = model.set_params(dtype="float64").fit(U)
+    assert np.all(np.isfinite(wide.score_samples(U))) and np.isfinite(wide.objective_)
 
 
 # --- the same whichever way

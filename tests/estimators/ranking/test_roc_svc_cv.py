@@ -101,3 +101,31 @@ def test_second_fit_forgets_the_first():
     assert hasattr(model, "dual_coef_")
     model.set_params(kernel="linear").fit(X, y)
     assert not hasattr(model, "dual_coef_") and model.coef_.shape == (1, 6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}])
+@pytest.mark.parametrize("as_list", [True, False], ids=["indices", "splitter"])
+def test_folds_count_the_rows_given_to_fit_also_those_of_weight_0(settings, as_list):
+    X, y = problem()
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+    folds = list(splitter.split(X, y))
+    model = ROCSVCCV(alphas=ALPHAS, cv=folds if as_list else splitter, tol=1e-8, **settings)
+    model.fit(X, y, sample_weight=weights)
+
+    def auc(train, test, alpha):
+        single = ROCSVC(alpha=alpha, tol=1e-8, **settings).fit(
+            X[train], y[train], sample_weight=weights[train]
+        )
+        return roc_auc(y[test], single.decision_function(X[test]), sample_weight=weights[test])
+
+    expected = [[auc(*fold, alpha) for alpha in sorted(ALPHAS, reverse=True)] for fold in folds]
+    np.testing.assert_allclose(model.auc_path_, expected, atol=2e-3)
+
+
+def test_a_fold_of_one_class_among_rows_of_positive_weight_is_refused():
+    X, y = problem(60)
+    folds = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+    weights = np.where((np.arange(60) < 30) & (y == 1), 0.0, 1.0)
+    with pytest.raises(ValueError, match="fold 0 of cv has a part whose rows of positive weight"):
+        ROCSVCCV(cv=folds).fit(X, y, sample_weight=weights)
