@@ -25,6 +25,11 @@ def test_a_race_has_every_model_that_does_the_task_or_says_why_not(experiment, d
 
 
 @pytest.mark.parametrize(("experiment", "display"), RACES)
+def test_our_own_model_for_the_task_takes_part(experiment, display):
+    assert display.main in entered(experiment, display)
+
+
+@pytest.mark.parametrize(("experiment", "display"), RACES)
 def test_a_reason_belongs_to_a_model_that_does_not_run(experiment, display):
     for name, reason in display.left_out.items():
         assert BY_NAME[name].task == display.models

@@ -107,9 +107,10 @@ class CrossTable(Selection):
 class Recommendation(Selection):
     """Which method to use: on each data set the fastest that is no worse than a baseline.
 
-    "No worse" means: the mean of `metric` is worse than the baseline's by at most `margin`, or by two standard
-    errors. Methods with a time budget are left out. The recommendations of all experiments with one `task` make
-    one headline of the page.
+    "No worse" means: the mean of `metric` is worse than the baseline's by at most `margin`, and `margin` does not lie
+    inside the 95 % interval of the differences within repeats. Methods with a time budget are left out. Where our own
+    model for the task has no record, nothing is recommended. The recommendations of all experiments with one `task`
+    make one headline of the page.
 
     Attributes
     ----------
@@ -123,6 +124,8 @@ class Recommendation(Selection):
         Metric by which one of those that are no worse is chosen.
     objective : str or None
         Metric of optimality, which reveals methods that win by stopping early.
+    main : str
+        Our own model for the task, one of those that take part.
     models : str
         Which public models do the task: those of this task in :mod:`kernbench._models`.
     zero : str
@@ -142,6 +145,7 @@ class Recommendation(Selection):
     margin: float
     time: str = "fit_seconds"
     objective: str | None = None
+    main: str = ""
     models: str = "classify"
     zero: str = "zero"
     left_out: dict = field(default_factory=dict)

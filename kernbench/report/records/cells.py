@@ -56,6 +56,11 @@ class Cell:
         """The finite values of a metric over the successful repeats."""
         return finite_values(metric.of(record) for record in self.ok)
 
+    def by_repeat(self, metric):
+        """The finite values of a metric over the successful repeats, by repeat."""
+        values = ((record["repeat"], finite(metric.of(record))) for record in self.ok)
+        return {repeat: value for repeat, value in values if value is not None}
+
     def median(self, metric):
         """Their median, or None."""
         return median_or_none(self.values(metric))

@@ -1,15 +1,16 @@
 """The recommended method for one data set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from inspect import signature
-from math import hypot
 
 from kernbench._lazy import load
 from kernbench.experiments.declare import Recommendation
+from kernbench.experiments.declare.entrants import model_of
+from kernbench.report.claims.judgement import ROUNDING, is_at_most
 from kernbench.report.records.cells import speed
 from kernbench.report.records.results import Results
-from kernbench.report.statistics import mean_and_error
+from kernbench.report.statistics import mean_and_error, mean_interval
 
 CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
 
@@ -43,6 +44,8 @@ class Advice:
         Those that are no worse than the baseline.
     better : list of str
         Those that are better by more than margin and noise.
+    unclear : list of str
+        Faster ones of which the repeats do not tell whether they are worse.
     beats_zero : bool
         Whether the method is better than the zero model by more than margin and noise; True where none was measured.
     """
@@ -54,6 +57,7 @@ class Advice:
     times: dict
     no_worse: list
     better: list
+    unclear: list = field(default_factory=list)
     beats_zero: bool = True
 
     @property
@@ -107,8 +111,17 @@ class Advice:
         ]
 
 
+def is_measured(results, display, dataset):
+    """Whether our own model for the task was run on a data set, if only to fail; not within a time budget."""
+    if not display.main:
+        return True
+    names = (name for name in results.chosen_methods(display, dataset) if not results.has_budget(name))
+    methods = filter(None, map(results.method, names))
+    return any(model_of(method) == display.main for method in methods)
+
+
 def advise(results, display, dataset):
-    """The fastest method among those no worse than the baseline, or None when none finished.
+    """The fastest method among those no worse than the baseline, or None when none finished or ours was not measured.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
     because stopping early regularises. If the baseline has no result, the best value replaces it.
@@ -117,29 +130,56 @@ def advise(results, display, dataset):
     -------
     Advice or None
     """
+    if not is_measured(results, display, dataset):
+        return None
     experiment = results.experiment
     metric, time = experiment.metric(display.metric), experiment.metric(display.time)
     sign, found, times = (1.0 if metric.direction == "lower" else -1.0), {}, {}
     for name in results.chosen_methods(display, dataset):
         cell = results.cell(dataset, name)
-        mean, error = mean_and_error(cell.values(metric))
-        seconds = cell.median(time)
-        if mean is not None and seconds and not results.has_budget(name):
-            found[name], times[name] = (sign * mean, error or 0.0), seconds
+        values, seconds = cell.by_repeat(metric), cell.median(time)
+        if values and seconds and not results.has_budget(name):
+            found[name] = {repeat: sign * value for repeat, value in values.items()}
+            times[name] = seconds
     zero = found.pop(display.zero, None)
     times.pop(display.zero, None)
     if not found:
         return None
-    level, level_error = found.get(display.baseline) or min(found.values())
-    excess = {name: value - level for name, (value, _) in found.items()}
-    slack = {name: max(display.margin, 2 * hypot(error, level_error)) for name, (_, error) in found.items()}
-    no_worse = [name for name in found if excess[name] <= slack[name]]
+    baseline = found.get(display.baseline) or min(found.values(), key=_mean)
+    excess = {name: _excess(values, baseline) for name, values in found.items()}
+    answers = {name: is_at_most(display.margin, *over) for name, over in excess.items()}
+    no_worse = [name for name in found if answers[name]]
     chosen = min(no_worse, key=times.get)
     if display.baseline in no_worse and chosen != display.baseline:
         # Medians of short times may say the contrary of every single run: the runs decide.
         ratio = speed(time, results.cell(dataset, chosen), results.cell(dataset, display.baseline))
         chosen = display.baseline if ratio is not None and ratio < 1 else chosen
-    better = [name for name in found if name != chosen and excess[name] < -slack[name]]
-    value, error = found[chosen]
-    beats_zero = zero is None or zero[0] - value > max(display.margin, 2 * hypot(error, zero[1]))
-    return Advice(results, display, dataset, chosen, times, no_worse, better, beats_zero)
+    return Advice(
+        results,
+        display,
+        dataset,
+        chosen,
+        times,
+        no_worse,
+        better=[name for name in found if name != chosen and _is_better(*excess[name], display.margin)],
+        unclear=[name for name in found if answers[name] is None and times[name] < times[chosen]],
+        beats_zero=zero is None or _is_better(*_excess(found[chosen], zero), display.margin),
+    )
+
+
+def _mean(values):
+    return mean_and_error(values.values())[0]
+
+
+def _excess(values, baseline):
+    """How much larger values are than the baseline's, by repeat: the mean difference, and its interval or None."""
+    common = values.keys() & baseline.keys()
+    if not common:
+        return _mean(values) - _mean(baseline), None
+    differences = [values[repeat] - baseline[repeat] for repeat in sorted(common)]
+    return mean_and_error(differences)[0], mean_interval(differences)
+
+
+def _is_better(mean, interval, margin):
+    """Whether values are below the baseline's by more than the margin, and by more than their scatter."""
+    return mean < -margin - ROUNDING and bool(is_at_most(-margin, mean, interval))

@@ -28,6 +28,7 @@ def reasons(advices, chosen):
     sentences += [_elsewhere([advice for advice in advices if advice.label == label]) for label in others]
     sentences += [
         _close(advices),
+        _unclear(advices),
         _better(advices),
         _optimum(mine),
         _memory(mine),
@@ -70,6 +71,17 @@ def _close(advices):
         if advice.close
     ]
     return f"No worse and at most {CLOSE:g} times as slow: {'; '.join(parts)}." if parts else ""
+
+
+def _unclear(advices):
+    """Faster methods of which the repeats do not tell whether they are worse."""
+    parts = [
+        f"{text.listed(map(advice.results.label, advice.unclear))} on {advice.dataset}"
+        for advice in advices
+        if advice.unclear
+    ]
+    words = "Faster, but it cannot be judged from these repeats whether they are worse"
+    return f"{words}: {'; '.join(parts)}." if parts else ""
 
 
 def _better(advices):

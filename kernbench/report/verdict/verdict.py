@@ -9,7 +9,7 @@ from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
 from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import advise
+from kernbench.report.verdict.advice import advise, is_measured
 from kernbench.report.verdict.reasons import reasons
 
 
@@ -69,7 +69,7 @@ def verdicts(results):
     for task, scales in tasks.items():
         advices = {scale: _advices(pairs) for scale, pairs in scales.items()}
         scale = next((scale for scale in scales if advices[scale]), next(iter(scales)))
-        made.append(_verdict(task, scale, [found for found, _ in scales[scale]], advices[scale]))
+        made.append(_verdict(task, scale, scales[scale], advices[scale]))
     return sorted(made, key=lambda verdict: -len(verdict.table.blocks[0][1]) if verdict.table else 0)
 
 
@@ -78,11 +78,27 @@ def _advices(pairs):
     return [advice for args in asked if (advice := advise(*args)) is not None]
 
 
-def _verdict(task, scale, results, advices):
+def _unmeasured(pairs):
+    """The data sets on which our own model for the task was not measured, by its name."""
+    found = {}
+    for results, display in pairs:
+        for dataset in results.chosen_datasets(display):
+            if not is_measured(results, display, dataset):
+                found.setdefault(display.main, {})[dataset] = None
+    return found
+
+
+def _verdict(task, scale, pairs, advices):
+    results, absent = [found for found, _ in pairs], _unmeasured(pairs)
     basis, caveats = _basis(scale, results), _caveats(scale, results)
+    caveats += [
+        f"{main} was not measured on {text.listed(datasets)}: nothing is recommended there."
+        for main, datasets in absent.items()
+    ]
     if not advices:
+        why = f"{text.listed(absent)} was not measured" if absent else "no run succeeded"
         return Verdict(
-            f"No method can be recommended yet for {task}: no run succeeded.",
+            f"No method can be recommended yet for {task}: {why}.",
             *basis,
             caveats=caveats,
             task=task,

@@ -181,3 +181,41 @@ def test_small_data_speak_until_there_are_real_ones(toy, records):
     paper = records.results(toy, [records.failure("smo")])
     assert verdicts([paper, quick])[0].stand_in
     assert not verdicts([records.results(toy, records.race()), quick])[0].stand_in
+
+
+@pytest.fixture
+def main_is_ours(toy):
+    """The toy with `KernelSVC` as our own model for the task."""
+    tables = [replace(t, main="KernelSVC") if isinstance(t, Recommendation) else t for t in toy.tables]
+    return replace(toy, tables=tuple(tables))
+
+
+def test_nothing_is_recommended_where_our_own_model_was_not_measured(main_is_ours, records, advised):
+    rows = [records.one("libsvm", seconds=8.0), records.one("sbp-quarter", seconds=2.0)]
+    found = advised(main_is_ours, rows)  # SBP has a part of LIBSVM's time: this is not our best
+    assert found.headline == "No method can be recommended yet for a kernel SVM: KernelSVC was not measured."
+    assert not found.advices and "SVC()" not in found.headline
+    rows += [records.one("libsvm", dataset="mnist"), records.one("smo", dataset="mnist", seconds=0.5)]
+    found = advised(main_is_ours, rows)
+    assert found.headline == 'For a kernel SVM, use KernelSVC(solver="smo").'
+    assert [advice.dataset for advice in found.advices] == ["mnist"]
+    assert "KernelSVC was not measured on adult: nothing is recommended there." in found.caveats
+
+
+def test_a_failure_of_our_own_model_is_a_measurement(main_is_ours, records, advised):
+    found = advised(main_is_ours, [records.one("libsvm", seconds=8.0), records.failure("smo")])
+    assert found.headline == "For a kernel SVM, use sklearn.svm.SVC()."
+
+
+def test_a_method_that_may_be_worse_is_not_recommended_but_named(toy, records, advised):
+    errors = {"libsvm": (0.14, 0.15, 0.16), "smo": (0.13, 0.15, 0.17), "sbp": (0.141, 0.151, 0.161)}
+    times = {"libsvm": 8.0, "smo": 1.0, "sbp": 4.0}
+    rows = [
+        records.one(method, repeat=k, error=error, seconds=times[method])
+        for method, row in errors.items()
+        for k, error in enumerate(row)
+    ]
+    found = advised(toy, rows)  # differences of ±1 point leave SMO open; SBP's are 0.1 each time
+    assert found.headline == 'For a kernel SVM, use KernelSVC(solver="sbp").'
+    words = "Faster, but it cannot be judged from these repeats whether they are worse: SMO on adult."
+    assert words in found.sentences

@@ -258,6 +258,7 @@ EXPERIMENT = Experiment(
             "libsvm",
             0.002,
             objective="objective",
+            main="KernelSVC",
             left_out=TRIMMED,
             arguments=("C=1.0", 'gamma="scale"'),
         ),

@@ -120,7 +120,13 @@ EXPERIMENT = Experiment(
             ),
         ),
         Recommendation(
-            "kernel regression", "mae", "kernel-ridge", 0.1, models="regress", left_out=TRIMMED_REGRESSION
+            "kernel regression",
+            "mae",
+            "kernel-ridge",
+            0.1,
+            models="regress",
+            main="KernelRegressor",
+            left_out=TRIMMED_REGRESSION,
         ),
     ),
     threads=1,

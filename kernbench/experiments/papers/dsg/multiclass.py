@@ -156,6 +156,7 @@ EXPERIMENT = Experiment(
             "test_error",
             "svc",
             0.005,
+            main="KernelSVC",
             left_out=TRIMMED,
             methods=("svc", "kernel-svc", "nystroem", "doubly", "zero"),
         ),

@@ -182,6 +182,7 @@ EXPERIMENT = Experiment(
             "r-ridge",
             0.0,
             methods=("doubly", "doubly-last", "r-ridge", "n-ridge", "nystroem", "zero"),
+            main="DoublyStochasticRegressor",
             models="regress",
             left_out={
                 **TRIMMED_REGRESSION,

@@ -100,6 +100,7 @@ EXPERIMENT = Experiment(
             "objective",
             "dca",
             1e-3,
+            main="RankedRangeClassifier",
             objective="objective",
             left_out={
                 name: "it minimises the mean of all losses, as LinearSVC does, which is in the race"

@@ -158,6 +158,7 @@ EXPERIMENT = Experiment(
             0.001,
             objective="objective",
             methods=LINEAR,
+            main="PartialAUCClassifier",
             models="rank",
             left_out=SEARCHED,
         ),

@@ -173,6 +173,7 @@ EXPERIMENT = Experiment(
                 f"{kernel}-incomplete",
                 0.001,
                 methods=(f"{kernel}-incomplete", f"{kernel}-exact", f"{kernel}-logistic", "zero"),
+                main="ROCSVC",
                 models="rank",
                 left_out=SEARCHED | RANKED_ELSEWHERE,
                 name=f"recommended-{kernel}",

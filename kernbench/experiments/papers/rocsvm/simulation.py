@@ -108,6 +108,7 @@ def _tables(methods, baseline, task):
             baseline,
             0.0005,
             objective="objective",
+            main="ROCSVC",
             models="rank",
             left_out=SEARCHED | RANKED_ELSEWHERE,
             **compared,

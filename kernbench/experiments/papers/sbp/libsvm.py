@@ -205,6 +205,7 @@ TABLES = (
         "libsvm",
         MARGIN,
         objective="objective",
+        main="KernelSVC",
         left_out=TRIMMED,
         rough=0.01,
         arguments=("C=1.0", 'gamma="scale"'),

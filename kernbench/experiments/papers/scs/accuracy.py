@@ -288,6 +288,7 @@ EXPERIMENT = Experiment(
             methods=tuple(method for method in ITERATIVE if method.endswith("-validated")) + ("majority",),
             datasets=SETS,
             zero="majority",
+            main="KernelSVC",
             left_out=TRIMMED,
         ),
     ),
