@@ -1,8 +1,8 @@
 """Write files whole or not at all."""
 
 import os
+import secrets
 import stat
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,14 +48,15 @@ def written_whole(path, mode="w"):
         return
     target = Path(path).resolve()  # a link stays a link
     with _errors_name(path):
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
+        descriptor, temporary = _create_beside(target)
     try:
         with os.fdopen(descriptor, mode, encoding=encoding) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         with _errors_name(path):
-            os.chmod(temporary, _permissions(target))
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):
@@ -63,13 +64,21 @@ def written_whole(path, mode="w"):
         raise
 
 
-def _permissions(target):
-    """Those of the file that is replaced, or of a new file; `mkstemp` makes files private."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _create_beside(target):
+    """Create a file in the folder of `target`; return its descriptor and path.
+
+    The system applies the umask, which cannot be read without changing it for all threads. What will replace a file
+    that others may not read is private until then.
+    """
+    mode = 0o600 if target.exists() else 0o666
+    while True:
+        path = target.parent / f".{target.name[:40]}.{secrets.token_hex(6)}"
+        try:
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode), str(
+                path
+            )
+        except FileExistsError:
+            continue
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from kernbench._models import BY_NAME
 from kernbench._names import unknown_name
 from kernbench._version import __version__
 from kernbench.saving.plain_data import NotPlainData, decode, encode
+from kernbench.validation.archives import read_member
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
@@ -143,7 +144,7 @@ def load(path):
         raise ValueError(f"{path} is not a model file: it is no .npz archive, or a truncated one")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+            arrays = {name: read_member(archive, name) for name in archive.files}
     except Exception as error:  # the kind of exception depends on which byte is damaged
         raise ValueError(f"{path} is not a model file, or is damaged: {error}") from error
     header = _checked_header(arrays.pop("header", None), path)

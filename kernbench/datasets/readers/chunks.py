@@ -14,6 +14,8 @@ from kernbench.datasets.readers.delimited import parse_lines
 from kernbench.datasets.readers.delimited_layout import detect_layout
 from kernbench.datasets.readers.detect import format_of
 from kernbench.datasets.readers.svmlight import parse_svmlight
+from kernbench.validation.archives import read_header
+from kernbench.validation.columns import check_numeric, label_values
 from kernbench.validation.numbers import check_number
 
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
@@ -115,6 +117,8 @@ class FileChunks:
 
     def _mapped(self):
         try:
+            with open(self.path, "rb") as file:
+                read_header(file, self.path.name)
             table = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise malformed(self.path, f"not an array as numpy.save writes them ({error})") from None
@@ -138,10 +142,12 @@ class FileChunks:
         if isinstance(self.label, str) and self.label not in names:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
         label = self.label if isinstance(self.label, str) else names[self._position(len(names))]
+        columns = [name for name in names if name != label]
+        check_numeric(table.schema, columns, self.path)
         for batch in table.to_batches(batch_size=self.rows):
             if batch.num_rows:
-                features = [batch[name].to_numpy(zero_copy_only=False) for name in names if name != label]
-                y = batch[label].to_numpy(zero_copy_only=False)
+                features = [batch[name].to_numpy(zero_copy_only=False) for name in columns]
+                y = label_values(batch[label])
                 yield np.column_stack(features), integers_if_whole(y) if y.dtype.kind == "f" else y
 
     def _position(self, n_columns):

@@ -15,6 +15,7 @@ from kernbench.distributed.sources.arrays import ArraySource
 from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
 from kernbench.distributed.sources.text import CsvSource, SvmlightSource
+from kernbench.validation.archives import load_vector
 
 SOURCES = {
     ".npy": NpySource,
@@ -98,7 +99,7 @@ def _split(name):
 def read_labels(y):
     """Return labels or weights that are given as an array, a ``.npy`` file, a folder of these, or a list of them."""
     if isinstance(y, str | Path):
-        return np.concatenate([np.load(path, allow_pickle=False) for path in files_of(Path(y))])
+        return np.concatenate([load_vector(path) for path in files_of(Path(y))])
     if (
         isinstance(y, list)
         and y

@@ -4,6 +4,8 @@ import threading
 
 import numpy as np
 
+from kernbench.validation.columns import check_numeric, label_values
+
 
 class ColumnsSource:
     """A table of numbers in row groups (Parquet) or record batches (Arrow, Feather); the last ones read are kept."""
@@ -21,12 +23,8 @@ class ColumnsSource:
         if label is not None and label not in columns:
             raise ValueError(f"{path} has no column {label!r} for the labels: its columns are {columns}")
         self._label, self._columns = label, [name for name in columns if name != label]
+        check_numeric(schema, self._columns, path)
         kinds = {schema.field(name).type.to_pandas_dtype() for name in self._columns}
-        for kind in kinds:
-            if np.dtype(kind).kind not in "fiub":
-                raise ValueError(
-                    f"{path} holds columns that are not numbers: encode them first, or leave them out"
-                )
         self.dtype = np.dtype(np.float32 if kinds == {np.float32} else np.float64)
         self.names = np.array(self._columns, dtype=object)
         self._bounds = np.concatenate([[0], np.cumsum(sizes)])
@@ -81,9 +79,8 @@ class ColumnsSource:
         """Return the labels, None without a column of them."""
         if self._label is None:
             return None
-        return np.concatenate(
-            [self._read(k, [self._label])[self._label].to_numpy(zero_copy_only=False) for k in range(len(self._sizes))]
-        ) if self._sizes else np.empty(0)  # fmt: skip
+        parts = [label_values(self._read(k, [self._label])[self._label]) for k in range(len(self._sizes))]
+        return np.concatenate(parts) if parts else np.empty(0)
 
     def __getstate__(self):
         hidden = ("_lock", "_groups", "_read", "_schema")

@@ -3,9 +3,8 @@
 import os
 
 import numpy as np
-from numpy.lib import format as npy
 
-HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+from kernbench.validation.archives import read_header
 
 
 class NpySource:
@@ -16,10 +15,7 @@ class NpySource:
     def __init__(self, path, label=None):
         self.title = str(path)
         with open(path, "rb") as file:
-            try:
-                shape, fortran, dtype = HEADERS[npy.read_magic(file)](file)
-            except (KeyError, ValueError) as error:
-                raise ValueError(f"{path} is not an array as numpy.save writes them ({error})") from None
+            shape, fortran, dtype = read_header(file, path)
             self._offset = file.tell()
         if len(shape) != 2:
             raise ValueError(f"{path} must hold an array of two dimensions, got shape {shape}")

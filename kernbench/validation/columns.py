@@ -1,0 +1,39 @@
+"""Columns of Arrow tables, as Parquet, Arrow and Feather files hold them."""
+
+
+def check_numeric(schema, names, what):
+    """Raise ValueError, which names the first such column, if one of `names` holds anything but numbers.
+
+    Dates, times, decimals, text and categories are refused: there are several ways to make numbers of them.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    names : list of str
+    what : str or Path
+        Names the file.
+    """
+    from pyarrow import types
+
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise ValueError(
+                f"{what}: the column {name!r} holds {kind}, not numbers: encode it first, or leave it out"
+            )
+
+
+def label_values(column):
+    """Return a column of labels as a NumPy array; categories become their values.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or ChunkedArray
+        Categories are stored as numbers, and a dictionary that may differ from part to part.
+    """
+    from pyarrow import types
+
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.to_numpy(zero_copy_only=False)
