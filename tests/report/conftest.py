@@ -210,12 +210,12 @@ def the_results(experiment, rows):
     return Results(experiment, scale, *found.values())
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def records():
-    """Makers: ``records.one``, ``records.failure``, ``records.race``, and ``records.results`` of them."""
+    """Makers: ``records.one``, ``records.failure``, ``records.race``, ``records.results`` of them; ``records.toy``."""
     from types import SimpleNamespace
 
-    return SimpleNamespace(one=a_record, failure=a_failure, race=a_race, results=the_results)
+    return SimpleNamespace(one=a_record, failure=a_failure, race=a_race, results=the_results, toy=TOY)
 
 
 @pytest.fixture

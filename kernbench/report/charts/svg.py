@@ -44,10 +44,17 @@ def render(canvas, behind=""):
         FigureCanvasSVG(canvas).print_svg(buffer, metadata=_METADATA)
     # In tags only: what is written between them is for readers.
     document = re.sub(r"<[^>]*>", lambda tag: _LONG_NUMBER.sub(r"\1", tag[0]), buffer.getvalue())
+    # … and names may look like attributes, which the functions below change.
+    document = re.sub(r">[^<]*[\"#-][^<]*<", _spelled_out, document)
     if not behind:
         return document
     start = document.index(">", document.index("<svg")) + 1
     return f"{document[:start]}{behind}{document[start:]}"
+
+
+def _spelled_out(words):
+    """Text that the patterns for attributes, addresses, colours and fonts do not find anything in."""
+    return words[0].replace("#", "&#35;").replace('"', "&quot;").replace("font-family", "font&#45;family")
 
 
 def standalone(document):

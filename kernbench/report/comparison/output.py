@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 from kernbench.report import text
 from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, VERDICTS, WORSE
+from kernbench.report.tables.table import markdown_rows
 
 HEADINGS = ("cell", "metric", "before", "after", "ratio", "interval of the difference", "p (Holm)", "verdict")
 SHOWN = (WORSE, BETTER, NOISY)
@@ -70,14 +71,9 @@ def as_markdown(outcome):
     """The same tables in Markdown, as text."""
     parts = []
     for title, headings, rows in as_tables(outcome):
-        lines = [headings, ("---",) * len(headings), *rows]
-        parts.append("\n".join([f"### {title}", "", *(_markdown_row(line) for line in lines)]))
+        lines = markdown_rows(headings, ("---",) * len(headings), rows)
+        parts.append("\n".join([f"### {title}", "", *lines]))
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown_row(fields):
-    escaped = (str(field).replace("|", "\\|") for field in fields)
-    return f"| {' | '.join(escaped)} |"
 
 
 def as_data(outcome):

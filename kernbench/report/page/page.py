@@ -9,7 +9,7 @@ from kernbench.report.charts.picture import Picture
 from kernbench.report.charts.svg import share_styles
 from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
-from kernbench.report.text import unbroken
+from kernbench.report.text import printable, unbroken
 from kernbench.report.verdict.verdict import Verdict
 from kernbench.solvers.registry import SOLVERS
 
@@ -105,15 +105,24 @@ def solver_table():
 
 
 def _environment(escape):
-    # What comes from records (names, messages) is text, never markup.
+    # What comes from records (names, messages) is text, never markup: jinja2 escapes it for HTML, the filter `md` for
+    # Markdown. Neither minds characters that have no picture, and some of these turn the text after them round.
     return Environment(
         loader=PackageLoader("kernbench.report.page"),
         autoescape=escape,
+        finalize=_visible if escape else None,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def _visible(value):
+    """A value for HTML without control characters, but for line breaks."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return "\n".join(map(printable, value.split("\n")))
 
 
 def render_html(page):

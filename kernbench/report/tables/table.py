@@ -2,9 +2,10 @@
 
 import csv
 import io
+import re
 from dataclasses import dataclass, field
 
-from kernbench.report.text import DASH
+from kernbench.report.text import DASH, printable
 
 FORMULA = (
     "=",
@@ -14,6 +15,10 @@ FORMULA = (
     "\t",
     "\r",
 )  # text that a spreadsheet would take for a formula begins with one of these
+
+_INLINE = re.compile(r"[\\`*_\[\]<>|&~$]")  # what means something anywhere in a line of Markdown
+# … and what does at its beginning: a number of a list, a heading, a bullet, a rule.
+_BLOCK = re.compile(r"^(?:([0-9]{1,9})(?=[.)](?: |$))|(?=(?:#{1,6}|[-+])(?: |$)|[-=][-= ]*$))")
 
 
 @dataclass(frozen=True)
@@ -98,10 +103,8 @@ class Table:
         headed, rows = self._flat()
         labels = (["data"] if headed else []) + [column.label for column in self.columns]
         rules = (["---"] if headed else []) + ["---:" if column.numeric else "---" for column in self.columns]
-        lines = [_markdown_row(labels), _markdown_row(rules)]
-        for heading, row in rows:
-            lines.append(_markdown_row(([heading] if headed else []) + [entry.text for entry in row]))
-        return "\n".join(lines)
+        fields = (([heading] if headed else []) + [entry.text for entry in row] for heading, row in rows)
+        return "\n".join(markdown_rows(labels, rules, fields))
 
     def _flat(self):
         """Whether blocks have headings, and a list of (heading, row)."""
@@ -128,17 +131,15 @@ def _is_number(text):
 
 
 def markdown_text(text):
-    """Text escaped for Markdown, on one line."""
-    text = " ".join(str(text).split())
-    for character in "\\`*_[]<>|":
-        text = text.replace(character, "\\" + character)
-    return text
+    """Any text as Markdown that shows it, on one line: in a cell, after a marker, or at the beginning of a line."""
+    text = printable(" ".join(str(text).split()))
+    return _BLOCK.sub(r"\1\\", _INLINE.sub(r"\\\g<0>", text))
 
 
-def _markdown_row(fields):
-    return (
-        "| " + " | ".join(text if set(text) <= set("-:") else markdown_text(text) for text in fields) + " |"
-    )
+def markdown_rows(labels, rules, rows):
+    """The lines of a table in Markdown; labels and fields are any text."""
+    lines = ["| " + " | ".join(map(markdown_text, fields)) + " |" for fields in (labels, *rows)]
+    return [lines[0], "| " + " | ".join(rules) + " |", *lines[1:]]
 
 
 def csv_text(rows):

@@ -133,7 +133,7 @@ def test_times_on_a_shared_processor_are_judged_by_its_time(compared, records, f
     outcome = compared(rows(1.0, *stretch), rows(factor, 1, 1))
     assert verdict(outcome, "fit_seconds") == expected
     if expected == WORSE:
-        assert "fit_seconds (processor time)" in as_markdown(outcome)
+        assert "fit\\_seconds (processor time)" in as_markdown(outcome)
     threads = {"environment": records.one()["environment"] | {"n_threads": 2}}
     rows_of_two = rows(1.0, *stretch, **threads), rows(factor, *stretch, **threads)
     assert not any(change.clock for change in compared(*rows_of_two).changes)
@@ -179,7 +179,7 @@ def test_holm_corrects_as_published():
 
 def test_every_output_names_the_cell(compared, repeats):
     outcome = compared(repeats(times(np.random.default_rng(4))), repeats(np.full(10, 2.0)))
-    assert "| toy [paper] adult / smo | fit_seconds |" in as_markdown(outcome)
+    assert "| toy \\[paper\\] adult / smo | fit\\_seconds |" in as_markdown(outcome)
     (change,) = [c for c in as_data(outcome)["changes"] if c["metric"] == "fit_seconds"]
     assert change["verdict"] == WORSE and change["ratio"] == pytest.approx(2, rel=0.1)
     assert change["test"]["low"] < 0  # of first - second
