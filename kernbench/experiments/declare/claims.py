@@ -1,4 +1,9 @@
-"""Findings in a form that records can confirm or refute."""
+"""Findings in a form that records can confirm or refute.
+
+One rule for all: where the limit of a claim lies inside the interval over repeats, it cannot be judged. The interval of
+a mean is Student's, of the differences within repeats; that of a median is the bootstrap's, or the range of fewer than
+five repeats. A single repeat has none: its number decides.
+"""
 
 from dataclasses import dataclass
 

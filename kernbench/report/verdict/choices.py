@@ -193,6 +193,8 @@ def best_within(advice, seconds):
     results, metric = advice.results, advice.metric
     time, found = results.experiment.metric(advice.display.time), {}
     for name in results.chosen_methods(advice.display, advice.dataset):
+        if name == advice.display.zero:
+            continue  # a constant is there at once, and no choice
         values = [_value_at(record, metric, time, seconds) for record in advice.cell(name).ok]
         if values and None not in values:
             found[name] = mean_and_error(values)[0]

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments.declare import Method
+from kernbench.experiments.declare import Method, Recommendation
 from kernbench.report.charts.choices import choice_picture
+from kernbench.report.verdict.advice import advise
 from kernbench.report.verdict.choices import best_within, choice_table, choices
 from kernbench.report.verdict.verdict import verdicts
 
@@ -80,6 +81,16 @@ def test_the_small_budget_takes_traced_methods_as_far_as_they_came(toy, records)
     assert best_within(advice, 0.4) == ("smo", pytest.approx(0.149 + (0.5 - 0.149) / 2))
     assert best_within(advice, 0.3) is None
     assert best_within(advice, 1e9) == ("libsvm", pytest.approx(0.149))
+
+
+def test_the_zero_model_is_not_a_choice_of_a_small_budget(toy, records):
+    raced = replace(
+        toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier"))
+    )
+    rows = [*records.race(1), records.one("zero", error=0.24, seconds=1e-5)]
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    advice = advise(records.results(raced, rows), display, "adult")
+    assert best_within(advice, 0.1) is None and best_within(advice, 1e9)[0] != "zero"
 
 
 def test_without_the_usual_choice_there_is_no_small_budget(row, records):
