@@ -6,44 +6,10 @@ from kernbench.kernels.functions import Linear, Precomputed
 
 LIMITS = {name: float(np.finfo(name).max) / 4 for name in ("float32", "float64")}
 
-ASYMMETRY = 1e-5  # share of the largest entry; kernel matrices computed in float32 differ from their transpose by 1e-6
-BLOCK = 256  # rows and columns compared at a time: two blocks of float64 fit the second-level cache
-
 
 def is_precomputed(kernel):
     """Whether X is the kernel matrix itself."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
-
-
-def check_square(X, kernel):
-    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric."""
-    if not is_precomputed(kernel):
-        return
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
-    difference = _asymmetry(X)
-    if difference > 0:
-        largest = max(abs(float(X.max())), abs(float(X.min())))
-        if difference > ASYMMETRY * largest:
-            raise ValueError(
-                "a precomputed training kernel must be a symmetric matrix: X and its transpose differ by up to "
-                f"{difference:.3g}, its largest entry is {largest:.3g}. If only rounding makes them differ, pass "
-                "(X + X.T) / 2; otherwise k(x, z) is not the same as k(z, x), and it is not a kernel"
-            )
-
-
-def _asymmetry(X):
-    """Return the largest absolute difference between a dense square matrix and its transpose, block by block."""
-    n, largest = len(X), 0.0
-    room = np.empty((min(n, BLOCK), min(n, BLOCK)), dtype=X.dtype)
-    for top in range(0, n, BLOCK):
-        rows = slice(top, min(n, top + BLOCK))
-        for left in range(top, n, BLOCK):
-            columns = slice(left, min(n, left + BLOCK))
-            difference = room[: rows.stop - top, : columns.stop - left]
-            np.subtract(X[rows, columns], X[columns, rows].T, out=difference)
-            largest = max(largest, float(difference.max()), -float(difference.min()))
-    return largest
 
 
 def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=None):

@@ -27,6 +27,8 @@ class TwoPrecisionRows:
         Kernel values computed so far, of either precision.
     """
 
+    dtype = np.float64  # of results
+
     def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float64):
         if np.dtype(dtype) != np.float64:
             raise ValueError(f"rows of two precisions end in float64, got dtype {dtype!r}")

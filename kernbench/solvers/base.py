@@ -121,6 +121,30 @@ class FinishingSolver(Solver, Protocol):
     finished: bool
 
 
+class StagnatingSolver(Solver, Protocol):
+    """A method that ends once its steps hardly improve the objective, whatever its gap.
+
+    Attributes
+    ----------
+    stagnated : bool
+        Set by `check`.
+    """
+
+    stagnated: bool
+
+
+class PairSolver(Solver, Protocol):
+    """A solver of a loss of pairs.
+
+    Attributes
+    ----------
+    problem : PairwiseProblem
+        With the pairs, which the solver may have drawn.
+    """
+
+    problem: object
+
+
 class FeatureSolver(Solver, Protocol):
     """A solver on explicit features.
 

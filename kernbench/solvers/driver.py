@@ -30,8 +30,9 @@ class FitResult:
     solution : Solution
     status : str
         ``"converged"``, ``"finished"`` (a method without a rule, such as the Perceptron, did the passes asked
-        for), ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, ``"stalled"`` or
-        ``"diverged"`` (the solution is the last one that was finite).
+        for), ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, ``"stalled"``, ``"stagnated"``
+        (the method's own rule holds, but the certified gap exceeds the tolerance) or ``"diverged"`` (the solution is
+        the last one that was finite).
     n_iter : int
         Iterations of this run.
     seconds : float
@@ -54,6 +55,12 @@ class FitResult:
         Certified gap of the last convex subproblem, for a method of problems that are not convex.
     message : str
         Of a run that diverged: the parameter to change.
+    returned : Solution or None
+        The model f = 0, where it has a smaller objective than `solution`; None where `solution` is the model.
+    rounding : float
+        Share of `gap` that is due to rounding.
+    error_of_scores : float
+        Error of the model's scores by rounding, relative to the largest or 1; 0.0 where it is small.
     """
 
     solution: Solution
@@ -69,10 +76,18 @@ class FitResult:
     objective_error: float = 0.0
     subproblem_gap: float | None = None
     message: str = ""
+    returned: Solution | None = None
+    rounding: float = 0.0
+    error_of_scores: float = 0.0
 
     @property
     def converged(self):
         return self.status == "converged"
+
+    @property
+    def model(self):
+        """The Solution that makes the model."""
+        return self.solution if self.returned is None else self.returned
 
 
 class Trace:
@@ -212,6 +227,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     break
                 if solver.converged:
                     status = "converged"
+                elif getattr(solver, "stagnated", False):
+                    status = "stagnated"
                 elif getattr(solver, "finished", False):
                     status = "finished"
                 elif max_iter is not None and done >= max_iter:
@@ -236,7 +253,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                         solver.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
                 out_of_time = max_seconds is not None and clock.seconds >= max_seconds
-                at_end = solver.converged or getattr(solver, "finished", False)
+                at_end = any(getattr(solver, name, False) for name in ("converged", "stagnated", "finished"))
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
                 elif (

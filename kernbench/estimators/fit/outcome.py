@@ -6,13 +6,18 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernbench.problems.certificate.certify import VISIBLE
 from kernbench.problems.whole_objective import Estimate
+from kernbench.solvers import registry
+from kernbench.solvers.kinds import KINDS
 
 INTERRUPTED = "interrupted"
 NOT_STARTED = "not started"  # an earlier problem was interrupted
 FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
 STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
 QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, the user
+STAGNATED = "stagnated"  # the solver's own rule holds, but not the certificate
+CERTIFIERS = ("smo", "bundle", "newton", "sdca")  # solvers whose gap closes, the most dependable first
 SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
 
 
@@ -53,6 +58,44 @@ def warn_unless_converged(model, results, plural="problems"):
         f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(sentences)} {advice}",
         ConvergenceWarning,
     )
+
+
+def warn_of_rounding(model, results):
+    """Warn about models that are f = 0 since no better one was found, and about scores that rounding changes."""
+    name, remedy = (
+        type(model).__name__,
+        f"scale the columns (sklearn.preprocessing.StandardScaler), or {_weaker(model)}",
+    )
+    if any(result.returned is not None and np.any(result.solution.coef) for result in results):
+        warn(
+            f"{name}(solver={model.solver!r}) found no function with a smaller objective than f = 0, which is returned "
+            f"with the best intercept: {remedy}, or raise max_iter.",
+            ConvergenceWarning,
+        )
+    worst = max((result.error_of_scores for result in results), default=0.0)
+    if worst > VISIBLE:
+        warn(
+            f"Terms of {name}'s decision function cancel: rounding changes its values by up to {worst:.1g} of the "
+            f"largest. {remedy[0].upper()}{remedy[1:]}.",
+            ConvergenceWarning,
+        )
+
+
+def _weaker(model):
+    return f"lower C={model.C:g}" if hasattr(model, "C") else f"raise alpha={model.alpha:g}"
+
+
+def _certifier(model):
+    """Return the advice for a run whose certificate does not close."""
+    kinds = [kind.name for kind in KINDS.values() if kind.estimator == type(model).__name__]
+    loss = getattr(model, "loss_", model.loss)
+    offered = [entry.name for entry in registry.SOLVERS if entry.problem in kinds and loss in entry.losses]
+    others = [name for name in CERTIFIERS if name in offered]
+    if model.dtype_ == "float32" and (not others or model.solver in others[:1]):
+        return "use dtype='float64', or raise tol"
+    if not others or model.solver in others[:1]:
+        return f"scale the columns (sklearn.preprocessing.StandardScaler), {_weaker(model)}, or raise tol"
+    return f"use solver={others[0]!r}, which certifies its solution, or raise tol"
 
 
 def warn_if_sample_misleads(model, results):
@@ -103,6 +146,8 @@ def _reason(model, status, results):
     if status == "max_seconds":
         limit = f"max_seconds={model.max_seconds:g} and {worst.n_iter} iterations"
         return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
+    if status == STAGNATED:
+        return f"Its own stopping rule holds{reached}, which is no certificate: {_certifier(model)}."
     if status == "diverged":
         return f"It was stopped: {worst.message}. The model is the last iterate that was finite."
     remedy = "raise tol" if model.dtype_ == "float64" else "raise tol, or use dtype='float64'"

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.outcome import set_outcome, warn_if_sample_misleads, warn_unless_converged
+from kernbench.estimators.fit.outcome import (
+    set_outcome,
+    warn_if_sample_misleads,
+    warn_of_rounding,
+    warn_unless_converged,
+)
 from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.fit.runs import Runs
 
@@ -38,6 +43,7 @@ def fit_task(task, models):
         raise KeyboardInterrupt
     for model, own in zip(models, results, strict=True):
         warn_unless_converged(model, own, task.plural)
+        warn_of_rounding(model, own)
         warn_if_sample_misleads(model, own)
     return results[-1]
 

@@ -40,6 +40,9 @@ class Problem(Protocol):
     def make_solver(self, data, strength, initial):
         """Return the solver for C = `strength` or alpha = `strength`."""
 
+    def examined(self, data, solver, strength):
+        """Return what certifies a solution for C = `strength` or alpha = `strength`; None without a certificate."""
+
     def describe(self, model, solution):
         """Set the attributes of `model` that follow from a solution of this problem alone, for callbacks."""
 
@@ -84,7 +87,7 @@ class Task:
 
     def assemble(self, model, results):
         """Set the attributes of `model` that follow from the results, one FitResult for each problem."""
-        self.problems[0].describe(model, results[0].solution)
+        self.problems[0].describe(model, results[0].model)
 
     def continuation(self, results):
         """Return the state from which the next fit continues."""

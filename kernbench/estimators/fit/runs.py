@@ -11,6 +11,7 @@ from threading import Event, Lock
 import numpy as np
 from joblib import effective_n_jobs
 
+from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.problem import snapshot_of
@@ -152,9 +153,10 @@ class Runs:
                 now.n_inner_products_ = solver.n_inner_products
             return now
 
+        solver = problem.make_solver(data, strength, initial)
         result = run_solver(
             self.model,
-            problem.make_solver(data, strength, initial),
+            solver,
             max_iter=iteration_limit(self.model, task.entry, problem.n_rows),
             max_seconds=seconds,
             callbacks=self.callbacks,
@@ -164,7 +166,9 @@ class Runs:
             counted_from=counted_from,
         )
         _checked(result.solution, problem, self.model)
-        return result
+        if result.gap is None:
+            return result
+        return certified(problem.examined(data, solver, strength), result, self.model.tol)
 
     def _full_title(self, problem, strength):
         title = title_of(self.model)

@@ -5,7 +5,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from kernbench.kernels.domain import check_square, is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.rows import check_rows
 
 
@@ -96,6 +96,12 @@ def distinct_labels(y, **options):
             f"the labels in y cannot be sorted, for they are of type {kinds}: use labels of one type, numbers or text, "
             "and leave out rows without a label"
         ) from None
+
+
+def check_square(X, kernel):
+    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square."""
+    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
 
 
 def check_batch(model, X, y, classes, sample_weight, *, reset):

@@ -6,12 +6,12 @@ import numpy as np
 
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.targets import check_targets
-from kernbench.estimators.fit.training_data import check_weights
+from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.estimators.ranking.rows import Rows, check_ranked_rows
 from kernbench.estimators.ranking.space_task import SpaceTask
 from kernbench.estimators.ranking.validation import ValidatedRuns, validation_rows
 from kernbench.estimators.ranking.window_parameters import check_ranked_range, loss_of, masses_of
-from kernbench.kernels.domain import check_square, is_precomputed
+from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
 from kernbench.ranking.thresholds import quantile

@@ -128,7 +128,7 @@ class ROCSVC(RankingClassifier):
         Whether `tol` was reached.
     status_ : str
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"interrupted"``.
+        ``"stalled"``, ``"stagnated"``, ``"interrupted"``.
     objective_ : float
         The objective above.
     duality_gap_ : float

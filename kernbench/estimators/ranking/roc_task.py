@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.ranking.parameters import SQUARED, check_roc_svc, loss_of, n_pairs_of
 from kernbench.estimators.ranking.task import RankingTask
+from kernbench.problems.certificate.risks import PairRisk
 from kernbench.ranking.moments import squared_loss_and_gradient
 from kernbench.solvers.base import Solution
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
@@ -32,6 +34,14 @@ class ROCTask(RankingTask):
             "initial": initial,
         }
         return make_solver(model, self.entry, design, y, settings)
+
+    def examined(self, design, solver, alpha):
+        if self.model.loss_ == SQUARED:
+            return None
+        risk = PairRisk(solver.problem)
+        if self.space.is_exact:
+            return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
+        return Examined(risk, design.X)
 
     def assemble(self, model, results):
         super().assemble(model, results)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples
+from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples, check_square
 from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
-from kernbench.kernels.domain import check_square, is_precomputed
+from kernbench.kernels.domain import is_precomputed
 
 
 @dataclass(frozen=True)

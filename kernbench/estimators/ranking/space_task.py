@@ -107,6 +107,9 @@ class SpaceTask(Task):
         n_of_the_map, self.n_of_the_map = self.n_of_the_map, None
         return design.n_kernel_evaluations if n_of_the_map is None else -n_of_the_map
 
+    def examined(self, design, solver, strength):
+        return None
+
     def describe(self, model, solution):
         self.described = solution
         set_space(model, self.space)

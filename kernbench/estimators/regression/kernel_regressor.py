@@ -90,7 +90,8 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     converged_ : bool
         Whether `tol` was reached.
     status_ : str
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"stagnated"``,
         ``"interrupted"``.
     fit_status_ : int
         0 if converged, else 1.

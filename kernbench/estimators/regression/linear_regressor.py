@@ -83,7 +83,8 @@ class LinearRegressor(RegressorMixin, Model):
     converged_ : bool
         Whether `tol` was reached.
     status_ : str
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"stagnated"``,
         ``"interrupted"``.
     fit_status_ : int
         0 if converged, else 1.

@@ -5,8 +5,8 @@ import numpy as np
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.fit.targets import check_targets
-from kernbench.estimators.fit.training_data import check_weights
-from kernbench.kernels.domain import check_square, is_precomputed
+from kernbench.estimators.fit.training_data import check_square, check_weights
+from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.regression import regression_loss
 from kernbench.ranking.thresholds import quantile
 from kernbench.solvers import registry

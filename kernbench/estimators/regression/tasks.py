@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import check_kernel, kernel_of
 from kernbench.estimators.fit.parameters import precision
@@ -16,6 +17,8 @@ from kernbench.estimators.regression.parameters import (
 )
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
+from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_positive
 
@@ -65,6 +68,9 @@ class LinearRegressionProblem(WeightsProblem):
 
     def make_solver(self, X, alpha, initial):
         return self.solver_of(X, self.task.y, alpha, self.task.loss, initial)
+
+    def examined(self, X, solver, alpha):
+        return self.examined_by(X, self.task.y, alpha, self.task.loss)
 
     def describe(self, model, solution):
         super().describe(model, solution)
@@ -133,6 +139,12 @@ class KernelRegressorTask(Task):
             "fit_intercept": False,
         }
         return make_solver(self.model, self.entry, rows, self.y, settings)
+
+    def examined(self, rows, solver, alpha):
+        problem = MarginProblem(
+            rows, self.y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=self.loss
+        )
+        return Examined(MarginRisk(problem), self.X, self.model.kernel_, rows, np.dtype(rows.dtype).name)
 
     def describe(self, model, solution):
         set_support_vectors(model, self.X, solution.coef.nonzero()[0])

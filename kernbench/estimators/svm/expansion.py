@@ -5,11 +5,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.fitted_state import check_expansion
-from kernbench.estimators.fit.training_data import check_examples
+from kernbench.estimators.fit.training_data import check_examples, check_square
 from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks
-from kernbench.kernels.domain import check_range, check_square, is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Linear
 from kernbench.problems.slack_budget import C_of_solution, nu_of_solution
 from kernbench.validation.rows import check_rows

@@ -159,8 +159,8 @@ class KernelSVC(ExpansionClassifier):
         Whether ``tol`` was reached, for every problem.
     status_ : str, or list of str with more than two classes
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"interrupted"``, ``"not started"``; ``"finished"`` where a method without a stopping
-        rule has done its passes (``perceptron``).
+        ``"stalled"``, ``"stagnated"``, ``"interrupted"``, ``"not started"``; ``"finished"`` where a method without a
+        stopping rule has done its passes (``perceptron``).
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
@@ -19,7 +20,11 @@ from kernbench.estimators.svm.expansion import set_expansion
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels.domain import is_precomputed
+from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
+
+OWN_DUAL = ("smo", "sdca")  # dual methods: their bounds are the dual objectives of their coefficients
 
 
 class KernelTask(Task):
@@ -68,13 +73,19 @@ class KernelTask(Task):
         pairs = pairs_of(self.codes, len(self.model.classes_), self.weights, self.model.multi_class)
         return [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
 
+    def X_of(self, pair):
+        """Return the training rows of a pair."""
+        if pair.rows is None:
+            return self.X
+        return (
+            self.X[np.ix_(pair.rows, pair.rows)] if is_precomputed(self.model.kernel) else self.X[pair.rows]
+        )
+
     def rows_of(self, pair):
         """Return the kernel rows of a pair."""
-        model, X = self.model, self.X
-        if pair.rows is not None:
-            X = X[np.ix_(pair.rows, pair.rows)] if is_precomputed(model.kernel) else X[pair.rows]
+        model = self.model
         rows = make_rows(
-            X,
+            self.X_of(pair),
             model.kernel_,
             self.dtype,
             cache_size=model.cache_size,
@@ -88,7 +99,7 @@ class KernelTask(Task):
 
     def assemble(self, model, results):
         pairs = [problem.pair for problem in self.problems]
-        set_expansion(model, self.X, self.codes, pairs, [result.solution for result in results])
+        set_expansion(model, self.X, self.codes, pairs, [result.model for result in results])
 
 
 class PairProblem:
@@ -147,6 +158,22 @@ class PairProblem:
         if task.entry.name == "smo":
             settings["shrinking"] = bool(model.shrinking)
         return make_solver(model, task.entry, rows, self.pair.y, settings)
+
+    def examined(self, rows, solver, C):
+        task, model = self.task, self.task.model
+        if "nu" in (model.solver_options or {}):
+            return None
+        problem = MarginProblem(
+            rows,
+            self.pair.y,
+            alpha=1.0 / (C * rows.n_rows),
+            weights=self.pair.of_rows(task.weights),
+            fit_intercept=model.fit_intercept,
+            loss=model.loss,
+        )
+        own_dual = task.entry.name in OWN_DUAL
+        dtype = np.dtype(rows.dtype).name
+        return Examined(MarginRisk(problem), task.X_of(self.pair), model.kernel_, rows, dtype, own_dual)
 
     def describe(self, model, solution):
         pair, task = self.pair, self.task

@@ -94,7 +94,7 @@ class LinearSVC(Classifier):
         Whether ``tol`` was reached, for every class.
     status_ : str, or list of str with more than two classes
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"interrupted"``, ``"not started"``.
+        ``"stalled"``, ``"stagnated"``, ``"interrupted"``, ``"not started"``.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_classes,) with more than two classes

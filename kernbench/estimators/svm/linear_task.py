@@ -1,8 +1,11 @@
 """The problems of a linear model: weights of features; those of a `LinearSVC`, each class against the rest."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -11,6 +14,8 @@ from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
+from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
 FEW_VALUES = 1 << 14  # stored values of X, for which a million steps take some hundredths of a second
@@ -53,7 +58,7 @@ class WeightsTask(Task):
         self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
 
     def assemble(self, model, results):
-        self.set_solutions(model, [result.solution for result in results])
+        self.set_solutions(model, [result.model for result in results])
         model.n_inner_products_ = int(sum(result.n_inner_products for result in results))
 
     def set_solutions(self, model, solutions):
@@ -117,6 +122,18 @@ class WeightsProblem:
     def counted_from(self, X):
         return 0
 
+    def examined_by(self, X, y, alpha, loss):
+        """Return what certifies a solution for targets or labels `y`."""
+        problem = MarginProblem(
+            SimpleNamespace(n_rows=X.shape[0]),
+            y,
+            alpha=alpha,
+            weights=self.task.weights,
+            fit_intercept=False,
+            loss=loss,
+        )
+        return Examined(MarginRisk(problem), X)
+
     def solver_of(self, X, y, alpha, loss, initial):
         """Return the solver for targets or labels `y`."""
         task, model = self.task, self.task.model
@@ -150,9 +167,15 @@ class ClassProblem(WeightsProblem):
     def title(self):
         return f"{self.task.model.classes_[self.positive]} against the rest"
 
+    @property
+    def y(self):
+        return np.where(self.task.codes == self.positive, 1.0, -1.0)
+
     def make_solver(self, X, C, initial):
-        y = np.where(self.task.codes == self.positive, 1.0, -1.0)
-        return self.solver_of(X, y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
+        return self.solver_of(X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
+
+    def examined(self, X, solver, C):
+        return self.examined_by(X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
 
     def describe(self, model, solution):
         if len(self.task.problems) > 1:

@@ -15,6 +15,9 @@ from kernbench.estimators.fit.solver_data import MEGABYTE, small_matrix
 from kernbench.estimators.svm.expansion import set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.problems.certificate.certify import SMALL
+from kernbench.problems.certificate.extended import DOUBLE
+from kernbench.problems.certificate.rounding import error_of_values
 from kernbench.solvers.kernel.smo._small_pairs import PAD, SmallPairs
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
@@ -47,12 +50,12 @@ def fit_small_pairs(task):
         or not np.all((costs > 0) & np.isfinite(costs))
     ):
         return False
-    pairs = _prepare(task, X, codes, costs)
+    pairs, matrix = _prepare(task, X, codes, costs)
     try:
         solved, interrupted = pairs.run(), False
     except KeyboardInterrupt:
         solved, interrupted = True, True
-    if not solved:
+    if not solved or not (interrupted or _is_certified(task, pairs, matrix, codes, costs)):
         return False
     _set_model(task, pairs, used)
     if interrupted:
@@ -91,7 +94,7 @@ def _prepare(task, X, codes, costs):
         matrix = small_matrix(X, kernel, task.dtype, may_widen=model.dtype == "auto", padding=PAD)
     model.dtype_ = matrix.dtype.name
     diagonal = np.ascontiguousarray(kernel.diagonal(X), dtype=np.float64)
-    return SmallPairs(
+    pairs = SmallPairs(
         matrix,
         diagonal,
         codes,
@@ -101,6 +104,46 @@ def _prepare(task, X, codes, costs):
         fit_intercept=bool(model.fit_intercept),
         tol=float(model.tol),
     )
+    return pairs, matrix
+
+
+def _is_certified(task, pairs, matrix, codes, costs):
+    """Whether rounding is small for all pairs, and their objectives are at most those of f = 0; adds it to the gaps.
+
+    A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
+    follow, with their certificates.
+    """
+    model, kernel = task.model, task.model.kernel_
+    masses = np.bincount(codes, weights=costs) / model.C
+    counts = np.bincount(codes)
+    first, second = np.triu_indices(len(counts), 1)
+    n = counts[first] + counts[second]
+    rows = np.abs(pairs.dual_coef).sum(axis=1)
+    sizes = rows[0] if len(rows) == 1 else rows[second - 1] + rows[first]
+    at_zero = masses[first] + masses[second]
+    if model.fit_intercept:
+        at_zero = 2.0 * np.minimum(masses[first], masses[second])
+    terms = None
+    if kernel.translation_invariant:  # no row is farther from the centre than from another row
+        terms = [-np.log(max(float(matrix.min()), np.finfo(float).tiny))]
+    given = matrix.dtype == np.float64 and is_precomputed(kernel)
+    unit = (
+        0.0 if given else error_of_values(kernel, float(np.finfo(matrix.dtype).eps), task.X.shape[1], terms)
+    )
+    unit = unit + DOUBLE * (n + 2.0 * pairs.n_iter)
+    # The norm's share of the objective is at most that of the losses, since no coefficient exceeds its cost.
+    largest = float(
+        np.abs(matrix).max() if is_precomputed(kernel) else task.model.kernel_.diagonal(task.X).max()
+    )
+    error = 2.0 * float(costs.max()) / model.C * sizes * largest * unit
+    share = SMALL if matrix.dtype == np.float64 else 1.0
+    within = (error <= share * model.tol * pairs.objective) & (
+        pairs.gap + error <= model.tol * pairs.objective
+    )
+    if not np.all(within & (pairs.objective <= at_zero / n)):
+        return False
+    np.add(pairs.gap, error, out=pairs.gap)
+    return True
 
 
 def _set_model(task, pairs, used):

@@ -19,12 +19,14 @@ from kernbench.problems.draws import seed_of
 cdef enum:
     PATIENCE = 20      # iterations over which the best objective has to improve
 
+cdef double ROUNDING = 2.0 ** -52      # relative error of each term of a sum
+
 
 cdef class Descent:
     """What both methods share: subgradients of the whole objective, the best iterate, the stopping rule."""
 
     cdef readonly long long n_iter
-    cdef readonly bint converged, average
+    cdef readonly bint converged, stagnated, average
     cdef readonly double learning_rate
     cdef readonly PairwiseProblem problem
     cdef Design design
@@ -87,7 +89,7 @@ cdef class Descent:
 
     cdef int _iterate(self) except -1 nogil:
         cdef Py_ssize_t k, d = self.design.n_coef
-        cdef double risk, value, share
+        cdef double risk, value, share, drop
         answer_signals()
         if self.moving:
             self.design.score(&self.x[0], &self.scores[0])
@@ -104,9 +106,11 @@ cdef class Descent:
             self.element[k] += self.alpha * self.x[k]
         if self.design.is_kernel:
             self.design.score(&self.element[0], &self.slopes[0])
-        # The objective is alpha-strongly convex, so no point is better than this.
-        self.bound = max(self.bound, value - self.design.inner(&self.element[0], &self.element[0], &self.slopes[0])
-                         / (2.0 * self.alpha))
+        # The objective is alpha-strongly convex, so no point is better than this, less what rounding may add. Where the
+        # iterates leave for a while, it is the difference of two large numbers and useless.
+        drop = self.design.inner(&self.element[0], &self.element[0], &self.slopes[0]) / (2.0 * self.alpha)
+        if value <= 2.0 * self.problem.at_zero:
+            self.bound = max(self.bound, value - drop - ROUNDING * (self.problem.n + d) * (value + drop))
         self.n_iter += 1
         self.history[self.n_iter % (PATIENCE + 1)] = self.best
         self.moving = True
@@ -125,12 +129,13 @@ cdef class Descent:
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """Set `converged`: the best objective fell by less than tol * max(1, objective) over the last 20 iterations,
-        or the gap is at most `tol` times the objective. Return it."""
+        """Set `converged` to whether the gap is at most `tol` times the objective, and return it; set `stagnated` to
+        whether the best objective fell by less than tol * max(1, objective) over the last 20 iterations."""
         cdef double before = INFINITY
         if self.n_iter > PATIENCE:
             before = self.history[(self.n_iter + 1) % (PATIENCE + 1)]
-        self.converged = before - self.best < tol * max(1.0, self.best) or self.gap() <= tol * self.objective()
+        self.stagnated = before - self.best < tol * max(1.0, self.best)
+        self.converged = self.gap() <= tol * self.objective()
         return self.converged
 
     def objective(self):

@@ -4,17 +4,16 @@ import numpy as np
 
 from kernbench.problems.kernel.expansion import best_multiple
 
-MOST_GAP = 0.1  # largest share of the objective that the gap may be at the end, ...
-GAP_PER_TOL = 10  # ... or this many times the tolerance, if that is more
+MOST_GAP = 0.1  # share of the objective that the gap may be where rounding allows no smaller one
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
-def is_certified(problem, beta, scores, intercept, dual, tol):
-    """Return whether the gap is small compared with the sum of the magnitudes of the primal objective's two parts."""
+def is_certified(problem, beta, scores, intercept, dual, share):
+    """Return whether the gap is at most `share` of the sum of the magnitudes of the primal objective's two parts."""
     norm = 0.5 * problem.alpha * (beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
     gap = norm + loss - problem.alpha * dual
-    return bool(gap <= max(MOST_GAP, GAP_PER_TOL * tol) * (abs(norm) + loss))
+    return bool(gap <= share * (abs(norm) + loss))
 
 
 def best_scale(problem, beta, scores, lower, upper):

@@ -27,7 +27,7 @@ import numpy as np
 from kernbench.losses.duality import balanced
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.reference.kernel.smo.certificate import best_scale, is_certified, least_goal
+from kernbench.reference.kernel.smo.certificate import MOST_GAP, best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
@@ -350,18 +350,20 @@ class SMO:
     def _conclude(self):
         """Return, once the violation is at most the goal, whether the run ends, by the gap; see the head of this
         file."""
-        if self._is_certified(self.tol):
+        goal = 0.1 * min(self.tol, self.goal, self.violation)
+        is_last = goal < least_goal(self.beta, self.diagonal)
+        share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
+        if self._is_certified(share):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
         self.beta = scale * self.beta
         self.e = self.problem.y - scale * scores - self.ridge * self.beta
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
-        if self._largest_violation() <= self.tol and self._is_certified(self.tol):
+        if self._largest_violation() <= self.tol and self._is_certified(share):
             return True
         (self.beta, self.e, self.dual), self.intercept = before, None
-        self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
-        self.stuck = self.goal < least_goal(self.beta, self.diagonal)
+        self.goal, self.extra_steps, self.stuck = goal, -1, is_last
         return False
 
     def _is_certified(self, tol):

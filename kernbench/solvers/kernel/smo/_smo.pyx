@@ -272,19 +272,21 @@ cdef class SMO:
         """
         state, problem = self.active.state, self.problem
         # The gap is at most the violation times the widths of the boxes, and the dual objective below the primal one.
-        if self.rough or self.violation * self.total_width <= MOST_GAP * self.dual:
+        if self.rough or self.violation * self.total_width <= self.tol * self.dual:
             return True
-        if is_certified(problem, state, self._intercept(), self.tol):
+        goal = 0.1 * min(self.tol, self.goal, self.violation)
+        is_last = goal < least_goal(state)
+        share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
+        if is_certified(problem, state, self._intercept(), share):
             return True
         moved, intercept = rescaled(problem, state)
         violation, _, _ = moved.violation(self.with_bias)
-        if violation <= self.tol and is_certified(problem, moved, intercept, self.tol):
+        if violation <= self.tol and is_certified(problem, moved, intercept, share):
             state.beta[:], state.e[:] = moved.beta, moved.e
             self.dual, self.violation, self.intercept = state.dual(problem.y), violation, intercept
             self.objective_at, self.loaded = -1, False
             return True
-        self.goal, self.extra_steps = 0.1 * min(self.tol, self.goal, self.violation), -1
-        self.stagnation.stuck = self.goal < least_goal(state)
+        self.goal, self.extra_steps, self.stagnation.stuck = goal, -1, is_last
         return False
 
     def _choose(self, tol):

@@ -11,18 +11,17 @@ import numpy as np
 
 from kernbench.problems.kernel.expansion import best_multiple
 
-MOST_GAP = 0.1  # largest share of the objective that the gap may be at the end, ...
-GAP_PER_TOL = 10.0  # ... or this many times the tolerance, if that is more
+MOST_GAP = 0.1  # share of the objective that the gap may be where rounding allows no smaller one
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
-def is_certified(problem, state, intercept, tol):
-    """Return whether the gap is small compared with the sum of the magnitudes of the objective's two parts."""
+def is_certified(problem, state, intercept, share):
+    """Return whether the gap is at most `share` of the sum of the magnitudes of the objective's two parts."""
     scores = state.scores(problem.y)
     norm = 0.5 * problem.alpha * float(state.beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
     gap = norm + loss - problem.alpha * state.dual(problem.y)
-    return gap <= max(MOST_GAP, GAP_PER_TOL * tol) * (abs(norm) + loss)
+    return gap <= share * (abs(norm) + loss)
 
 
 def rescaled(problem, state):

@@ -1,0 +1,192 @@
+"""The certificate of each run of a fit: the objective and gap of the model that is returned, whatever its solver."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.estimators.fit.outcome import STAGNATED
+from kernbench.kernels import blocks
+from kernbench.problems.certificate import rounding
+from kernbench.problems.certificate.certify import SAMPLED, SMALL, certify, measured
+from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
+from kernbench.solvers.base import Solution
+
+KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
+FEW_VALUES = 2**20  # kernel values that may be computed again, to drop the rounding of a solver's updates
+
+
+@dataclass
+class Examined:
+    """A run's problem, as its certificate needs it.
+
+    Attributes
+    ----------
+    risk : MarginRisk or PairRisk
+    X : ndarray or CSR matrix of shape (n, d)
+        Training rows, or features.
+    kernel : Kernel or None
+        None for weights of the columns of X.
+    rows : KernelRows or None
+        From which the solver took kernel values, if it updates its scores step by step.
+    dtype : str
+        Precision of kernel values.
+    own_dual : bool
+        Whether the solver's bound is that of its own coefficients, not of others.
+    """
+
+    def __post_init__(self):
+        if self.kernel is not None and not self.own_dual:
+            self.risk.dual_size = self.risk.reach / self.risk.alpha
+
+    risk: object
+    X: object
+    kernel: object = None
+    rows: object = None
+    dtype: str = "float64"
+    own_dual: bool = False
+
+    def space(self):
+        """Return the space for extended precision."""
+        return Features(self.X) if self.kernel is None else Expansion(self.kernel, self.X)
+
+    @cached_property
+    def largest(self):
+        """The largest k(x, x)."""
+        if self.kernel.routine == "precomputed":
+            return float(np.abs(self.X).max())
+        diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
+        return float(np.max(diagonal))
+
+    @cached_property
+    def value_error(self):
+        """Bounds on the error of a kernel value, relative to the largest, in this precision and in float64."""
+        kernel, n_features = self.kernel, _most_stored(self.X)
+        if kernel.routine == "precomputed":
+            return np.array([np.finfo(self.dtype).eps if self.dtype == "float32" else 0.0, 0.0])
+        terms = None
+        if kernel.norm_factor is not None and kernel.translation_invariant:
+            terms = self.rows.row_terms() if hasattr(self.rows, "row_terms") else _row_terms(kernel, self.X)
+        eps = (np.finfo(self.dtype).eps, DOUBLE)
+        return np.array([rounding.error_of_values(kernel, float(e), n_features, terms) for e in eps])
+
+    def known(self, solution, objective, gap, n_updates):
+        """Return the `Rounding` of the solver's objective and bound."""
+        coef = solution.coef
+        if self.kernel is None:
+            norm, longest = float(np.linalg.norm(coef)), _longest(self.X)
+            return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef))
+        unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
+        return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
+
+    def scores(self, solution):
+        """Return the scores of the training rows in the model's precision."""
+        if self.kernel is None:
+            return Features(self.X).X @ solution.coef + solution.intercept
+        products = blocks.matmul(self.kernel, self.X, self.X, solution.coef, dtype=self.dtype)
+        return products + solution.intercept
+
+    def measure(self, solution, objective, n_updates):
+        """Return the `Rounding` of float32 kernel values, measured on some rows."""
+        coef, rng = solution.coef, np.random.default_rng(0)
+        used, size = np.flatnonzero(coef), np.abs(coef)
+        by_size = rng.choice(used, SAMPLED, p=size[used] / size.sum())
+        drawn = np.concatenate([by_size, rng.integers(len(coef), size=SAMPLED)])
+        columns = self.X[used] if self.kernel.routine != "precomputed" else None
+        if columns is None:
+            exact = self.X[drawn] @ coef
+        else:
+            exact = blocks.matmul(self.kernel, self.X[drawn], columns, coef[used], dtype="float64")
+        errors = self.rows.product(drawn, used, coef[used], count=False) - exact
+        unit = self.value_error[1] + DOUBLE * (len(used) + n_updates)
+        differences = np.sign(coef[by_size]) * errors[:SAMPLED], np.abs(errors[SAMPLED:])
+        return measured(self.risk, objective, coef, self.largest, unit, differences)
+
+
+def certified(examined, result, tol):
+    """Return a FitResult with the objective, gap and status of the model that is returned.
+
+    Parameters
+    ----------
+    examined : Examined or None
+        None for a method without a gap.
+    result : FitResult
+    tol : float
+    """
+    if examined is None or result.gap is None or result.objective_of_sample is not None:
+        return result
+    solution, objective, gap = result.solution, float(result.objective), float(result.gap)
+    n_updates = 2 * result.n_iter if examined.rows is not None else 0
+    known = examined.known(solution, objective, gap, n_updates)
+    if n_updates and not known.total <= SMALL * tol * objective and _is_cheap(examined, solution):
+        problem = examined.risk.problem
+        responses = examined.rows.matvec(solution.coef)
+        objective = problem.objective(responses, solution.coef @ responses, solution.intercept)
+        gap = max(
+            problem.gap(solution.coef, responses, solution.intercept), objective - result.objective + gap
+        )
+        n_updates = 0
+        known = examined.known(solution, objective, gap, 0)
+    can_measure = examined.dtype == "float32" and hasattr(examined.rows, "product") and np.any(solution.coef)
+    found = certify(
+        examined.risk,
+        solution,
+        objective=objective,
+        gap=gap,
+        tol=tol,
+        known=known,
+        make_space=examined.space,
+        scores=lambda: examined.scores(solution),
+        largest=_largest(examined),
+        measure=(lambda: examined.measure(solution, objective, n_updates)) if can_measure else None,
+    )
+    returned = None
+    if found.intercept_of_zero is not None:
+        returned = Solution(np.zeros_like(solution.coef), found.intercept_of_zero, solution.n_iter)
+    return replace(
+        result,
+        objective=found.objective,
+        gap=found.gap,
+        status=_status(result.status, found, tol),
+        returned=returned,
+        rounding=found.rounding,
+        error_of_scores=found.error_of_scores,
+    )
+
+
+def _largest(examined):
+    return _longest(examined.X) if examined.kernel is None else examined.largest
+
+
+def _is_cheap(examined, solution):
+    return (
+        hasattr(examined.rows, "matvec")
+        and len(solution.coef) * np.count_nonzero(solution.coef) <= FEW_VALUES
+    )
+
+
+def _status(status, found, tol):
+    if status in KEPT:
+        return status
+    if found.gap <= tol * found.objective:
+        return "converged"
+    return STAGNATED if status == "converged" else status
+
+
+def _most_stored(X):
+    """Return the largest number of stored entries of a row."""
+    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else X.shape[1]
+
+
+def _longest(X):
+    """Return a bound on the norms of rows, from the largest entry."""
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0:
+        return 0.0
+    return float(max(values.max(), -float(values.min()))) * float(np.sqrt(_most_stored(X)))
+
+
+def _row_terms(kernel, X):
+    X = X / kernel.unit if sparse.issparse(X) else (X - X.mean(axis=0, dtype=np.float64)) / kernel.unit
+    return kernel.row_terms(X, None)

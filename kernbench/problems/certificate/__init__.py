@@ -1,0 +1,11 @@
+"""Certificates that hold in floating point: objective and gap of a returned model, with bounds of their own rounding.
+
+    solver's objective and gap --`rounding`: a bound from norms, O(n)--> small against tol: add it to the gap
+                               \\--`measured`: float32 kernels, float64 values of some rows--> the same
+                                \\--`extended`: the objective and a dual bound afresh in extended precision
+
+* :mod:`~kernbench.problems.certificate.rounding` -- how far rounding may move an objective and a bound;
+* :mod:`~kernbench.problems.certificate.extended` -- scores and inner products in extended precision;
+* :mod:`~kernbench.problems.certificate.risks` -- the mean losses of margins and of pairs, with their dual bounds;
+* :mod:`~kernbench.problems.certificate.certify` -- the three stages.
+"""

@@ -1,0 +1,143 @@
+"""The certificate of a returned model, in up to three stages of rising cost; see the package."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench.problems.certificate import rounding
+from kernbench.problems.certificate.extended import EPS, LONG
+
+SMALL = 0.05  # share of tol that rounding may add to the gap without further computation
+MOST_WORK = 3e7  # multiplications in extended precision that a certificate may cost: up to a second
+SAME = 1e-12  # relative difference of objectives that is rounding of their sums
+SAMPLED = 64  # rows on which the error of float32 values is measured
+ERRORS = 5.0  # standard errors added to a measured mean
+VISIBLE = 1e-4  # error of decision values from which the user should know
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of a returned model.
+
+    Attributes
+    ----------
+    objective, gap : float
+    intercept_of_zero : float or None
+        The best intercept for f = 0, if that model is better and to be returned instead.
+    error_of_scores : float
+        Difference between float64 and extended scores of the training rows, relative to the largest or to 1, if that
+        is more; 0.0 where it is small by the norms.
+    rounding : float
+        The share of `gap` that is due to rounding.
+    """
+
+    objective: float
+    gap: float
+    intercept_of_zero: float | None = None
+    error_of_scores: float = 0.0
+    rounding: float = 0.0
+
+
+def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None, largest=1.0, measure=None):
+    """Return the `Certificate` of a model.
+
+    Parameters
+    ----------
+    risk : MarginRisk or PairRisk
+    model : Solution
+        Its coefficients and intercept, and in ``state["a"]`` dual variables if the solver has them.
+    objective, gap : float
+        The solver's.
+    tol : float
+        The gap that the run was to reach, relative to the objective.
+    known : Rounding
+        Of the solver's objective and bound.
+    make_space : callable
+        ``make_space()`` returns `extended.Features` or `extended.Expansion`.
+    scores : callable, optional
+        ``scores()`` returns the scores of the training rows as prediction computes them.
+    largest : float
+        The largest k(x, x), for an expansion.
+    measure : callable, optional
+        ``measure()`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
+    """
+    at_zero, intercept = risk.at_zero()
+    lower = objective - gap - known.bound
+    error_of_scores = 0.0
+    doubtful = not known.total <= SMALL * tol * objective
+    if doubtful and measure is not None:
+        known = measure()
+        lower = objective - gap - known.bound
+        doubtful = not known.total <= SMALL * tol * objective
+    error = known.objective
+    if doubtful or not objective <= at_zero - error:
+        space = make_space()
+        if space.work <= MOST_WORK:
+            objective, error, bound, exact = _extended(risk, model, space, largest)
+            lower = max(lower, bound) if np.isfinite(lower) else bound
+            if doubtful and scores is not None:
+                size = max(1.0, float(np.abs(exact).max()))
+                error_of_scores = float(np.abs(scores() - exact).max()) / size
+    lower = max(0.0, min(lower, at_zero)) if np.isfinite(lower) else 0.0
+    if not objective <= at_zero * (1.0 + SAME) + min(error, SMALL * tol * at_zero):
+        return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
+    gap = float(max(0.0, objective + error - lower))
+    return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))
+
+
+def _extended(risk, model, space, largest):
+    """Return objective, its error, a lower bound on the optimum, and scores with intercept, in extended precision."""
+    coef = np.asarray(model.coef, dtype=LONG)
+    is_expansion = hasattr(space, "kernel")
+    f = space.scores(coef)
+    squared_norm = max(LONG(0), space.inner(coef, f))
+    value = risk.value(f, model.intercept)
+    objective = float(LONG(risk.alpha) / 2 * squared_norm + value)
+    risk_value = max(0.0, float(value))
+
+    def rounded(size):
+        """The `Rounding` of sums of coefficients or of weights of this size."""
+        if is_expansion:
+            unit = EPS * (len(coef) + 8) + space.value_error
+            return rounding.of_expansion(risk, risk_value, size, largest, unit)
+        return rounding.of_weights(risk, risk_value, 0.0, size, largest, len(coef), EPS)
+
+    size = float(np.abs(coef).sum() if is_expansion else np.sqrt(squared_norm))
+    bound = 0.0
+    for dual, spread in risk.lower_bounds(space, coef, f, model.intercept, model.state):
+        unit = EPS * (risk.n + 8) + (space.value_error if is_expansion else 0.0)
+        square = largest if is_expansion else largest**2
+        bound = max(bound, dual - 0.5 * spread**2 / risk.alpha * square * 2 * unit)
+    return objective, rounded(size).objective, bound, (f + LONG(model.intercept)).astype(np.float64)
+
+
+def measured(risk, risk_value, coef, largest, unit, differences):
+    """Return the `Rounding` of float32 kernel values from the errors of some scores.
+
+    Parameters
+    ----------
+    risk : MarginRisk or PairRisk
+    risk_value : float
+    coef : ndarray of shape (n,)
+    largest, unit : float
+        As for `rounding.of_expansion`, of the sums in float64.
+    differences : tuple of two ndarray
+        Errors of scores of rows drawn with probability proportional to |coef|, times the sign of the coefficient, and
+        absolute errors of rows drawn uniformly.
+    """
+    signed, absolute = differences
+    size = float(np.abs(coef).sum())
+    norm = size * _upper_mean(np.abs([signed.mean()])[0], signed)
+    error = _upper_mean(absolute.mean(), absolute)
+    exact = rounding.of_expansion(risk, risk_value, size, largest, unit)
+    half = 0.5 * risk.alpha * norm
+    of_dual = (
+        max(1.0, risk.dual_size / size) ** 2
+    )  # as many times more where other coefficients make the bound
+    return rounding.Rounding(
+        exact.objective + half + risk.change(risk_value, error), exact.bound + of_dual * half
+    )
+
+
+def _upper_mean(mean, values):
+    return float(mean + ERRORS * values.std(ddof=1) / np.sqrt(len(values)))

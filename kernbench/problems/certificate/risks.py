@@ -1,0 +1,144 @@
+"""Mean losses of scores as certificates need them: values in extended precision, slopes, and dual bounds."""
+
+import numpy as np
+
+from kernbench.losses.duality import best_multiple, dual_variables
+from kernbench.losses.margin import LogLoss
+from kernbench.problems.certificate.extended import LONG
+from kernbench.ranking import AllPairs, DrawnPairs
+
+STEEPEST = 40.0  # largest |psi'| of the logistic loss at dual variables that float64 can tell from 0 and 1
+
+
+class MarginRisk:
+    """(1/n) sum_i w_i l(z_i), z_i = s_i (f(x_i) + b) - t_i.
+
+    Parameters
+    ----------
+    problem : MarginProblem
+        With a positive ``alpha``.
+    """
+
+    def __init__(self, problem):
+        self.problem, self.alpha, self.n = problem, problem.alpha, problem.n
+        loss = problem.loss
+        self.mass = float(problem.total_weight / problem.n)
+        self.smoothness = loss.smoothness
+        self.slope = max(abs(loss.lower), abs(loss.upper))
+        # Bounds on sum_i |g_i| of dual variables, and on the sum of coefficients from which a bound may be computed.
+        self.reach = (
+            self.mass * self.slope
+            if np.isfinite(self.slope)
+            else 4.0 * np.sqrt(self.at_zero()[0] * self.mass)
+        )
+        self.dual_size = 0.0
+
+    def at_zero(self):
+        """Return the risk at f = 0 with the best intercept, and that intercept."""
+        zeros = np.zeros(self.n)
+        b = self.problem.best_intercept(zeros)
+        return float(self.problem.loss_sum(zeros, b) / self.n), b
+
+    def change(self, risk, error):
+        """Return how much the risk may change from `risk` if each score changes by at most `error`."""
+        if np.isfinite(self.slope):
+            return self.mass * self.slope * error
+        return np.sqrt(2 * self.smoothness * max(risk, 0.0) * self.mass) * error + 0.5 * (
+            self.smoothness * self.mass * error**2
+        )
+
+    def value(self, scores, intercept):
+        """Return the risk at scores in extended precision."""
+        p = self.problem
+        z = p.y * (scores + LONG(intercept)) - p.targets
+        return (p.weights * p.loss.value(z)).sum() / self.n
+
+    def lower_bounds(self, space, coef, scores, intercept, state):
+        """Yield dual objectives, and the sum of |g_i| where f = (1/alpha) sum_i g_i k(x_i, .)."""
+        p = self.problem
+        candidates = []
+        if space_is_expansion(space):
+            candidates.append(coef)
+        if "a" in state and np.shape(state["a"]) == (self.n,):
+            candidates.append(p.y * p.weights * state["a"] / (p.alpha * p.n))
+        if np.isfinite(self.smoothness) or not candidates:
+            z = (p.y * (scores + LONG(intercept)) - p.targets).astype(np.float64)
+            candidates.append(-p.y * p.weights * p.loss.slope(z) / (p.alpha * p.n))
+        for beta in candidates:
+            yield self._dual(space, np.asarray(beta, dtype=np.float64))
+
+    def _dual(self, space, beta):
+        p = self.problem
+        a = dual_variables(
+            p.y, beta, alpha=p.alpha, weights=p.weights, fit_intercept=p.fit_intercept, loss=p.loss
+        )
+        if not np.any(a):
+            return 0.0, 0.0
+        g = p.weights.astype(LONG) * p.y * a
+        u = space.combine(g)
+        scores = space.scores(u)
+        quadratic = float(space.inner(u, scores) / (p.alpha * LONG(p.n) ** 2))
+        bound = best_multiple(a, p.weights, max(quadratic, 0.0), p.n, p.loss, p.targets)
+        if p.fit_intercept:
+            # The a that is balanced exactly, not only up to rounding, differs from this one by |sum_i g_i|.
+            steepest = STEEPEST if p.loss is LogLoss else 1.0 + float(a.max())
+            residual = float(abs(g.sum())) + np.finfo(float).eps * float(np.abs(g).max())
+            bound -= residual / p.n * (steepest + float(np.abs(scores).max() / (p.alpha * p.n)))
+        return float(bound), float(np.abs(g).sum() / p.n)
+
+
+def space_is_expansion(space):
+    """Whether coefficients are those of kernel values."""
+    return hasattr(space, "kernel")
+
+
+class PairRisk:
+    """The mean loss of the pairs of a positive and a negative example.
+
+    Parameters
+    ----------
+    problem : PairwiseProblem
+    """
+
+    mass, smoothness = 1.0, 0.0
+
+    def __init__(self, problem):
+        self.alpha, self.n, self.loss = problem.alpha, problem.n, problem.loss
+        self.zero = float(problem.at_zero)
+        drawn = problem.drawn
+        self.pairs = (
+            AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, self.n)
+        )
+        self.slope = np.inf if self.loss == "squared_hinge" else 1.0
+        self.reach = 4.0 if self.loss == "squared_hinge" else 2.0
+        self.dual_size = 0.0
+
+    def at_zero(self):
+        return self.zero, 0.0
+
+    def change(self, risk, error):
+        """As for a margin, a difference of two scores."""
+        if np.isfinite(self.slope):
+            return 2.0 * error
+        return 4.0 * np.sqrt(max(risk, 0.0)) * error + 4.0 * error**2
+
+    def value(self, scores, intercept):
+        return self._evaluated(scores)[0]
+
+    def _evaluated(self, scores):
+        name = self.loss if self.loss.endswith("_loss") else f"{self.loss}_loss"
+        middle = (scores.max() + scores.min()) / 2  # differences count: keep their digits
+        rounded = (scores - middle).astype(np.float64)
+        which = f"{name}_and_subgradient" if self.loss == "hinge" else f"{name}_and_gradient"
+        return getattr(self.pairs, which)(rounded)
+
+    def lower_bounds(self, space, coef, scores, intercept, state):
+        risk, slopes = self._evaluated(scores)
+        g = -slopes.astype(LONG)
+        u = space.combine(g)
+        of_u = space.scores(u) if space_is_expansion(space) else None
+        # R(s) >= R(s0) - <g, s - s0>, and R >= 0: so theta times the former is a bound for theta in [0, 1].
+        linear = float(risk + g @ scores)
+        quadratic = float(space.inner(u, of_u) / self.alpha)
+        theta = 0.0 if linear <= 0 else 1.0 if quadratic <= linear else linear / quadratic
+        yield theta * linear - 0.5 * theta**2 * quadratic, theta * float(np.abs(g).sum())

@@ -1,0 +1,93 @@
+"""How far rounding may move an objective and a dual bound (Higham, Accuracy and Stability, 2002, section 3).
+
+A computed sum of m products differs from the exact one by at most m eps sum |terms|. So scores sum_j c_j k(x_j, x_i)
+are known up to unit S k, where S = sum_j |c_j|, k = max_i k(x_i, x_i) and `unit` is m eps plus the relative error of a
+kernel value; scores <w, x_i> up to d eps |w| |x_i|.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench.kernels.functions import Gaussian, Polynomial
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Bounds of absolute errors: of an objective, and of a lower bound on the optimum."""
+
+    objective: float
+    bound: float
+
+    @property
+    def total(self):
+        """Bound on the error of their difference."""
+        return self.objective + self.bound
+
+
+def of_expansion(risk, risk_value, size, largest, unit):
+    """Return the `Rounding` for f = sum_j c_j k(x_j, .) and the dual bound with the same coefficients.
+
+    Parameters
+    ----------
+    risk : MarginRisk or PairRisk
+    risk_value : float
+        Of f.
+    size : float
+        S.
+    largest : float
+        k.
+    unit : float
+        Relative error of a sum of kernel values.
+    """
+    error = size * largest * unit
+    norm = 0.5 * risk.alpha * size * error
+    summation = EPS * risk.n * risk_value
+    dual = max(size, risk.dual_size) ** 2 * largest * unit * 0.5 * risk.alpha
+    return Rounding(norm + risk.change(risk_value, error) + summation, dual + summation)
+
+
+def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS):
+    """Return the `Rounding` for f = <w, .>.
+
+    Parameters
+    ----------
+    risk : MarginRisk or PairRisk
+    risk_value, gap : float
+        Of f.
+    norm : float
+        |w|.
+    longest : float
+        Bound on |x_i|.
+    n_features : int
+    eps : float
+        Of the sums.
+    """
+    unit = eps * (n_features + 8)
+    summation = eps * risk.n * risk_value
+    objective = risk.alpha * norm**2 * unit + risk.change(risk_value, norm * longest * unit) + summation
+    # The dual bound has alpha/2 |u|^2 with u = (1/alpha) sum_i g_i x_i, |u - w|^2 <= 4 gap / alpha.
+    error = eps * (risk.n + 8) * longest * risk.reach
+    distance = np.sqrt(4.0 * max(gap, 0.0) / risk.alpha)
+    return Rounding(objective, error * (norm + distance) + error**2 / risk.alpha + summation)
+
+
+def error_of_values(kernel, eps, n_features, row_terms):
+    """Return a bound on the error of the engine's kernel values, relative to the largest.
+
+    Squared distances are computed from inner products of centred rows, with an error of some eps of the squared norms;
+    in the exponent it is a relative error. `row_terms` are half of these norms in units of the width, or None.
+    """
+    sums = n_features + 8.0
+    if isinstance(kernel, Polynomial):
+        return eps * sums * int(kernel.degree)
+    if row_terms is None or len(row_terms) == 0:
+        return eps * 4.0 * sums
+    exponents = 2.0 * float(np.max(row_terms)) if kernel.translation_invariant else 0.0
+    if kernel.coordinatewise:  # sums of differences of rounded rows; t exp(-t) < 0.4
+        return eps * (sums + 2.0 * exponents)
+    # Sums in several lanes of products of both signs: sqrt(d) stands for d.
+    per_exponent = 2.0 + np.sqrt(n_features) if isinstance(kernel, Gaussian) else sums
+    return eps * (8.0 + exponents * per_exponent)

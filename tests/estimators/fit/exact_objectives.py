@@ -1,0 +1,129 @@
+"""Objectives of fitted models in exact or extended arithmetic, by code that shares nothing with the solvers'.
+
+Scores of linear functions are computed in rational numbers, kernel values in `numpy.longdouble`, from the public
+attributes of the model and its training rows. Where longdouble is float64, `noise` grows accordingly.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+LONG = np.longdouble
+EPS = float(np.finfo(LONG).eps)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An objective, and a bound on the rounding of its own computation."""
+
+    value: float
+    noise: float
+
+
+def exact_objective(model, X, y, weights, alpha, targets=None):
+    """Return the `Exact` objective of a fitted model of two classes, or of a regressor with centred `targets`."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    weights = (np.ones(len(y)) if weights is None else weights).astype(LONG)
+    square, scores, noise = _function(model, X, 0.0 if targets is None else y[0] - targets[0])
+    name = type(model).__name__
+    if name == "ROCSVC":
+        positive = y == model.classes_[1]
+        margins = scores[positive][:, None] - scores[~positive]
+        pairs = np.outer(weights[positive], weights[~positive])
+        risk, mass = (pairs * margin_loss(model.loss_, margins)).sum() / pairs.sum(), 2.0
+    elif targets is None:
+        margins = np.where(y == model.classes_[1], 1, -1) * scores
+        loss = getattr(model, "loss_", model.loss)
+        risk, mass = (weights * margin_loss(loss, margins)).sum() / len(y), float(weights.mean())
+    else:
+        risk = (weights * residual_loss(model, scores - targets)).sum() / len(y)
+        mass = float(weights.mean())
+    noise_of_loss = 2 * noise * mass * max(1.0, float(np.sqrt(max(risk, 0)))) + mass * noise**2
+    norm_noise = noise * (1.0 if noise == 0 else float(np.abs(np.ravel(model.dual_coef_)).sum()))
+    return Exact(LONG(alpha) / 2 * square + risk, float(noise_of_loss + alpha / 2 * norm_noise))
+
+
+def objective_of_zero(model_name, loss, y, weights, fit_intercept):
+    """Return the objective of f = 0 with the best intercept, for labels -1 and +1."""
+    if model_name == "ROCSVC":
+        return float(np.log(2)) if loss == "log_loss" else 1.0
+    weights = np.ones(len(y)) if weights is None else weights
+    p, mass = weights[y > 0].sum() / weights.sum(), weights.mean()
+    if not fit_intercept or model_name == "LinearSVC":  # whose intercept is a weight like others
+        return mass * float(np.log(2) if loss == "log_loss" else 1.0)
+    least = {
+        "hinge": 2 * min(p, 1 - p),
+        "squared_hinge": 4 * p * (1 - p),
+        "log_loss": -p * np.log(p) - (1 - p) * np.log(1 - p),
+    }
+    return mass * float(least[loss])
+
+
+def margin_loss(name, margins):
+    if name == "log_loss":
+        return np.logaddexp(LONG(0), -margins)
+    missing = np.maximum(0, 1 - margins)
+    return missing if name == "hinge" else missing**2
+
+
+def residual_loss(model, r):
+    size, name = np.abs(r), model.loss
+    if name == "squared_error":
+        return r * r / 2
+    if name == "huber":
+        return np.where(size <= model.delta, r * r / 2, model.delta * (size - LONG(model.delta) / 2))
+    if name == "epsilon_insensitive":
+        return np.maximum(0, size - LONG(model.epsilon))
+    if name == "absolute_error":
+        return size
+    return np.maximum(-LONG(model.quantile) * r, (1 - LONG(model.quantile)) * r)
+
+
+def _function(model, X, offset):
+    """Return |f|^2, the scores f(x_i) + b, and a bound on the error of a score."""
+    intercept = float(np.ravel(model.intercept_)[0]) - offset
+    if type(model).__name__ == "ROCSVC":
+        intercept = 0.0  # it ranks: the threshold is no part of the objective
+    if not hasattr(model, "dual_coef_"):
+        coef = np.ravel(model.coef_)
+        square, scores = _linear(X, coef, intercept)
+        with_constant = getattr(model, "fit_intercept", False)
+        return square + (LONG(intercept / model.intercept_scaling) ** 2 if with_constant else 0), scores, 0.0
+    coef = np.zeros(len(X))
+    coef[model.support_] = np.ravel(model.dual_coef_)
+    kernel = model.kernel_
+    if type(kernel).__name__ == "Linear":
+        weights = [sum(c * x for c, x in zip(_rational(coef), _rational(column)) if c) for column in X.T]
+        return *_linear(X, weights, intercept), 0.0
+    K = kernel_values(kernel, X)
+    products = K @ coef.astype(LONG)
+    noise = EPS * 4 * (len(X) + X.shape[1] + 8) * float(np.abs(coef).sum()) * float(K.max())
+    return coef @ products, products + LONG(intercept), noise
+
+
+def kernel_values(kernel, X):
+    """Return the kernel matrix in longdouble."""
+    X, name = X.astype(LONG), type(kernel).__name__
+    if name == "Polynomial":
+        return (LONG(kernel.scale) * (X @ X.T) + LONG(kernel.c)) ** int(kernel.degree)
+    differences = X[:, None] - X
+    if name == "Laplacian":
+        return np.exp(-np.abs(differences).sum(axis=2) / LONG(kernel.sigma))
+    return np.exp(-np.square(differences).sum(axis=2) / (2 * LONG(kernel.sigma) ** 2))
+
+
+def _linear(X, weights, intercept):
+    weights = [Fraction(w) for w in weights]
+    scores = [sum(w * x for w, x in zip(weights, _rational(row))) + Fraction(intercept) for row in X]
+    return _long(sum(w * w for w in weights)), np.array([_long(score) for score in scores], dtype=LONG)
+
+
+def _rational(values):
+    return [Fraction(float(value)) for value in values]
+
+
+def _long(value):
+    high = float(value)
+    return LONG(high) + LONG(float(value - Fraction(high)))
