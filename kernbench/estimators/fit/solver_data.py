@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.blocks import block
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._products import fill_block
@@ -15,6 +16,8 @@ from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
 WRONG = 0.01  # relative error of a kernel value from which float32 is too coarse
+FEW_ROWS = 100  # from which that variance is computed
+SEEN = 1e-4  # rounding of kernel values, as a share of the variance of rows in the kernel's space, from which it is
 
 # float64 by way of float32 ends with a product in float64, n values for each support vector. It pays off if values are
 # used more than once (with few rows a problem is one working set) and are not cheap. Measured, its time over that of
@@ -57,10 +60,10 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         )
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
-        if not _is_too_coarse(kernel, rows.of(np.float32).row_terms()):
+        if not _is_too_coarse(kernel, rows.of(np.float32).row_terms(), X):
             return rows
     rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
-    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms()):
+    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms(), X):
         rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
     return rows
 
@@ -85,7 +88,7 @@ def small_matrix(X, kernel, dtype, *, may_widen, padding):
         return matrix
     X = _without_empty_columns(X, kernel)
     rows = Operand(X, kernel, dtype)
-    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.prepared.terms):
+    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.prepared.terms, X):
         dtype = "float64"
         rows = Operand(X, kernel, dtype)
     return fill_block(make_engine(kernel, rows, rows), np.arange(n), _padded((n, n), dtype, padding))
@@ -98,16 +101,24 @@ def _padded(shape, dtype, padding):
     return flat[:-padding].reshape(shape)
 
 
-def _is_too_coarse(kernel, row_terms):
-    """Whether float32 values of a kernel between rows with these `row_terms` may be wrong by one per cent.
+def _is_too_coarse(kernel, row_terms, X):
+    """Whether float32 values of a kernel of these rows are too coarse.
 
     Squared distances are computed from inner products of centred rows, with an error of some roundings of the squared
-    norms. In the exponent of a very narrow Gaussian kernel that can exceed 0.01: then even k(x, x) = 1 is wrong.
+    norms. In the exponent of a very narrow Gaussian kernel that can exceed 0.01: then even k(x, x) = 1 is wrong. Values
+    of kernels that are not of the difference of rows, such as a polynomial, grow with the distance from the origin,
+    while what tells rows apart does not: float32 may round all of it away.
     """
-    if not isinstance(kernel, Gaussian):
+    eps = np.finfo(np.float32).eps
+    if isinstance(kernel, Gaussian):
+        return bool(eps * 2.0 * row_terms.max() > WRONG)
+    if kernel.translation_invariant or kernel.calls_python or is_precomputed(kernel):
         return False
-    exponents = 2.0 * row_terms.max()
-    return bool(np.finfo(np.float32).eps * exponents > WRONG)
+    few = X[:: max(1, -(-X.shape[0] // FEW_ROWS))]
+    values = block(kernel, few, few, dtype=np.float64)
+    largest, variance = np.abs(np.diagonal(values)).max(), np.diagonal(values).mean() - values.mean()
+    # Equal rows have no variance, and no precision gives them one.
+    return bool(largest * np.finfo(np.float64).eps < variance < largest * eps / SEEN)
 
 
 def _pays_in_two_precisions(X, kernel):

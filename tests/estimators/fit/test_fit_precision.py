@@ -1,0 +1,31 @@
+"""``dtype="auto"``: float32 from 2,000 rows on, but where it would round away what tells rows apart."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from kernbench import KernelSVC
+
+
+@pytest.mark.parametrize(("kernel", "settings"), [("poly", {}), ("linear", {"fit_intercept": False})])
+def test_kernels_that_see_the_origin_are_computed_in_float64(kernel, settings, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(2500, 6))
+    y = np.where(X @ rng.normal(size=6) + rng.normal(size=2500) > 0, 1, -1)
+
+    def dtype_of(X, dtype="auto"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return KernelSVC(kernel=kernel, gamma=0.1, max_iter=20, dtype=dtype, **settings).fit(X, y).dtype_
+
+    assert dtype_of(X) == "float32"
+    assert dtype_of(X + 300.0) == "float64"
+    assert dtype_of(X + 300.0, "float32") == "float32"
+
+
+def test_equal_rows_stay_in_float32():
+    X, y = np.full((2200, 3), 300.0), np.arange(2200) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert KernelSVC(kernel="poly", max_iter=20).fit(X, y).dtype_ == "float32"
