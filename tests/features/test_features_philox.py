@@ -96,9 +96,10 @@ SCIPY = {
 
 
 @pytest.mark.parametrize("distribution", SCIPY)
-def test_distributions_have_their_distribution(distribution):
-    sample = numbers(distribution, np.arange(10_000), 4).ravel()
-    assert stats.kstest(sample, SCIPY[distribution].cdf).pvalue > 1e-3
+def test_distributions_have_their_distribution(distribution, global_random_seed):
+    """A p-value below 1e-7 is as rare as that: 40,000 numbers show a cumulative distribution off by .015."""
+    sample = numbers(distribution, np.arange(10_000), 4, seed=global_random_seed).ravel()
+    assert stats.kstest(sample, SCIPY[distribution].cdf).pvalue > 1e-7
 
 
 def test_every_law_is_tested():

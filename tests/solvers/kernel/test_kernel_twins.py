@@ -107,11 +107,10 @@ def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, 
     )
 
 
-@pytest.mark.parametrize("first_seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 4, 6))])
 @every_case
-def test_twin_is_in_lockstep(case, first_seed, classification, build):
+def test_twin_is_in_lockstep(case, classification, build, global_random_seed):
     tally = Tally()
-    for seed, weighted in enumerate((False, True), start=first_seed):
+    for seed, weighted in enumerate((False, True), start=2 * global_random_seed):
         for fit_intercept in (False, True):
             problem = classification(90, seed, weighted=weighted)
             label = f"{seed=} {weighted=} {fit_intercept=}"

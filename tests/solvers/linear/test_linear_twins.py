@@ -64,10 +64,12 @@ def compare(case, problem, linear, tally, *, C, rounds, length=31, label=""):
 
 
 @every_case
-def test_twin_is_in_lockstep(case, ranking, linear):
+def test_twin_is_in_lockstep(case, ranking, linear, global_random_seed):
     tally = Tally()
     rounds = 4 if case[0].name == "bundle" and case[1]["loss"] != "hinge" else 12  # few cuts are enough
-    for seed, (form, weighted) in enumerate(zip(FORMS, (False, True, True, False))):
+    for seed, (form, weighted) in enumerate(
+        zip(FORMS, (False, True, True, False)), start=10 * global_random_seed
+    ):
         problem = ranking(80, seed, d=5, form=form, weighted=weighted)
         compare(case, problem, linear, tally, C=3.0, rounds=rounds, label=f"{form=} {weighted=}")
     tally.require(SHARE.get(case[0].name, 1.0))

@@ -48,9 +48,11 @@ def compare(case, problem, windowed, tally, label, rounds=4):
 
 
 @every_case
-def test_twin_is_in_lockstep(case, ranking, windowed):
+def test_twin_is_in_lockstep(case, ranking, windowed, global_random_seed):
     tally = Tally()
-    for seed, (form, weighted) in enumerate(zip(FORMS, (False, True, True, False))):
+    for seed, (form, weighted) in enumerate(
+        zip(FORMS, (False, True, True, False)), start=10 * global_random_seed
+    ):
         problem = ranking(90, seed, form=form, weighted=weighted)
         compare(case, problem, windowed, tally, f"{form=} {weighted=}", rounds=3)
     tally.require(1.0)

@@ -52,9 +52,11 @@ def twins(X, y, options, weights=None, **source):
 
 
 @every_case
-def test_twin_is_in_lockstep(case):
+def test_twin_is_in_lockstep(case, global_random_seed):
     tally = Tally()
-    for seed, (form, weighted) in enumerate([("dense", False), ("dense", True), ("csr", True)]):
+    for seed, (form, weighted) in enumerate(
+        [("dense", False), ("dense", True), ("csr", True)], start=10 * global_random_seed
+    ):
         options = settings_of(case[1])
         X, y = rows_and_labels(options["loss"], seed=seed, n_outputs=options.get("n_outputs", 1))
         weights = np.random.default_rng(seed).integers(0, 4, size=len(X)) / 2 if weighted else None
