@@ -44,6 +44,7 @@ def sparse_text(n, rng, *, n_features=5000, positive=0.2):
         word[here] = np.minimum(np.searchsorted(np.cumsum(p), u, side="right"), n_features - 1)
     # The constructor sums repeated (row, column) pairs: word counts.
     X = sparse.csr_matrix((np.ones(len(word)), (document, word)), shape=(n, n_features))
+    X.sort_indices()  # older SciPy leaves them as they come
     # The expected document frequency, not the counted one: rows are independent of each other.
     weight = -np.log(-np.expm1(60 * np.log1p(-probabilities[0])))
     X.data = (1 + np.log(X.data)) * weight[X.indices]

@@ -159,10 +159,12 @@ def two_labels(y):
 
 
 def check_weights(sample_weight, X):
-    """Return the sample weights of the rows of X in float64; all at least 0."""
+    """Return the sample weights of the rows of X in float64; all at least 0, and one above."""
     sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if np.any(sample_weight < 0):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
+    if not np.any(sample_weight):  # scikit-learn refuses it from 1.8 on
+        raise ValueError("sample_weight must contain at least one non-zero number")
     if not np.isfinite(sample_weight.sum()):
         raise ValueError(
             "the sum of sample_weight is infinite in float64: divide the weights by their maximum"

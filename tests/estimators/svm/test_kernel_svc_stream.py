@@ -167,7 +167,7 @@ def test_weight_zero_is_leaving_out():
         (lambda X, y: (X, np.full(len(y), "maybe")), "chunk 30 .*'maybe'.*not among"),
         (lambda X, y: (X, y[:-1]), "chunk 30 .*got shapes"),
         (lambda X, y: (X, y, -np.ones(len(y))), "chunk 30 .*weights"),
-        (lambda X, y: (X.astype(str) + "x", y), "chunk 30 .*not numbers"),
+        (lambda X, y: (np.char.add(X.astype(str), "x"), y), "chunk 30 .*not numbers"),
         (lambda X, y: X, "chunk 30 must be a tuple"),
     ],
     ids=["nan", "features", "labels", "shapes", "weights", "text", "no tuple"],

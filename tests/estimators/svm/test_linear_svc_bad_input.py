@@ -111,7 +111,7 @@ def test_rows_with_both_labels_converge_at_an_ordinary_C():
 def test_a_million_columns_stay_sparse():
     rng = np.random.default_rng(0)
     n, d = 400, 10**6
-    rows = sparse.random_array((n, d), density=20 / d, format="csr", rng=rng)
+    rows = sparse.random_array((n, d), density=20 / d, format="csr", random_state=rng)
     rows = sparse.csr_matrix(
         rows + sparse.csr_matrix((np.ones(n), (np.arange(n), np.arange(n) % 2)), shape=(n, d))
     )
