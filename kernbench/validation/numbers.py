@@ -44,8 +44,8 @@ def check_number(name, value, *, above=None, at_least=None, below=None, at_most=
     if above == 0 or (whole and at_least == 1):
         kind = f"positive {kind}"
         del bounds["above" if above == 0 else "of at least"]
-    elif not whole and isinstance(value, Real) and not math.isfinite(_as_float(value)):
-        kind = "finite number"
+    if not whole and isinstance(value, Real) and not math.isfinite(_as_float(value)):
+        kind = kind.replace("number", "finite number")
     given = " and ".join(f"{words} {bound}" for words, bound in bounds.items() if bound is not None)
     article = "an" if kind == "integer" else "a"
     raise ValueError(f"{name} must be {article} {kind}{unit}{' ' * bool(given)}{given}, got {value!r}")

@@ -6,13 +6,14 @@ can show its own progress bar.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from threading import Event, Lock
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from kernbench.estimators.fit.certificate import certified
-from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
+from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.kernels.threads import n_openmp_threads, openmp_threads, single_threaded_blas
@@ -153,7 +154,8 @@ class Runs:
                 now.n_inner_products_ = solver.n_inner_products
             return now
 
-        solver = problem.make_solver(data, strength, initial)
+        with within_floats(self.model):
+            solver = problem.make_solver(data, strength, initial)
         result = run_solver(
             self.model,
             solver,
@@ -180,18 +182,40 @@ class Runs:
 def run_solver(
     model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0
 ):
-    """Advance a solver as the parameters of `model` specify; return its FitResult."""
-    return driver.run(
-        solver,
-        max_iter=max_iter,
-        tol=getattr(model, "tol", None),
-        max_seconds=max_seconds,
-        callback=callbacks or None,
-        snapshot=snapshot,
-        progress=title,
-        stop=stop,
-        counted_from=counted_from,
-    )
+    """Advance a solver as the parameters of `model` specify; return its FitResult, with a finite objective."""
+    with within_floats(model):
+        result = driver.run(
+            solver,
+            max_iter=max_iter,
+            tol=getattr(model, "tol", None),
+            max_seconds=max_seconds,
+            callback=callbacks or None,
+            snapshot=snapshot,
+            progress=title,
+            stop=stop,
+            counted_from=counted_from,
+        )
+        if not np.isfinite(result.objective) and result.status not in ("diverged", *STOPPED_BY_USER):
+            raise OverflowError("the objective is not finite")
+    return result
+
+
+@contextmanager
+def within_floats(model):
+    """Raise ValueError, with the remedy, where arithmetic leaves the range of floating-point numbers."""
+    try:
+        yield
+    except ArithmeticError as error:
+        strength = next(
+            (name for name in ("C", "alpha", "nu", "noise_variance") if hasattr(model, name)), None
+        )
+        or_strength = (
+            "" if strength is None else f", or choose a less extreme {strength}={getattr(model, strength)!r}"
+        )
+        raise ValueError(
+            f"{title_of(model)}: numbers leave the range of {getattr(model, 'dtype_', 'floats')} ({error}): scale the "
+            f"features, for example with sklearn.preprocessing.StandardScaler{or_strength}"
+        ) from error
 
 
 def iteration_limit(model, entry, n_rows):

@@ -110,7 +110,9 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         """
         self._check_is_fitted()
         if len(self.classes_) == 2:
-            return self.classes_[(self._pair_values(X)[:, 0] > 0).astype(np.intp)]
+            return self.classes_[
+                (self._pair_values(X)[:, 0] >= 0).astype(np.intp)
+            ]  # of a tie the later, as SVC
         if self._against_rest:
             scores = self._pair_values(X)
         else:

@@ -156,14 +156,15 @@ def class_scores(products, intercept, *, break_ties=True):
     products, intercept
         As for `pair_values`.
     break_ties : bool, default=True
-        False returns the number of pairs alone.
+        False returns the number of pairs alone; a pair whose value is exactly 0 is then won by the later class, as in
+        ``SVC.predict``, otherwise by the earlier one, as in ``SVC.decision_function``.
 
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
     """
     votes, sums = np.zeros((2, products.shape[1], len(products)))
-    add_votes(products, intercept, votes, sums)
+    add_votes(products, intercept, votes, sums, not break_ties)
     return votes + sums / (3 * (np.abs(sums) + 1)) if break_ties else votes
 
 

@@ -58,8 +58,9 @@ class StepRule:
         lam = problem.alpha * problem.n / problem.total_weight
         squared_r, smoothness = float(diagonal.max()), problem.loss.smoothness
         longest = 0.5 / lam
-        if np.isfinite(smoothness) and squared_r > 0:
-            longest = min(longest, 1.0 / (smoothness * squared_r))
+        if np.isfinite(smoothness):
+            with np.errstate(divide="ignore", over="ignore"):  # no bound where the curvature underflows
+                longest = min(longest, float(np.divide(1.0, smoothness * squared_r)))
         reach = step * ball_radius(problem) / (np.sqrt(squared_r) or 1.0)
         if schedule == "inverse":
             reach = step / lam

@@ -111,3 +111,16 @@ def test_parameters_are_checked_without_data(estimator, params):
     estimator()._check_parameters()
     with pytest.raises(ValueError, match="must be a positive number"):
         estimator(**params)._check_parameters()
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [0, 1, 2, 2], [2, 0, 1, 0]], ids=str)
+def test_a_value_of_exactly_0_is_of_the_class_that_SVC_takes(y):
+    K = np.zeros((4, 4))
+    theirs = SVC(kernel="precomputed").fit(K, y)
+    ours = KernelSVC("precomputed").fit(K, y)
+    np.testing.assert_allclose(ours.decision_function(K), theirs.decision_function(K))
+    np.testing.assert_array_equal(ours.predict(K), theirs.predict(K))
+    rows = np.array([[-1.0], [1.0], [-2.0], [2.0]])
+    theirs, ours = (model.fit(rows, [0, 1, 0, 1]) for model in (SVC(kernel="linear"), KernelSVC("linear")))
+    assert ours.decision_function([[0.0]]) == theirs.decision_function([[0.0]]) == 0
+    assert ours.predict([[0.0]]) == theirs.predict([[0.0]]) == 1

@@ -61,3 +61,10 @@ def test_level_follows_heights_that_overtake_one_another(two_basins, ties):
             if not ties and len(history) > 1:
                 assert (first, second) == (expected.positive, expected.negative)
                 assert mass == pytest.approx(expected.mass)
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_heights_that_are_not_numbers_have_no_level_and_the_search_for_it_ends(two):
+    heights, y = np.full(20, np.nan), np.repeat([1.0, -1.0], 10)
+    with pytest.raises(ValueError, match="leave the range of floats"):
+        one_pass(heights, np.ones(20), 1.0, y if two else None)

@@ -12,8 +12,8 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.draws import as_generator, cumulative_weights, open_streams
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
-from kernbench.problems.water_level import water_level
-from kernbench.solvers.base import Solution
+from kernbench.problems.water_level import NO_LEVEL, water_level
+from kernbench.solvers.base import Diverged, Solution
 from kernbench.validation.numbers import check_number
 
 DRIFT_STEPS = 1000  # steps between two recomputations of ||f||^2
@@ -167,6 +167,8 @@ class SBP:
 
     def _step(self):
         y, c = self._problem.y, self._heights
+        if not np.all(np.isfinite(c)):
+            raise Diverged(NO_LEVEL)
         level = water_level(c, self._problem.weights, self._volume, self._basins)
         i = self._choose(level)
 

@@ -20,8 +20,8 @@ import numpy as np
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
-from kernbench.problems.water_level import water_level
-from kernbench.solvers.base import Solution
+from kernbench.problems.water_level import NO_LEVEL, water_level
+from kernbench.solvers.base import Diverged, Solution
 from kernbench.validation.numbers import check_number
 from kernbench.problems.draws import as_generator, open_streams
 
@@ -164,7 +164,9 @@ cdef class SBP:
             Py_ssize_t i, j, n = self.c.shape[0]
             double rate, step, shrink = 1.0, share
             void *row = NULL
-        self.water.level(&self.c[0], self.volume)
+        if not self.water.level(&self.c[0], self.volume):
+            with gil:
+                raise Diverged(NO_LEVEL)
         i = self._choose()
         if not self.rows.holds(i):
             self._fetch_ahead(i)

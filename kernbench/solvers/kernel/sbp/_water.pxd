@@ -61,5 +61,5 @@ cdef class Water:
     cdef double[::1] sides, masses           # +1 and -1 for the members of the basins, NaN for examples of none
     cdef readonly double gamma, mass
 
-    cdef void level(self, const double *c, double volume) noexcept nogil
+    cdef bint level(self, const double *c, double volume) noexcept nogil
     cdef void _scan(self, const double *c) noexcept nogil

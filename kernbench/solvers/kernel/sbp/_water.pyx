@@ -14,6 +14,8 @@ from libc.math cimport INFINITY, fabs
 
 import numpy as np
 
+from kernbench.problems.water_level import NO_LEVEL
+
 from kernbench.problems.draws import cumulative_weights
 
 cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
@@ -258,15 +260,23 @@ cdef class Water:
         self.masses = np.array(weights, dtype=np.float64)
         self.uniform = bool(np.all(weights[weights > 0] == 1.0))
 
-    cdef void level(self, const double *c, double volume) noexcept nogil:
-        """Set gamma, mass, and edge and share of each basin."""
-        cdef bint first, second
+    cdef bint level(self, const double *c, double volume) noexcept nogil:
+        """Set gamma, mass, and edge and share of each basin; return False if heights or weights have no level.
+
+        Heights that are not finite have none, nor classes whose weights differ by more than rounding shows.
+        """
+        cdef bint first, second, everywhere
+        everywhere = False
         self._scan(c)
         while not (_solve_two(self, self.first, self.second, volume) if self.two
                    else _solve_one(self, self.first, volume)):
             first = self.first.look_wider()
             second = self.two and self.second.look_wider()
             if not (first or second):
+                if self.first.reach == INFINITY and (not self.two or self.second.reach == INFINITY):
+                    if everywhere:  # all heights were in the windows
+                        return False
+                    everywhere = True
                 self.first.widen()
                 if self.two:
                     self.second.widen()
@@ -274,6 +284,7 @@ cdef class Water:
         self.first.settle(self.mass)
         if self.two:
             self.second.settle(self.mass)
+        return True
 
     cdef void _scan(self, const double *c) noexcept nogil:
         """One pass over all heights, which selects the part where the previously covered mass ends."""
@@ -379,6 +390,7 @@ def water_level(c, weights, volume, y=None):
     water = Water(np.ones(len(weights)) if y is None else np.asarray(y), weights, y is not None)
     for k in range(heights.shape[0]):
         for _ in range(3 if heights.shape[0] == 1 else 1):  # once over everything, then from narrow windows
-            (<Water> water).level(&heights[k, 0], volume)
+            if not (<Water> water).level(&heights[k, 0], volume):
+                raise ValueError(NO_LEVEL)
     second = (<Water> water).second if y is not None else (<Water> water).first
     return (<Water> water).gamma, (<Water> water).mass, (<Water> water).first.edge, (<Basin> second).edge
