@@ -170,7 +170,8 @@ class Runs:
         _checked(result.solution, problem, self.model)
         if result.gap is None:
             return result
-        return certified(problem.examined(data, solver, strength), result, self.model.tol)
+        with within_floats(self.model):
+            return certified(problem.examined(data, solver, strength), result, self.model.tol)
 
     def _full_title(self, problem, strength):
         title = title_of(self.model)
