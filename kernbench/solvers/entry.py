@@ -31,6 +31,9 @@ class SolverEntry:
         Number of passes of n iterations after which a run with ``max_iter=-1`` ends with a warning.
     default_iterations : int
         Smallest number of iterations that ``max_iter=-1`` stands for.
+    default_work : int, optional
+        Of a solver whose iteration is a step on one row: stored values that `default_iterations` steps may touch. With
+        longer rows the steps are fewer.
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool
@@ -48,6 +51,7 @@ class SolverEntry:
     stopping: str
     default_epochs: float
     default_iterations: int = 0
+    default_work: int | None = None
     draws: bool = True
     two_precisions: bool = False
     reference: str | None = None
@@ -73,9 +77,12 @@ class SolverEntry:
         """Valid values of ``loss=``: what its classes declare, of the losses of its kind."""
         return tuple(loss for loss in self.load().losses if loss in self.kind.losses)
 
-    def iteration_limit(self, n_samples):
-        """Iterations that ``max_iter=-1`` stands for."""
-        return max(self.default_iterations, int(np.ceil(self.default_epochs * n_samples)))
+    def iteration_limit(self, n_samples, row_values=1):
+        """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average."""
+        fewest = self.default_iterations
+        if self.default_work is not None:
+            fewest = min(fewest, int(self.default_work / max(1, row_values)))
+        return max(fewest, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
         """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""

@@ -120,6 +120,7 @@ SOLVERS = [
         stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=10_000_000,
+        default_work=10**9,
     ),
     SolverEntry(
         name="pegasos",
@@ -356,6 +357,7 @@ SOLVERS = [
         stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=10_000_000,
+        default_work=10**9,
     ),
     SolverEntry(
         name="pegasos",

@@ -188,3 +188,12 @@ def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeyp
 def test_a_name_is_taken_within_its_kind_only(plug_in):
     registry.add(replace(plug_in, name="newton"))
     assert registry.get("newton", "kernel-svm").name == registry.get("newton", "roc-svm").name
+
+
+@pytest.mark.parametrize("problem", ["linear-svm", "linear-regression"])
+def test_the_default_limit_of_long_rows_is_one_of_work(problem):
+    entry = registry.get("sdca", problem)
+    assert entry.iteration_limit(300) == entry.iteration_limit(300, 100) == 10_000_000
+    for row_values in (1000, 10_000, 100_000):
+        steps = entry.iteration_limit(300, row_values)
+        assert steps == max(1000 * 300, 10**9 // row_values)

@@ -11,6 +11,7 @@ from threading import Event, Lock
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 
 from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
@@ -159,7 +160,7 @@ class Runs:
         result = run_solver(
             self.model,
             solver,
-            max_iter=iteration_limit(self.model, task.entry, problem.n_rows),
+            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, data),
             max_seconds=seconds,
             callbacks=self.callbacks,
             snapshot=snapshot,
@@ -219,9 +220,14 @@ def within_floats(model):
         ) from error
 
 
-def iteration_limit(model, entry, n_rows):
-    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows."""
-    return entry.iteration_limit(n_rows) if model.max_iter == -1 else int(model.max_iter)
+def iteration_limit(model, entry, n_rows, data=None):
+    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows; `data` may be their features."""
+    if model.max_iter != -1:
+        return int(model.max_iter)
+    if getattr(entry, "default_work", None) is None or not hasattr(data, "shape"):
+        return entry.iteration_limit(n_rows)
+    n_values = data.nnz if sparse.issparse(data) else data.size
+    return entry.iteration_limit(n_rows, n_values / max(1, n_rows))
 
 
 def title_of(model):

@@ -48,7 +48,8 @@ class LinearRegressor(RegressorMixin, Model):
         continues to the last digit if a million steps suffice, since this costs almost nothing.
     max_iter : int, default=-1
         Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
-        given in the registry.
+        given in the registry; of ``sdca`` at least 10 million steps, or as many as
+        touch 10⁹ stored values.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True

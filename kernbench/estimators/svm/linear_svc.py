@@ -44,7 +44,8 @@ class LinearSVC(Classifier):
         continues to the last digit if a million steps suffice, since this costs almost nothing.
     max_iter : int, default=-1
         Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row. -1 means the
-        number of passes over the data given in the registry.
+        number of passes over the data given in the registry; of ``sdca`` at least 10 million steps, or as many as
+        touch 10⁹ stored values.
     max_seconds : float, default=None
         Time budget of the solver in seconds, divided among the classes; None means no limit. Callbacks and
         traces are not charged.

@@ -1,6 +1,7 @@
 """Laws of LinearSVC for any data: optima, weights, formats, threads, paths, warm starts."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -234,3 +235,15 @@ def test_a_C_may_come_twice_in_a_path(solver):
     y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
     first, second = LinearSVC(solver=solver, tol=0.05, random_state=0).path(X, y, [1.0, 1.0])
     assert second.objective_ == pytest.approx(first.objective_, rel=0.06)
+
+
+def test_a_hard_fit_of_few_long_rows_ends_after_a_bounded_number_of_steps():
+    rng = np.random.default_rng(0)
+    n, d = 6, 5000
+    X = np.repeat(rng.normal(size=(n // 2, d)), 2, axis=0)  # equal rows of opposite labels
+    model = LinearSVC(solver="sdca", C=1e11, tol=1e-12, random_state=0, loss="hinge")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, np.tile([0, 1], n // 2))
+    assert model.n_iter_.max() <= max(1000 * n, 10**9 // d)
+    assert model.converged_ or any("max_iter" in str(w.message) or "tol" in str(w.message) for w in caught)
