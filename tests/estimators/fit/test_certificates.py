@@ -39,7 +39,7 @@ MODELS = {
     "linear-regression": LinearRegressor,
 }
 ENTRIES = [entry for entry in registry.SOLVERS if entry.problem in MODELS]
-LIMITS = {"norm-ball-sgd", "pegasos", "norma", "sbp", "simba", "sbmd", "wolfe", "rbcd"}
+LIMITS = {"norm-ball-sgd", "pegasos", "norma", "sbp", "simba", "sbmd", "wolfe", "rbcd", "scs"}
 SAME = 1e-7  # relative difference of objectives
 REFUSED = (
     "not finite|leave all bounds|too small|weights must|learning_rate|float64"  # sentences instead of a model
