@@ -79,7 +79,7 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
                 size = max(1.0, float(np.abs(exact).max()))
                 error_of_scores = float(np.abs(scores() - exact).max()) / size
     lower = max(0.0, min(lower, at_zero)) if np.isfinite(lower) else 0.0
-    if not objective <= at_zero * (1.0 + SAME) + min(error, SMALL * tol * at_zero):
+    if not objective <= at_zero * (1.0 + SAME):
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
     gap = float(max(0.0, objective + error - lower))
     return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))
