@@ -84,7 +84,7 @@ def _check_model(model):
         _check_kernel_svc(model)
         return
     if isinstance(model, LinearSVC):
-        if model.solver != "bundle":
+        if model.solver not in ("auto", "bundle"):
             raise ValueError(
                 f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'"
             )

@@ -26,6 +26,7 @@ from kernbench.estimators.ranking.window_task import PartialAUCTask
 from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
 from kernbench.estimators.svm.parameters import check_linear_svc
 from kernbench.kernels.functions import Linear
+from kernbench.solvers import registry
 from kernbench.solvers.design import as_design
 
 
@@ -116,12 +117,15 @@ class BlockLinearTask(LinearTask):
 
     def __init__(self, model, examples):
         self.model = model
-        self.entry, model.loss_ = check_linear_svc(model)
+        entry, model.loss_ = check_linear_svc(model)
+        self.entry = entry or registry.get("bundle", "linear-svm")  # "auto" passes over the rows
+        model.solver_ = self.entry.name
         self.n_jobs, self.min_iter, blocks = None, 0, examples.blocks
         examples.describe(model)
         survey(blocks)
         classes, self.codes = check_labels(examples.y)
-        self.weights = weigh_classes(model, classes, examples.y, self.codes, examples.checked_weights())
+        self.sample_weight = examples.checked_weights()
+        self.weights = weigh_classes(model, classes, examples.y, self.codes, self.sample_weight)
         model.dtype_ = blocks.dtype.name if model.dtype == "auto" else model.dtype
         check_kernel_range(blocks, Linear(), model.dtype_, getattr(model, "feature_names_in_", None))
         positives = [1] if len(classes) == 2 else range(len(classes))

@@ -1,10 +1,11 @@
-"""The best intercept of given decision values."""
+"""The best intercept of given decision values, and the constant of least loss."""
 
 import numpy as np
 from scipy.optimize import brentq
 
 from kernbench.losses.margin import Hinge, SquaredHinge
 from kernbench.problems.water_level import SAME_MASS
+from kernbench.ranking.thresholds import quantile
 
 
 def best_intercept(responses, y, weights, loss=Hinge):
@@ -45,6 +46,51 @@ def best_intercept(responses, y, weights, loss=Hinge):
     while slope(high) < 0:
         high, width = high + width, 2 * width
     return float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14, maxiter=1000)) if low < high else low
+
+
+def best_constant(targets, weights, loss):
+    """Return the b that minimises sum_i w_i l(b - t_i) for a loss of residuals; one of them where it is not unique.
+
+    Squared error: the mean. Absolute error and quantile: a weighted quantile. The epsilon-insensitive loss has slope -1
+    up to t_i - epsilon, 1 from t_i + epsilon on, and 0 in between: a median of both ends of all these intervals. Huber:
+    the zero of a slope that is linear between the points t_i - delta and t_i + delta.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n,)
+    weights : ndarray of shape (n,), or None
+    loss : ResidualLoss
+
+    Returns
+    -------
+    float
+    """
+    if loss.name == "squared_error":
+        return float(np.average(targets, weights=weights))
+    if loss.name == "huber":
+        return _zero_of_clipped(targets, weights, loss.parameter)
+    if loss.name == "epsilon_insensitive":
+        weights = np.ones(len(targets)) if weights is None else weights
+        ends = np.concatenate([targets - loss.parameter, targets + loss.parameter])
+        return _weighted_quantile(ends, np.tile(weights, 2), weights.sum())
+    return quantile(targets, loss.parameter if loss.name == "quantile" else 0.5, weights)
+
+
+def _zero_of_clipped(targets, weights, delta):
+    """The zero of sum_i w_i clip(b - t_i, -delta, delta), the midpoint of several."""
+    weights = np.ones(len(targets)) if weights is None else weights
+    points = np.concatenate([targets - delta, targets + delta])
+    order = np.argsort(points, kind="stable")
+    points, gains = points[order], np.concatenate([weights, -weights])[order]  # of the slope of that sum
+    total = weights.sum()
+    rises = np.cumsum(gains)[:-1] * np.diff(points)
+    sums = np.concatenate([[0.0], np.cumsum(rises)]) - delta * total
+    rounding = SAME_MASS * delta * total  # sums in a different order may differ by this much on a flat piece
+    zeros = np.flatnonzero(np.abs(sums) <= rounding)
+    if len(zeros):
+        return float(0.5 * (points[zeros[0]] + points[zeros[-1]]))
+    k = int(np.argmax(sums > 0.0))
+    return float(points[k - 1] - sums[k - 1] * (points[k] - points[k - 1]) / (sums[k] - sums[k - 1]))
 
 
 def _zero_of_pieces(breakpoints, weights, positive):

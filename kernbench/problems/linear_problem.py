@@ -14,6 +14,8 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 class LinearProblem(MarginProblem):
     """A checked weighted problem on the rows of a design; there is no intercept: append a constant column for one.
 
+    The coefficient of that column is regularised like all others, unless `free_last` is set.
+
     Parameters
     ----------
     design : FeatureDesign
@@ -26,6 +28,8 @@ class LinearProblem(MarginProblem):
     loss : str or ResidualLoss, default="hinge"
     offered : tuple of str, optional
         The losses that the solver minimises; all by default.
+    free_last : bool, default=False
+        Leave the coefficient of the last column out of ||w||^2; not for the dual.
 
     Raises
     ------
@@ -33,7 +37,7 @@ class LinearProblem(MarginProblem):
         With a sentence that says what to change.
     """
 
-    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None):
+    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None, free_last=False):
         if design.is_kernel:
             raise ValueError(
                 "this solver works on explicit features: give it a design of features, not of a kernel"
@@ -42,11 +46,12 @@ class LinearProblem(MarginProblem):
         alpha = require_number("alpha", alpha, positive=True)
         rows = SimpleNamespace(n_rows=design.n_samples)
         super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=False, loss=loss)
-        self.design = design
+        self.design, self.free_last = design, bool(free_last)
 
     def primal(self, coef, scores):
         """Return the objective at w = `coef`, with <w, x_i> = `scores`."""
-        return self.objective(scores, coef @ coef, 0.0)
+        penalised = coef[:-1] if self.free_last else coef
+        return self.objective(scores, penalised @ penalised, 0.0)
 
     def dual(self, a, coef):
         """Return D(a), where `coef` = (1/(alpha n)) sum_i w_i a_i y_i x_i: a lower bound on the optimum."""

@@ -161,6 +161,16 @@ SOLVERS = [
         default_iterations=1_000_000,
     ),
     SolverEntry(
+        name="newton",
+        problem="linear-svm",
+        compiled="kernbench.solvers.linear._newton:Newton",
+        paper="Keerthi and DeCoste, JMLR 2005; Chapelle, Neural Computation 2007; smoothing as in Nesterov, 2005",
+        complexity="n d^2 / 2 for the Hessian and two passes over the data per step; some tens of steps",
+        stopping="certified duality gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
+    ),
+    SolverEntry(
         name="bundle",
         problem="linear-svm",
         compiled="kernbench.solvers.linear._bundle:Bundle",
@@ -349,6 +359,17 @@ SOLVERS = [
         default_epochs=20,
     ),
     SolverEntry(
+        name="newton",
+        problem="kernel-regression",
+        compiled="kernbench.solvers.kernel.newton:Newton",
+        paper="kernel ridge regression by Cholesky; Chapelle, Neural Computation 2007, for the Huber loss",
+        complexity="n^2 evaluations, once, and n^3 / 3 multiplications per step; one step for the squared error",
+        stopping="certified duality gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
+        draws=False,
+    ),
+    SolverEntry(
         name="sdca",
         problem="linear-regression",
         compiled="kernbench.solvers.linear._sdca:SDCA",
@@ -386,6 +407,16 @@ SOLVERS = [
         stopping="certified duality gap / objective",
         default_epochs=0,
         default_iterations=1_000_000,
+    ),
+    SolverEntry(
+        name="newton",
+        problem="linear-regression",
+        compiled="kernbench.solvers.linear._newton:Newton",
+        paper="the normal equations for the squared error; Madsen and Nielsen, SIAM J. Optim. 1993, for the others",
+        complexity="n d^2 / 2 for the Hessian and two passes over the data per step; one step for the squared error",
+        stopping="certified duality gap / objective",
+        default_epochs=0,
+        default_iterations=1000,
     ),
 ]
 

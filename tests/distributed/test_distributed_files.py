@@ -204,11 +204,21 @@ def test_a_run_of_no_time_still_leaves_a_model(examples, in_files):
     assert fitted.status_ == "callback" and len(seen) == 1
 
 
+def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
+    X, y = examples(60, 3)
+    model, named = (
+        Distributed(LinearSVC(random_state=0, **given)).fit(X, y).estimator_
+        for given in ({}, {"solver": "bundle"})
+    )
+    assert model.solver_ == "bundle" and model.solver == "auto"
+    np.testing.assert_array_equal(model.coef_, named.coef_)
+
+
 @pytest.mark.parametrize(
     "estimator, message",
     [
         (KernelSVC(solver="sdca"), "solver='smo' or 'scs'"),
-        (LinearSVC(), "solver='bundle'"),
+        (LinearSVC(solver="sdca"), "solver='bundle'"),
         (LogisticRegression(), "cannot be fitted block by block: use ROCSVC"),
         (ROCSVC("rbf", features="exact"), "features='nystroem' or 'random'"),
         (ROCSVC("precomputed"), "matrix of all pairs"),
@@ -219,7 +229,7 @@ def test_a_run_of_no_time_still_leaves_a_model(examples, in_files):
         (PartialAUCClassifier(features="exact"), "features='nystroem' or 'random'"),
         (ROCSVC(warm_start=True), "warm_start=True has no effect"),
         (make_pipeline(MinMaxScaler(), ROCSVC()), "step 'minmaxscaler'"),
-        (make_pipeline(StandardScaler(), LinearSVC()), "solver='bundle'"),
+        (make_pipeline(StandardScaler(), LinearSVC(solver="newton")), "solver='bundle'"),
         (make_pipeline(Nystroem("precomputed"), LinearSVC(solver="bundle")), "precomputed"),
     ],
 )

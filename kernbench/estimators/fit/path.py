@@ -42,7 +42,7 @@ def fit_task(task, models):
     if runs.interrupted:
         raise KeyboardInterrupt
     for model, own in zip(models, results, strict=True):
-        warn_unless_converged(model, own, task.plural)
+        warn_unless_converged(model, own, task.plural, task.advice)
         warn_of_rounding(model, own)
         warn_if_sample_misleads(model, own)
     return results[-1]

@@ -73,6 +73,8 @@ class Task:
         Whether models have ``n_inner_products_``.
     callbacks : sequence of callable
         Called before those of the user, with the same snapshot.
+    advice : str
+        A sentence for the warning about a run that did not converge.
     """
 
     strength = "C"
@@ -82,6 +84,7 @@ class Task:
     n_jobs = None
     counts_products = False
     callbacks = ()
+    advice = ""
     last: Continuation
     key = ()
 

@@ -232,7 +232,7 @@ def iteration_limit(model, entry, n_rows, data=None):
 
 def title_of(model):
     """Return the title of a progress bar."""
-    return f"{type(model).__name__} {getattr(model, 'solver', '')}".rstrip()
+    return f"{type(model).__name__} {getattr(model, 'solver_', getattr(model, 'solver', ''))}".rstrip()
 
 
 def _checked(solution, problem, model):

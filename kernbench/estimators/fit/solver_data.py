@@ -147,6 +147,12 @@ def _without_empty_columns(X, kernel):
     return sparse.csr_matrix((X.data, columns, X.indptr), shape=(X.shape[0], max(1, len(used))))
 
 
+def row_size(X, weights):
+    """Return the root of the weighted mean of the squared norms of the rows of X; 1 if all are 0."""
+    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.square(X).sum(axis=1)
+    return float(np.sqrt(np.average(np.asarray(squares, dtype=np.float64).ravel(), weights=weights))) or 1.0
+
+
 def with_constant(X, scaling, dtype):
     """Return X in `dtype` with a last column of `scaling`, in one copy, or without that column for None.
 

@@ -43,8 +43,9 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         At least 0.
     quantile : float, default=0.5
         In (0, 1).
-    solver : {"sdca", "norma", "pegasos"}, default="sdca"
-        ``sdca``, dual coordinate ascent [1]_, is exact and recommended.
+    solver : {"auto", "newton", "sdca", "norma", "pegasos"}, default="auto"
+        ``newton`` factorises the kernel matrix; for the squared error one step is exact (kernel ridge regression), for
+        ``huber`` a few. It is chosen for these losses and up to 4,000 rows; else ``sdca``, dual coordinate ascent [1]_.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective.
     max_iter : int, default=-1
@@ -53,12 +54,13 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
-        Centre y by the constant of least loss (its mean, its median, or its `quantile`), which becomes the intercept.
+        Centre y by the constant of least loss (for the squared error its mean), which becomes the intercept.
         It is not changed any more: f has no intercept of its own. False leaves y as it is.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above.
+        Precision of kernel values; sums are float64. ``"auto"`` is float64 for ``newton`` and for at most 2,000 rows,
+        float32 above.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
     random_state : int, RandomState, Generator or None, default=None
@@ -85,6 +87,8 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}
         Precision of kernel values.
+    solver_ : str
+        The solver that `solver` stands for.
     n_iter_ : ndarray of shape (1,)
         Iterations of the last ``fit``.
     converged_ : bool
@@ -139,7 +143,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         delta=1.0,
         epsilon=0.1,
         quantile=0.5,
-        solver="sdca",
+        solver="auto",
         tol=1e-4,
         max_iter=-1,
         max_seconds=None,

@@ -16,12 +16,11 @@ from kernbench.validation.rows import check_rows
 class LinearRegressor(RegressorMixin, Model):
     r"""Linear regression with a choice of losses and solvers: ridge, robust, support vector and quantile regression.
 
-    Minimises over weights :math:`w` of the features and, with an intercept, of one more column that is
-    ``intercept_scaling`` everywhere,
+    Minimises over weights :math:`w` of the features and an intercept :math:`b`, which is not regularised,
 
     .. math::
 
-        \frac{\alpha}{2} \|w\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(\langle w, x_i \rangle - y_i\bigr)
+        \frac{\alpha}{2} \|w\|^2 + \frac{1}{n} \sum_{i=1}^{n} w_i \, \ell\bigl(\langle w, x_i \rangle + b - y_i\bigr)
 
     with sample weights :math:`w_i` of mean 1, by the solvers of `LinearSVC`, with a certificate: ``duality_gap_``.
 
@@ -40,23 +39,23 @@ class LinearRegressor(RegressorMixin, Model):
         At least 0.
     quantile : float, default=0.5
         In (0, 1).
-    solver : str, default="sdca"
-        ``sdca``, dual coordinate ascent [1]_, is exact and recommended; ``rbcd`` minimises the smooth losses only.
-        ``kernbench.solvers.registry.names("linear-regression")`` lists all.
+    solver : str, default="auto"
+        ``newton``, whatever the scales of the columns and `alpha`, is chosen for at most 1,500 columns; for the squared
+        error its one step solves the normal equations. Else ``sdca``, dual coordinate ascent [1]_. ``rbcd`` minimises
+        the smooth losses only. ``kernbench.solvers.registry.names("linear-regression")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
         continues to the last digit if a million steps suffice, since this costs almost nothing.
     max_iter : int, default=-1
-        Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
-        given in the registry; of ``sdca`` at least 10 million steps, or as many as
-        touch 10⁹ stored values.
+        Maximal number of iterations; one of ``sdca`` is a step on one row, one of
+        ``newton`` a Newton step. -1 means the limit given in the registry; of ``sdca`` at least 10 million steps, or as
+        many as touch 10⁹ stored values.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
-        Centre y by the constant of least loss (its mean, its median, or its `quantile`), and append a constant column.
-        False fixes the intercept at 0.
-    intercept_scaling : float, default=1.0
-        Value of the constant column, > 0. Its weight is regularised like all others; a large value reduces the effect.
+        Whether there is an intercept; False fixes it at 0. The targets are centred by the constant of least loss, dense
+        columns by their means. That leaves 0 for the squared error; for the other losses, and sparse rows, solvers
+        other than ``newton`` regularise what remains of the intercept, as the weight of a column as long as a row.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
     warm_start : bool, default=False
@@ -77,6 +76,8 @@ class LinearRegressor(RegressorMixin, Model):
     coef_ : ndarray of shape (n_features,)
         Weights of the features.
     intercept_ : float
+    solver_ : str
+        The solver that `solver` stands for.
     dtype_ : {"float32", "float64"}
         Precision in which the training rows were held.
     n_iter_ : ndarray of shape (1,)
@@ -140,12 +141,11 @@ class LinearRegressor(RegressorMixin, Model):
         delta=1.0,
         epsilon=0.1,
         quantile=0.5,
-        solver="sdca",
+        solver="auto",
         tol=1e-4,
         max_iter=-1,
         max_seconds=None,
         fit_intercept=True,
-        intercept_scaling=1.0,
         dtype="auto",
         warm_start=False,
         random_state=None,
@@ -163,7 +163,6 @@ class LinearRegressor(RegressorMixin, Model):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
         self.dtype = dtype
         self.warm_start = warm_start
         self.random_state = random_state
@@ -181,7 +180,7 @@ class LinearRegressor(RegressorMixin, Model):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Training rows. With an intercept they are copied once, to append a column; sparse rows stay sparse.
+            Training rows. With an intercept they are copied once; sparse rows stay sparse.
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None

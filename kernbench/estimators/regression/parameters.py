@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from kernbench.estimators.fit.choice import named_entry
 from kernbench.estimators.fit.parameters import check_run
 from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.fit.targets import check_targets
 from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.regression import regression_loss
-from kernbench.ranking.thresholds import quantile
-from kernbench.solvers import registry
+from kernbench.problems.intercept import best_constant
 from kernbench.validation.numbers import check_flag, check_positive
 
 LEAST_SPREAD = 1e-9  # of targets, for a solver whose dual variables, of their size, are accurate to 1e-13
@@ -21,12 +21,14 @@ def check_regressor(model, kind):
 
     Returns
     -------
-    entry : SolverEntry
+    entry : SolverEntry or None
+        That of its solver; None for ``"auto"``, which depends on the data.
     loss : ResidualLoss
     """
-    entry = registry.get(model.solver, kind)
+    entry = named_entry(model, kind)
     loss = regression_loss(model.loss, delta=model.delta, epsilon=model.epsilon, quantile=model.quantile)
-    require_loss_of(entry, loss.name)
+    if entry is not None:
+        require_loss_of(entry, loss.name)
     check_positive("alpha", model.alpha)
     check_flag("fit_intercept", model.fit_intercept)
     check_run(model)
@@ -54,19 +56,14 @@ def check_regression_data(model, X, y, sample_weight, *, kernel=None):
 
 
 def offset_of(model, loss, y, weights):
-    """Return the constant of least loss, by which targets are centred: mean, quantile, or median; 0 without an
-    intercept."""
-    if not model.fit_intercept:
-        return 0.0
-    if loss.name == "squared_error":
-        return float(np.average(y, weights=weights))
-    return quantile(y, loss.parameter if loss.name == "quantile" else 0.5, weights)
+    """Return the constant of least loss, by which targets are centred; 0 without an intercept."""
+    return best_constant(y, weights, loss) if model.fit_intercept else 0.0
 
 
 def check_spread(model, y, offset):
     """Raise ValueError if the centred targets are too small for the solver; rounding errors of equal ones are not."""
     spread = np.abs(y).max()
-    if model.solver == "sdca" and ROUNDING * abs(offset) < spread < LEAST_SPREAD:
+    if model.solver_ == "sdca" and ROUNDING * abs(offset) < spread < LEAST_SPREAD:
         raise ValueError(
             f"the targets differ from {offset:.3g} by at most {spread:.2g}, too little for solver='sdca', whose steps "
             "are accurate to 1e-13: scale the targets, for example with sklearn.compose.TransformedTargetRegressor("

@@ -1,14 +1,16 @@
 """The problems of regressors: one each, on features or on kernel rows."""
 
 import numpy as np
+from scipy import sparse
 
 from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import check_kernel, kernel_of
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.solver_data import make_rows
+from kernbench.estimators.fit.solver_data import make_rows, row_size, with_constant
 from kernbench.estimators.regression.parameters import (
     check_regression_data,
     check_regressor,
@@ -20,12 +22,10 @@ from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_positive
 
 
 def check_linear_regressor(model):
     """Check the parameters of a `LinearRegressor`; return the registry's entry of its solver and its loss."""
-    check_positive("intercept_scaling", model.intercept_scaling)
     return check_regressor(model, "linear-regression")
 
 
@@ -46,8 +46,8 @@ class LinearRegressorTask(WeightsTask):
         As given to ``fit``.
     """
 
-    strength = "alpha"
-    shared = ("n_features_in_", "feature_names_in_", "dtype_")
+    strength, kind = "alpha", "linear-regression"
+    shared = ("n_features_in_", "feature_names_in_", "dtype_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
@@ -55,9 +55,37 @@ class LinearRegressorTask(WeightsTask):
         X, y, self.weights = check_regression_data(model, X, y, sample_weight)
         self.offset = offset_of(model, self.loss, y, self.weights)
         self.y = y - self.offset
-        check_spread(model, self.y, self.offset)
         self.problems = [LinearRegressionProblem(self)]
         self.hold(X, self.y, (self.loss.name, self.loss.parameter))
+        check_spread(model, self.y, self.offset)
+
+    @property
+    def loss_name(self):
+        return self.loss.name
+
+    @property
+    def free_last(self):
+        """Whether the solver leaves the coefficient of the constant column without a penalty."""
+        return self.constant is not None and self.entry.name == "newton"
+
+    def columns_of(self, X, dtype):
+        """Return the columns less their means, and with an intercept one of a constant.
+
+        The intercept has no penalty, so that it makes up for any shift of the columns; centred ones are better
+        conditioned. For the squared error its best value is then the mean of the targets, 0: no column is needed.
+        """
+        self.centre = self.constant = None
+        if not self.model.fit_intercept:
+            return with_constant(X, None, dtype)
+        if not sparse.issparse(X):
+            self.centre = np.average(X, axis=0, weights=self.weights).astype(np.float64)
+            X = X - self.centre
+        if self.entry.name == "newton":
+            self.constant = 1.0
+        elif self.loss.name != "squared_error" or self.centre is None:
+            # As long as a row on average: its coefficient is penalised, but little.
+            self.constant = row_size(X, self.weights)
+        return with_constant(X, self.constant, dtype)
 
     def set_solutions(self, model, solutions):
         self.problems[0].describe(model, solutions[0])
@@ -73,8 +101,13 @@ class LinearRegressionProblem(WeightsProblem):
         return self.examined_by(X, self.task.y, alpha, self.task.loss)
 
     def describe(self, model, solution):
-        super().describe(model, solution)
-        model.coef_, model.intercept_ = model.coef_[0], float(model.intercept_[0] + self.task.offset)
+        task, coef = self.task, solution.coef
+        intercept = task.offset
+        if task.constant is not None:
+            coef, intercept = coef[:-1], intercept + task.constant * coef[-1]
+        if task.centre is not None:
+            intercept -= coef @ task.centre
+        model.coef_, model.intercept_ = np.array(coef), float(intercept)
 
 
 class KernelRegressorTask(Task):
@@ -89,25 +122,35 @@ class KernelRegressorTask(Task):
     """
 
     strength, title = "alpha", ""
-    shared = ("n_features_in_", "feature_names_in_", "kernel_", "dtype_")
+    shared = ("n_features_in_", "feature_names_in_", "kernel_", "dtype_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model, self.problems = model, [self]
         self.entry, self.loss = check_kernel_regressor(model)
         X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel)
         self.X, self.offset = X, offset_of(model, self.loss, y, self.weights)
+        self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
+        model.solver_ = self.entry.name
         self.y = y - self.offset
         check_spread(model, self.y, self.offset)
         self.n_rows = self.n_coef = len(y)
-        settings = (model.solver,)
+        settings = (model.solver_,)
+        draws_kernel = isinstance(model.gamma, str) and model.gamma == "median"
         self.last = last_fit(model, settings, 1) or cold_start(
-            model, settings, 1, draws_kernel=isinstance(model.gamma, str) and model.gamma == "median"
+            model, settings, 1, draws_kernel=draws_kernel, draws=self.entry.draws
         )
-        self.dtype = model.dtype_ = precision(model.dtype, len(y))
+        # A factor of the kernel matrix is computed in float64 anyway.
+        dtype = "float64" if model.dtype == "auto" and model.solver_ == "newton" else model.dtype
+        self.dtype = model.dtype_ = precision(dtype, len(y))
         model.kernel_ = kernel_of(model, X, self.weights, self.last.kernel_seed)
         if model.warm_start:
             parts = tuple(digest(part) for part in (X, self.y, self.weights) if part is not None)
             self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
+
+    @property
+    def advice(self):
+        """A sentence for a run that did not converge."""
+        return other_solver(self.entry, self.loss.name)
 
     def make_data(self):
         model = self.model

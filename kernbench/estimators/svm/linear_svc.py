@@ -36,16 +36,17 @@ class LinearSVC(Classifier):
         regression with a regularised intercept.
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
-    solver : str, default="sdca"
-        ``sdca``, dual coordinate ascent with shrinking, is exact and recommended.
+    solver : str, default="auto"
+        ``newton``, whatever the scales of the columns and C, is chosen for at least as many rows as columns, of which
+        there are at most 1,500; else ``sdca``, dual coordinate ascent with shrinking. Both are exact.
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
         continues to the last digit if a million steps suffice, since this costs almost nothing.
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row. -1 means the
-        number of passes over the data given in the registry; of ``sdca`` at least 10 million steps, or as many as
-        touch 10⁹ stored values.
+        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row, one of
+        ``newton`` a Newton step. -1 means the limit given in the registry; of ``sdca`` at least 10 million steps, or as
+        many as touch 10⁹ stored values.
     max_seconds : float, default=None
         Time budget of the solver in seconds, divided among the classes; None means no limit. Callbacks and
         traces are not charged.
@@ -55,7 +56,8 @@ class LinearSVC(Classifier):
         Value of the constant column, > 0. Its weight is regularised like all others; a large value reduces the effect.
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
-        where an example of sample weight k counts k times.
+        where an example of sample weight k counts k times. With more than two classes the factor of a class applies
+        where it is the positive one, and the rest has the factor 1, as in LIBLINEAR.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of
         X.
@@ -87,6 +89,8 @@ class LinearSVC(Classifier):
         Weights of the features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
     loss_ : {"squared_hinge", "hinge", "log_loss"}
+    solver_ : str
+        The solver that `solver` stands for.
     dtype_ : {"float32", "float64"}
         Precision in which the training rows were held.
     n_iter_ : ndarray of shape (1,) or (n_classes,)
@@ -151,7 +155,7 @@ class LinearSVC(Classifier):
         loss="auto",
         *,
         C=1.0,
-        solver="sdca",
+        solver="auto",
         tol=1e-4,
         max_iter=-1,
         max_seconds=None,

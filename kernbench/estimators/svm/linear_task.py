@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.choice import linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -25,10 +26,15 @@ FEW_STEPS = 1 << 20
 class WeightsTask(Task):
     """The task of a linear model, or of a path of them.
 
-    A task sets ``entry``, ``weights`` and ``problems``, and calls `hold`.
+    A task sets ``entry``, that of the solver the model names or None for ``"auto"``, ``weights`` and ``problems``, and
+    calls `hold`.
     """
 
     counts_products = True
+    free_last = (
+        False  # whether the coefficient of the constant column has no penalty, which `newton` alone can do
+    )
+    kind = "linear-svm"
 
     def hold(self, X, y, settings):
         """Set what follows from the rows.
@@ -42,20 +48,32 @@ class WeightsTask(Task):
             Parameters besides the solver for which the solution of the last fit is a start.
         """
         model = self.model
+        if self.entry is None:
+            columns = X.shape[1] + bool(model.fit_intercept)
+            self.entry = linear_entry(self.kind, self.loss_name, X.shape[0], columns)
+        model.solver_ = self.entry.name
         model.dtype_ = X.dtype.name if model.dtype == "auto" else model.dtype
         check_range(X, Linear(), model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
-        settings = (model.solver, *settings, bool(model.fit_intercept))
+        settings = (model.solver_, *settings, bool(model.fit_intercept))
         n_problems = len(self.problems)
         self.last = last_fit(model, settings, n_problems) or cold_start(model, settings, n_problems)
-        self.X = with_constant(
-            X, model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
-        )
+        self.X = self.columns_of(X, np.dtype(model.dtype_))
         if model.warm_start:
             self.key = tuple(digest(part) for part in (self.X, y, self.weights) if part is not None)
         # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
         # order, repetition or weighting of the rows: a solver that can continues beyond tol.
         n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
         self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
+
+    def columns_of(self, X, dtype):
+        """Return the columns that weights are fitted to."""
+        model = self.model
+        return with_constant(X, model.intercept_scaling if model.fit_intercept else None, dtype)
+
+    @property
+    def advice(self):
+        """A sentence for a run that did not converge."""
+        return other_solver(self.entry, self.loss_name)
 
     def assemble(self, model, results):
         self.set_solutions(model, [result.model for result in results])
@@ -77,17 +95,21 @@ class LinearTask(WeightsTask):
         As given to ``fit``.
     """
 
-    shared = (*Task.shared, "loss_")
+    shared = (*Task.shared, "loss_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
         self.entry, model.loss_ = check_linear_svc(model)
         self.n_jobs = model.n_jobs
-        X, self.codes, _, self.weights = check_training_data(model, X, y, sample_weight)
+        X, self.codes, self.sample_weight, self.weights = check_training_data(model, X, y, sample_weight)
         n_classes = len(model.classes_)
         positives = [1] if n_classes == 2 else range(n_classes)
         self.problems = [ClassProblem(self, k, positive) for k, positive in enumerate(positives)]
         self.hold(X, self.codes, (model.loss_,))
+
+    @property
+    def loss_name(self):
+        return self.model.loss_
 
 
 class WeightsProblem:
@@ -97,6 +119,11 @@ class WeightsProblem:
 
     def __init__(self, task, k=0):
         self.task, self.k = task, k
+
+    @property
+    def weights(self):
+        """Weights of the rows, or None."""
+        return self.task.weights
 
     @property
     def n_rows(self):
@@ -123,12 +150,15 @@ class WeightsProblem:
         return 0
 
     def examined_by(self, X, y, alpha, loss):
-        """Return what certifies a solution for targets or labels `y`."""
+        """Return what certifies a solution for targets or labels `y`; None where it has an intercept without a penalty,
+        which the solver's own certificate knows of: a sum of terms that are not negative."""
+        if self.task.free_last:
+            return None
         problem = MarginProblem(
             SimpleNamespace(n_rows=X.shape[0]),
             y,
             alpha=alpha,
-            weights=self.task.weights,
+            weights=self.weights,
             fit_intercept=False,
             loss=loss,
         )
@@ -142,11 +172,13 @@ class WeightsProblem:
         )  # a separate one for each run, since a design counts the passes over it
         settings = {
             "alpha": alpha,
-            "weights": task.weights,
+            "weights": self.weights,
             "loss": loss,
             "random_state": task.last.draws[self.k],
             "initial": initial,
         }
+        if task.entry.name == "newton":
+            settings["free_last"] = task.free_last
         solver = make_solver(model, task.entry, design, y, settings)
         if hasattr(solver, "min_iter") and "min_iter" not in (model.solver_options or {}):
             solver.min_iter = solver.n_iter + task.min_iter
@@ -162,6 +194,19 @@ class ClassProblem(WeightsProblem):
     def __init__(self, task, k, positive):
         super().__init__(task, k)
         self.positive = positive
+
+    @property
+    def weights(self):
+        """Sample weight times class weight. Of more than two classes only the positive one has its weight, as in
+        LIBLINEAR: the rest is no class."""
+        task = self.task
+        if len(task.problems) == 1:
+            return task.weights
+        factor = task.model.class_weight_[self.positive]
+        if factor == 1.0:
+            return task.sample_weight
+        own = np.where(task.codes == self.positive, factor, 1.0)
+        return own if task.sample_weight is None else own * task.sample_weight
 
     @property
     def title(self):

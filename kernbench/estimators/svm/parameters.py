@@ -1,6 +1,7 @@
 """Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what to change."""
 
 from kernbench._names import unknown_name
+from kernbench.estimators.fit.choice import AUTO, named_entry
 from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run
 from kernbench.estimators.fit.solver import require_loss_of
@@ -10,7 +11,6 @@ from kernbench.solvers import registry
 from kernbench.validation.numbers import check_flag, check_name, check_positive
 
 SHAPES = ("ovr", "ovo")
-AUTO = "auto"
 
 
 def check_kernel_svc(model):
@@ -39,14 +39,22 @@ def check_kernel_svc(model):
 
 
 def check_linear_svc(model):
-    """Check the parameters of a `LinearSVC`; return the registry's entry of its solver and the name of the loss."""
-    entry = registry.get(model.solver, "linear-svm")
+    """Check the parameters of a `LinearSVC`.
+
+    Returns
+    -------
+    entry : SolverEntry or None
+        That of its solver; None for ``"auto"``, which depends on the data.
+    loss : str
+    """
+    entry = named_entry(model, "linear-svm")
     loss = model.loss
     if loss == AUTO:
-        loss = "squared_hinge" if "squared_hinge" in entry.losses else entry.losses[0]
+        loss = "squared_hinge" if entry is None or "squared_hinge" in entry.losses else entry.losses[0]
     elif not isinstance(loss, str) or loss not in MARGIN_LOSSES:
         raise ValueError(unknown_name("loss", loss, (AUTO, *MARGIN_LOSSES)))
-    _check_loss(loss, entry)
+    if entry is not None:
+        _check_loss(loss, entry)
     check_positive("C", model.C)
     check_positive("intercept_scaling", model.intercept_scaling)
     check_run(model)

@@ -5,7 +5,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 LARGEST = 1500  # features up to which the d x d matrix is formed
 ROWS = 4096  # sum over at least this many samples
-RIDGE = 1e-10
+RIDGE = 1e-12  # of each diagonal entry: columns of any scale are treated alike
+ATTEMPTS = 5  # to factorise, each with a hundred times the ridge of the last
 
 
 def preconditioner_rows(n_samples, n_coef, rng):
@@ -29,17 +30,20 @@ class Preconditioner:
     alpha : float
     rows : ndarray of int
         The samples to sum over.
+    n_free : int, default=0
+        How many of the last coefficients have no penalty.
     """
 
-    def __init__(self, design, positive, alpha, rows):
+    def __init__(self, design, positive, alpha, rows, n_free=0):
         self.design, self.positive, self.alpha, self.rows = design, positive, alpha, rows
+        self.n_free = n_free
         self.hessian = np.empty((0, 0))  # M - alpha I, once it is fitted
 
     def fit(self, h):
         """Take the weights h of the samples, shape (n_samples,)."""
         design, share, means = self.design, len(h) / len(self.rows), np.zeros((2, self.design.n_coef))
         if self.positive is None:
-            self.hessian = share * design.moments(self.rows, h, None, means)
+            self.hessian = share * self._moments(h, means)
             self._factorise()
             return
         for label in (0, 1):
@@ -47,10 +51,16 @@ class Preconditioner:
             weight = h[members].sum()
             if weight > 0:
                 means[label] = design.combine(np.where(members, h, 0.0)) / weight
-        M = share * design.moments(self.rows, h, self.positive, means)
+        M = share * self._moments(h, means)
         difference = means[1] - means[0]
         self.hessian = M + h[self.positive].sum() * np.outer(difference, difference)
         self._factorise()
+
+    def _moments(self, h, means):
+        used = self.rows[h[self.rows] > 0]
+        if len(used) == 0:
+            return np.zeros((self.design.n_coef, self.design.n_coef))
+        return self.design.moments(used, h, self.positive, means)
 
     def load(self, hessian):
         """Take the Hessian of another preconditioner, if it was fitted."""
@@ -59,8 +69,20 @@ class Preconditioner:
             self._factorise()
 
     def _factorise(self):
-        shift = self.alpha + RIDGE * np.trace(self.hessian) / len(self.hessian)
-        self.factor = cho_factor(self.hessian + shift * np.eye(len(self.hessian)), lower=True)
+        diagonal = np.diag(self.hessian)
+        penalty = np.full(len(diagonal), self.alpha)
+        free = slice(len(diagonal) - self.n_free, None)
+        penalty[free] = np.where(diagonal[free] == 0, 1.0, 0.0)  # 1: no sample has a curvature
+        for attempt in range(ATTEMPTS):
+            ridge = RIDGE * 100.0**attempt * diagonal
+            try:
+                self.factor = cho_factor(self.hessian + np.diag(ridge + penalty), lower=True)
+                return
+            except np.linalg.LinAlgError:
+                continue  # rounding made it indefinite
+        raise ValueError(
+            "scores are not finite, or too large to compute with: scale the features, or raise alpha"
+        )
 
     def solve(self, v):
         """Return M^-1 v."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-RIDGE = 1e-13  # relative; makes the system solvable for linearly dependent cuts
+RIDGE = 1e-13  # of the squared lengths of a cut and the first; for linearly dependent cuts
 
 
 def simplex_qp(Q, b, u):
@@ -57,13 +57,17 @@ def simplex_qp(Q, b, u):
 
 
 def _affine_maximiser(Q, b, active):
-    """Maximise over the affine hull of some vertices: eliminate the first, u_0 = 1 - the others."""
+    """Maximise over the affine hull of some vertices: eliminate the shortest one, u_0 = 1 - the others, and make it the
+    first. The differences from a long one, such as the cut at f = 0, would cancel."""
+    shortest = int(np.argmin(Q[active, active]))
+    active[0], active[shortest] = active[shortest], active[0]
     first, others = active[0], active[1:]
     if not others:
         return np.ones(1)
     H = Q[np.ix_(others, others)] - Q[others, first][:, None] - Q[first, others][None, :] + Q[first, first]
     slope = (b[others] - b[first]) - (Q[others, first] - Q[first, first])
-    ridge = RIDGE * (Q[active, active].max() or 1.0) * np.eye(len(others))
+    lengths = Q[others, others] + Q[first, first]
+    ridge = RIDGE * np.diag(np.where(lengths > 0, lengths, 1.0))
     for _ in range(6):
         try:
             v = cho_solve(cho_factor(H + ridge), slope)

@@ -5,6 +5,7 @@ from kernbench.solvers.design._design cimport Design
 
 cdef class Preconditioner:
     cdef readonly Py_ssize_t n_coef
+    cdef Py_ssize_t n_free               # the last coefficients, those without a penalty: 0 unless set
     cdef Design design
     cdef double alpha
     cdef const unsigned char[::1] mask
@@ -20,3 +21,4 @@ cdef class Preconditioner:
 
 
 cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng)
+cdef Preconditioner preconditioner_of(Design design, const unsigned char[::1] mask, double alpha, rows)

@@ -11,6 +11,7 @@ means: M = alpha I + sum_i h_i x_i x_i'.
 
 from libc.math cimport NAN
 from libc.stdlib cimport free
+from libc.string cimport memset
 from scipy.linalg.cython_blas cimport dtrsm
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
 
@@ -24,7 +25,9 @@ LARGEST = 1500           # features up to which the d x d matrix is formed
 cdef enum:
     ROWS = 4096          # sum over at least this many samples
     WORTH = 64           # ... or over 64 n / d of n, so that the sum costs no more than a few passes over X
-cdef double RIDGE = 1e-10
+cdef double RIDGE = 1e-12    # of each diagonal entry: columns of any scale are treated alike
+cdef enum:
+    ATTEMPTS = 5         # to factorise, each with a hundred times the ridge of the last
 
 
 cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
@@ -38,10 +41,11 @@ cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] m
         return None
     size = max(<Py_ssize_t> ROWS, WORTH * n // design.n_coef)
     rows = np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
-    return _preconditioner_of(design, mask, alpha, rows)
+    return preconditioner_of(design, mask, alpha, rows)
 
 
-cdef Preconditioner _preconditioner_of(Design design, const unsigned char[::1] mask, double alpha, rows):
+cdef Preconditioner preconditioner_of(Design design, const unsigned char[::1] mask, double alpha, rows):
+    """Return the preconditioner that sums over these rows."""
     cdef Preconditioner made = Preconditioner.__new__(Preconditioner)
     made.design, made.mask, made.alpha, made.n_coef = design, mask, alpha, design.n_coef
     made.hessian, made.factor = (np.empty((design.n_coef, design.n_coef)) for _ in range(2))
@@ -53,7 +57,7 @@ def solve_pairwise_hessian(Design design, positive, double alpha, h, v):
     """Return M^-1 v for weights h of the samples, with the sums taken over all of them."""
     cdef const double[::1] weights = np.ascontiguousarray(h, dtype=np.float64)
     cdef double[::1] solved = np.array(v, dtype=np.float64)
-    cdef Preconditioner hessian = _preconditioner_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
+    cdef Preconditioner hessian = preconditioner_of(design, positive.view(np.uint8), alpha, np.arange(design.n_samples))
     hessian.fit(&weights[0])
     hessian.solve(&solved[0])
     return np.asarray(solved)
@@ -82,6 +86,8 @@ cdef class Preconditioner:
             double *masked = <double *> allocate(n * sizeof(double))
             double *means = <double *> allocate(2 * d * sizeof(double))
             double *sums = <double *> allocate(d * d * sizeof(double))
+            Py_ssize_t *used = <Py_ssize_t *> allocate(self.rows.shape[0] * sizeof(Py_ssize_t))
+            Py_ssize_t n_used = 0
         try:
             for l in range(2):
                 total[l] = 0.0
@@ -93,7 +99,14 @@ cdef class Preconditioner:
                     self.design.gather_up(masked, means + l * d)
                 for k in range(d):
                     means[l * d + k] = means[l * d + k] / total[l] if total[l] > 0.0 else 0.0
-            self.design.moments(&self.rows[0], self.rows.shape[0], h, mask, means, sums)
+            for i in range(self.rows.shape[0]):
+                if h[self.rows[i]] > 0.0:
+                    used[n_used] = self.rows[i]
+                    n_used += 1
+            if n_used > 0:
+                self.design.moments(used, n_used, h, mask, means, sums)
+            else:
+                memset(sums, 0, d * d * sizeof(double))
             for k in range(d):
                 difference = means[d + k] - means[k]
                 for l in range(k, d):
@@ -103,23 +116,30 @@ cdef class Preconditioner:
             free(masked)
             free(means)
             free(sums)
+            free(used)
         return self._factorise()
 
     cdef int _factorise(self) except -1 nogil:
         cdef Py_ssize_t k, d = self.n_coef
-        cdef int order = <int> d, info
-        cdef double trace = 0.0
+        cdef int order = <int> d, info = 1, attempt
+        cdef double trace = 0.0, ridge = RIDGE
         for k in range(d):
             trace += self.hessian[k, k]
         refuse_nan(trace)
-        self.factor[:, :] = self.hessian
-        for k in range(d):
-            self.factor[k, k] += self.alpha + RIDGE * trace / d
-        dpotrf("L", &order, &self.factor[0, 0], &order, &info)
-        if info != 0:
-            refuse_nan(NAN)
-        self.fitted = True
-        return 0
+        for attempt in range(ATTEMPTS):
+            self.factor[:, :] = self.hessian
+            for k in range(d):
+                self.factor[k, k] += ridge * self.hessian[k, k]
+                if k < d - self.n_free:
+                    self.factor[k, k] += self.alpha
+                elif self.factor[k, k] == 0.0:
+                    self.factor[k, k] = 1.0        # no sample has a curvature
+            dpotrf("L", &order, &self.factor[0, 0], &order, &info)
+            if info == 0:
+                self.fitted = True
+                return 0
+            ridge *= 100.0     # rounding made it indefinite
+        return refuse_nan(NAN)
 
     cdef void solve(self, double *v) noexcept nogil:
         cdef int order = <int> self.n_coef, one = 1, info

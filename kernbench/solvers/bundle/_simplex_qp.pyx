@@ -10,7 +10,7 @@ from scipy.linalg.cython_lapack cimport dposv
 
 import numpy as np
 
-cdef double RIDGE = 1e-13   # relative; makes the system solvable for linearly dependent cuts
+cdef double RIDGE = 1e-13   # of the squared lengths of a cut and the first; for linearly dependent cuts
 
 
 cdef class SimplexQP:
@@ -104,26 +104,31 @@ cdef class SimplexQP:
 
     cdef bint _affine_maximiser(self, const double *Q, Py_ssize_t stride, const double *b,
                                 Py_ssize_t n_active) noexcept nogil:
-        """Set `target` to the maximiser over the affine hull of the active vertices; the first is eliminated."""
+        """Set `target` to the maximiser over the affine hull of the active vertices. The shortest is eliminated, and made
+        the first: the differences from a long one, such as the cut at f = 0, would cancel."""
         cdef:
-            const Py_ssize_t *active = &self.active[0]
+            Py_ssize_t *active = &self.active[0]
             double *target = &self.target[0]
             double *H = &self.hessian[0]
-            Py_ssize_t first = active[0], i, j, m = n_active - 1, attempt
-            double corner = Q[first * stride + first], largest = corner, ridge, rest = 1.0
+            Py_ssize_t first, shortest = 0, i, j, m = n_active - 1, attempt
+            double corner, largest, ridge = RIDGE, rest = 1.0
             int order = <int> m, one = 1, info = 0
         if m == 0:
             target[0] = 1.0
             return True
         for j in range(n_active):
-            largest = max(largest, Q[active[j] * stride + active[j]])
-        ridge = RIDGE * largest if largest > 0.0 else RIDGE
+            if Q[active[j] * stride + active[j]] < Q[active[shortest] * stride + active[shortest]]:
+                shortest = j
+        first = active[shortest]
+        active[shortest], active[0] = active[0], first
+        corner = Q[first * stride + first]
         for attempt in range(6):
             for i in range(m):
                 for j in range(m):
                     H[i * m + j] = (Q[active[i + 1] * stride + active[j + 1]] - Q[active[i + 1] * stride + first]
                                     - Q[first * stride + active[j + 1]] + corner)
-                H[i * m + i] += ridge
+                largest = Q[active[i + 1] * stride + active[i + 1]] + corner
+                H[i * m + i] += ridge * (largest if largest > 0.0 else 1.0)
                 target[i + 1] = (b[active[i + 1]] - b[first]) - (Q[active[i + 1] * stride + first] - corner)
             dposv("L", &order, &one, H, &order, target + 1, &order, &info)
             if info == 0:

@@ -32,6 +32,8 @@ cdef class FeatureDesign(Design):
     cdef void fetch(self, const Py_ssize_t *rows, Py_ssize_t count, double *out) noexcept nogil
     cdef int _moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
                       const double *means, double *sums) noexcept nogil
+    cdef bint _multiplies_entries(self, const Py_ssize_t *rows, Py_ssize_t count, const double *means) noexcept nogil
+    cdef void _add_products(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, double *sums) noexcept nogil
     cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil
     cdef void _gather_up(self, Py_ssize_t start, Py_ssize_t stop, const double *g, double *sums) noexcept nogil
 

@@ -33,6 +33,7 @@ cdef enum:
     THREADED = 1 << 18         # entries of X from which a second thread pays off
     LANES = 8                  # partial sums of moments; a fixed number, whatever the number of threads
     BLOCK = 256                # rows of a moment multiplied at a time
+    SCATTERED = 4              # multiplications of dense rows in the time of one of scattered entries
     MULTIPLIED = 1 << 20       # multiplications from which on threads pay off
 
 
@@ -213,6 +214,9 @@ cdef class FeatureDesign(Design):
             int order = <int> d, depth
         if block == NULL:
             return 1
+        if self.is_sparse and mask == NULL and self._multiplies_entries(rows, count, means):
+            self._add_products(rows, count, h, sums)
+            start = count
         while start < count:
             m = min(<Py_ssize_t> BLOCK, count - start)
             self.fetch(rows + start, m, block)
@@ -227,6 +231,41 @@ cdef class FeatureDesign(Design):
             start += m
         free(block)
         return 0
+
+    cdef bint _multiplies_entries(self, const Py_ssize_t *rows, Py_ssize_t count, const double *means) noexcept nogil:
+        """Whether products of the stored entries of each row cost less than those of dense rows: no mean to subtract,
+        and few entries."""
+        cdef Py_ssize_t k
+        cdef double products = 0.0, length, d = self.n_coef
+        for k in range(self.n_coef):
+            if means[k] != 0.0:
+                return False
+        for k in range(count):
+            length = self.starts[rows[k] + 1] - self.starts[rows[k]]
+            products += length * length
+        return SCATTERED * products < d * d * count
+
+    cdef void _add_products(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, double *sums) noexcept nogil:
+        """Add h_i x_i x_i' of sparse rows, in the triangle where the second index is not the smaller one."""
+        cdef:
+            Py_ssize_t q, d = self.n_coef
+            int64_t k, l, stop
+            double value
+            double *column
+            const float *singles = <const float *> self.values
+            const double *doubles = <const double *> self.values
+        for q in range(count):
+            stop = self.starts[rows[q] + 1]
+            for k in range(self.starts[rows[q]], stop):
+                column = sums + d * self.columns[k]
+                if self.single:
+                    value = h[rows[q]] * singles[k]
+                    for l in range(k, stop):
+                        column[self.columns[l]] += value * singles[l]
+                else:
+                    value = h[rows[q]] * doubles[k]
+                    for l in range(k, stop):
+                        column[self.columns[l]] += value * doubles[l]
 
     cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil:
         cdef Py_ssize_t d = self.n_coef, count = stop - start

@@ -86,7 +86,9 @@ KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinki
     e->residual += fabs(s->push) * residual;
     if (loss == KB_LOG_LOSS) {
         next = kb_dual_coordinate(loss, a, margin, s->curvature);
-        projected = next - a; /* never at a bound: the step itself measures the distance */
+        /* Never at a bound: the step itself measures the distance, or its effect on the margin where that is larger (on
+         * rows of 1e6 the dual variables are tiny). */
+        projected = (next - a) * fmax(1.0, s->curvature / fmax(1.0, fabs(margin)));
     } else if (a <= 0.0) {
         if (shrinking && slope > e->upper) {
             *shrunk = 1;

@@ -85,7 +85,8 @@ def test_quantiles_are_those_of_the_linear_programme(q, numbers):
 @every_solver
 def test_every_solver_and_loss_fits(Model, solver, loss, numbers):
     X, y = numbers
-    options = {} if Model is LinearRegressor else {"gamma": 0.1}
+    # An intercept of a solver other than newton has a small penalty, so that the objectives are not quite the same.
+    y, options = y - y.mean(), {"fit_intercept": False} if Model is LinearRegressor else {"gamma": 0.1}
     model = Model(loss, solver=solver, alpha=0.01, tol=0.1, max_iter=60_000, random_state=0, **options)
     model.fit(X, y)
     assert model.score(X, y) > 0.8
@@ -155,8 +156,11 @@ def test_a_warm_start_goes_on(Model, solver, numbers):
     X, y = numbers
     options = {"solver": solver, "tol": 1e-15, "warm_start": True, "random_state": 0, "alpha": 0.1}
     half = 2 if solver == "rbcd" else 512 if Model is KernelRegressor else 100
+    if solver == "newton":  # one step is exact for the squared error
+        half, options = 2, {**options, "loss": "huber", "delta": 0.05}
     whole, parts = Model(max_iter=2 * half, **options), Model(max_iter=half, **options)
-    with pytest.warns(ConvergenceWarning):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         whole.fit(X, y)
         parts.fit(X, y).fit(X, y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-9)
@@ -197,7 +201,7 @@ def test_callbacks_see_models_that_predict(Model, numbers):
         ({"alpha": 0.0}, "alpha must be a positive number"),
         ({"solver": "smo"}, "unknown solver 'smo'"),
         ({"fit_intercept": 2}, "fit_intercept"),
-        ({"solver_options": {"shrink": True}}, "shrinking"),
+        ({"solver": "sdca", "solver_options": {"shrink": True}}, "shrinking"),
     ],
 )
 def test_bad_parameters_say_what_to_change(Model, settings, message, numbers):
@@ -254,7 +258,7 @@ def test_targets_out_of_range_are_refused(Model, loss, numbers):
     with pytest.raises(ValueError, match="too large.* scale the targets"):
         Model(loss).fit(X, 1e150 * y)
     with pytest.raises(ValueError, match="too little for solver='sdca'"):
-        Model(loss).fit(X, 1e-12 * y)
+        Model(loss, solver="sdca").fit(X, 1e-12 * y)
     constant = Model(loss).fit(X[:20], np.full(20, 0.1))  # the mean of equal numbers is rounded
     np.testing.assert_allclose(constant.predict(X), 0.1, rtol=1e-12)
 

@@ -37,8 +37,8 @@ B = (Y == 2).astype(int)
         ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
         ({"callback": 3}, "callback must be a function or a list of functions"),
         ({"solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
-        ({"solver_options": {"shrink": True}}, "did you mean 'shrinking'?"),
-        ({"solver_options": {"order": "random"}}, "unknown order 'random'"),
+        ({"solver": "sdca", "solver_options": {"shrink": True}}, "did you mean 'shrinking'?"),
+        ({"solver": "sdca", "solver_options": {"order": "random"}}, "unknown order 'random'"),
     ],
     ids=str,
 )
@@ -89,7 +89,7 @@ def test_bad_weights(weights):
 
 def test_a_limit_that_ends_the_run_is_told_with_the_gap():
     rows, y = np.vstack([X, X]), np.r_[B, 1 - B]  # each row with both labels, and C huge
-    model = LinearSVC("hinge", C=1e9, max_iter=3000, random_state=0)
+    model = LinearSVC("hinge", C=1e9, solver="sdca", max_iter=3000, random_state=0)
     with pytest.warns(
         ConvergenceWarning, match=r"max_iter=3000 with a duality gap of .* raise max_iter, or tol"
     ):

@@ -66,10 +66,26 @@ def test_weight_k_equals_repeat_k():
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-9)
 
 
-def test_class_weight_is_a_sample_weight():
-    by_class = LinearSVC(class_weight={0: 2.0, 2: 0.5}).fit(X, Y)
-    by_row = LinearSVC().fit(X, Y, sample_weight=np.array([2.0, 1.0, 0.5])[Y])
+def test_class_weight_of_two_classes_is_a_sample_weight():
+    by_class = LinearSVC(class_weight={0: 2.0, 1: 0.5}).fit(X, B)
+    by_row = LinearSVC().fit(X, B, sample_weight=np.array([2.0, 0.5])[B.astype(int)])
     np.testing.assert_allclose(by_class.coef_, by_row.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 5.0, 1: 0.1}], ids=["balanced", "dict"])
+def test_class_weight_of_many_classes_is_that_of_liblinear(class_weight, weights):
+    """It applies to the class that is positive, and the rest has the weight 1."""
+    rows = np.r_[0:50, 50:70, 100:150]  # so that "balanced" is not 1
+    weights = None if weights is None else weights[rows]
+    peer = LiblinearSVC(class_weight=class_weight, dual=False, tol=1e-10, max_iter=10**5)
+    model = LinearSVC(class_weight=class_weight).fit(X[rows], Y[rows], sample_weight=weights)
+    if class_weight == "balanced":  # theirs counts a weighted row once
+        class_weight = dict(zip(model.classes_, model.class_weight_))
+        peer.set_params(class_weight=class_weight)
+    peer.fit(X[rows], Y[rows], sample_weight=weights)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
@@ -92,9 +108,9 @@ def test_format_agnosticism(loss):
 
 
 def test_twins_fit_the_same_model():
-    reference = LinearSVC("hinge", random_state=3, max_iter=900)
+    reference = LinearSVC("hinge", solver="sdca", random_state=3, max_iter=900)
     reference._twin = "reference"
-    compiled = LinearSVC("hinge", random_state=3, max_iter=900)
+    compiled = LinearSVC("hinge", solver="sdca", random_state=3, max_iter=900)
     for model in (reference, compiled):
         with pytest.warns(ConvergenceWarning, match="max_iter=900"):
             model.fit(X, B)
@@ -167,7 +183,7 @@ def test_callback_that_returns_true_ends_the_run_quietly():
 @pytest.mark.parametrize("y", [LARGE_Y, np.digitize(LARGE[:, 0], [-0.5, 0.5])], ids=["two", "three"])
 def test_path_ends_where_single_fits_do_with_less_work(y):
     Cs = [1.0, 0.01, 0.1]
-    settings = {"loss": "hinge", "tol": 1e-4, "random_state": 0}
+    settings = {"loss": "hinge", "solver": "sdca", "tol": 1e-4, "random_state": 0}
     models = LinearSVC(**settings).path(LARGE, y, Cs)
     assert [model.C for model in models] == Cs
     single = [LinearSVC(C=C, **settings).fit(LARGE, y) for C in Cs]
@@ -179,7 +195,7 @@ def test_path_ends_where_single_fits_do_with_less_work(y):
 
 @quietly
 def test_warm_start_goes_on_where_it_stopped():
-    settings = {"loss": "hinge", "tol": 1e-12, "random_state": 0}
+    settings = {"loss": "hinge", "solver": "sdca", "tol": 1e-12, "random_state": 0}
     whole = LinearSVC(max_iter=20_000, **settings).fit(LARGE, LARGE_Y)
     parts = LinearSVC(max_iter=8_000, warm_start=True, **settings).fit(LARGE, LARGE_Y)
     parts.set_params(max_iter=12_000).fit(LARGE, LARGE_Y)
@@ -188,7 +204,7 @@ def test_warm_start_goes_on_where_it_stopped():
 
 
 def test_warm_start_from_the_optimum_is_short():
-    model = LinearSVC(tol=1e-5, warm_start=True, random_state=0).fit(LARGE, LARGE_Y)
+    model = LinearSVC(solver="sdca", tol=1e-5, warm_start=True, random_state=0).fit(LARGE, LARGE_Y)
     first = model.n_iter_[0]
     model.set_params(tol=2e-5).fit(LARGE, LARGE_Y)
     assert model.converged_ and model.n_iter_[0] <= 2 * len(LARGE) < first

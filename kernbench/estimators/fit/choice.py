@@ -1,0 +1,46 @@
+"""What ``solver="auto"`` stands for, and the solver that a warning names."""
+
+from kernbench.problems.linear.newton import LARGEST
+from kernbench.solvers import registry
+
+AUTO = "auto"
+KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
+
+# The solver that does well where another one does not converge.
+OTHERS = {
+    "linear-svm": {"sdca": "newton", "newton": "sdca", "bundle": "newton", None: "newton"},
+    "linear-regression": {"sdca": "newton", "newton": "sdca", None: "newton"},
+    "kernel-regression": {"sdca": "newton", "newton": "sdca", None: "newton"},
+}
+
+
+def named_entry(model, problem):
+    """Return the registry's entry of the solver that a model names; None for ``"auto"``."""
+    return None if model.solver == AUTO else registry.get(model.solver, problem)
+
+
+def linear_entry(problem, loss, n_rows, n_columns):
+    """Return the entry that ``"auto"`` stands for on explicit features.
+
+    Newton's method does not depend on the scales of the columns, nor on alpha, as long as their Hessian can be formed.
+    With more columns than rows the dual has fewer variables and almost orthogonal rows, which coordinate ascent needs;
+    its steps take as long as a row has entries. Losses of residuals that are smooth have a Newton step or a few.
+    """
+    is_easy = n_rows >= n_columns or loss in ("squared_error", "huber")
+    return registry.get("newton" if is_easy and n_columns <= LARGEST else "sdca", problem)
+
+
+def kernel_regression_entry(loss, n_rows):
+    """Return the entry that ``"auto"`` stands for in a kernel regression."""
+    newton = registry.get("newton", "kernel-regression")
+    direct = loss.name in newton.losses and n_rows <= KERNEL_LARGEST
+    return newton if direct else registry.get("sdca", "kernel-regression")
+
+
+def other_solver(entry, loss):
+    """Return a sentence that names another solver for data on which that of `entry` did not converge; may be empty."""
+    others = OTHERS.get(entry.problem, {})
+    name = others.get(entry.name, others.get(None))
+    if name is None or loss not in registry.get(name, entry.problem).losses:
+        return ""
+    return f"Try solver={name!r}, too."

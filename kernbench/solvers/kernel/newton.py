@@ -1,0 +1,144 @@
+"""Newton's method for kernel regression with a smooth loss, by Cholesky factors; explained in the reference."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from kernbench.losses.duality import dual_bound
+from kernbench.losses.regression import example_loss
+from kernbench.problems.kernel.newton import NOT_DEFINITE, PROGRESS, RIDGES, SHORTEST
+from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
+from kernbench.solvers.base import Diverged, Solution
+
+
+class Newton:
+    """Newton's method for alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i), l the squared error or the Huber loss.
+
+    The kernel matrix is computed once, and kept in float64.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    y : array-like of shape (n,)
+        Targets.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n,), optional
+    fit_intercept : bool, default=False
+        False: f has no intercept.
+    loss : str or ResidualLoss, default="squared_error"
+        One of `losses`.
+    tol : float, default=1e-3
+        Converged when the duality gap is at most `tol` times the objective.
+    random_state : ignored
+        There is no randomness.
+    initial : Solution, optional
+        Coefficients to start from.
+    """
+
+    losses = ("squared_error", "huber")
+    granularity = 1
+    first_check = None
+
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="squared_error", tol=1e-3,
+                 random_state=None, initial=None):  # fmt: skip
+        example_loss(loss, self.losses)
+        self.tol = require_number("tol", tol, positive=True)
+        self.problem = MarginProblem(
+            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
+        )
+        problem = self.problem
+        self.used = np.flatnonzero(problem.weights > 0)
+        self.shift = problem.alpha * problem.n / problem.weights[self.used]  # of the diagonal
+        self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
+        self.K, self.coef, self.f = None, np.zeros(problem.n), np.zeros(problem.n)
+        self.lowered = True  # whether the last step lowered the objective
+        if initial is not None:
+            require_state(initial, problem.n, [])
+            self.n_iter = initial.n_iter
+            self.coef = np.where(problem.weights > 0, initial.coef, 0.0)
+
+    @property
+    def n_inner_products(self):
+        return self.n_kernel_evaluations
+
+    def _compute_matrix(self):
+        if self.K is None:
+            everything = np.arange(self.problem.n)
+            self.K = np.asarray(self.problem.rows.block(everything, everything), dtype=np.float64)
+            self.n_kernel_evaluations = self.K.size
+            self.f = self.K @ self.coef
+
+    def advance(self, n_iter):
+        """Take up to `n_iter` steps; return how many, fewer once converged or the objective does not fall any more."""
+        self._compute_matrix()
+        done = 0
+        while done < n_iter and self.lowered and not self.converged:
+            self.lowered = self._step()
+            self.n_iter += 1
+            done += 1
+            self.check(self.tol)
+        return done
+
+    def _step(self):
+        """Take a Newton step, shortened until it lowers the objective; return whether there was one."""
+        problem, used = self.problem, self.used
+        residuals = (self.f - problem.targets)[used]
+        slopes = problem.loss.slope(residuals)
+        step = np.zeros(problem.n)
+        # Where the loss is linear the coefficient follows from the slope; elsewhere from the equations
+        # (K_AA + alpha n / w) coef_A = y_A - K_AB coef_B.
+        bent = np.abs(residuals) < problem.loss.upper
+        step[used] = -slopes / self.shift - self.coef[used]
+        active = used[bent]
+        step[active] = 0.0
+        missing = -residuals[bent] - self.shift[bent] * self.coef[active] - self.K[active] @ step
+        step[active] = self._solve(active, self.shift[bent], missing)
+        moved, last, t = self.K @ step, self.objective(), 1.0
+        while t > SHORTEST:
+            coef, f = self.coef + t * step, self.f + t * moved
+            change, rounding = self._objective_at(coef, f) - last, PROGRESS * abs(last)
+            if change <= rounding:  # of functions that are the same, the last one has the better certificate
+                self.coef, self.f = coef, f
+                return change < -rounding
+            t *= 0.5
+        return False
+
+    def _solve(self, active, shift, right):
+        K = self.K if len(active) == len(self.K) else self.K[np.ix_(active, active)]
+        for ridge in RIDGES:  # beyond 0 where rounding made the matrix indefinite
+            matrix = K.copy()
+            matrix.flat[:: len(matrix) + 1] += shift + ridge * np.trace(K) / max(1, len(K))
+            try:
+                return cho_solve(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False), right)
+            except LinAlgError:
+                continue
+        raise Diverged(NOT_DEFINITE)
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = bool(self.gap() <= tol * self.objective())
+        return self.converged
+
+    def solution(self):
+        """The coefficients as of now."""
+        return Solution(self.coef.copy(), 0.0, self.n_iter)
+
+    def objective(self):
+        """The objective as of now."""
+        self._compute_matrix()
+        return self._objective_at(self.coef, self.f)
+
+    def _objective_at(self, coef, f):
+        return self.problem.objective(f, coef @ f, 0.0)
+
+    def gap(self):
+        """The objective minus a lower bound on the optimum."""
+        problem, matrix = self.problem, SimpleNamespace(matvec=lambda v: self.K @ v)
+        objective = self.objective()
+        bound = dual_bound(
+            matrix, problem.y, self.coef, alpha=problem.alpha, weights=problem.weights, fit_intercept=False,
+            responses=self.f, loss=problem.loss, targets=problem.targets,
+        )  # fmt: skip
+        return max(0.0, objective - bound)

@@ -1,0 +1,130 @@
+"""solver="auto" of LinearSVC: what it stands for, and LIBLINEAR's optimum on data of any scale, in few steps."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC as LiblinearSVC
+
+import kernbench
+from kernbench import LinearSVC
+
+CS = (1e-3, 1e-1, 1.0, 10.0, 1e3, 1e5)
+
+
+def made(n, d, seed, **options):
+    return make_classification(n, d, n_informative=max(3, d // 3), flip_y=0.02, random_state=seed, **options)
+
+
+def unscaled(n, d, seed):
+    X, y = made(n, d, seed)
+    return X * 10.0 ** np.random.default_rng(seed).uniform(-3, 3, d), y
+
+
+def words(n, d):
+    X = sparse.random(n, d, density=0.01, random_state=0, format="csr")
+    return X, (X @ np.random.default_rng(0).normal(size=d) > 0).astype(int)
+
+
+SETS = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "breast_cancer": lambda: load_breast_cancer(return_X_y=True),
+    "digits": lambda: load_digits(return_X_y=True),
+    "small": lambda: made(200, 10, 0),
+    "medium": lambda: made(1000, 20, 1),
+    "many columns": lambda: made(2000, 100, 2),
+    "many rows": lambda: made(20_000, 50, 3),
+    "large": lambda: made(5000, 500, 4),
+    "tall": lambda: made(100_000, 20, 5),
+    "wide": lambda: made(300, 1000, 7),
+    "wider": lambda: made(2000, 3000, 6),
+    "unscaled": lambda: unscaled(3000, 30, 8),
+    "huge numbers": lambda: (lambda X, y: (1e6 * X, y))(*made(60, 100, 9)),
+    "shifted": lambda: (lambda X, y: (X + 100.0, y))(*made(3000, 10, 10)),
+    "five classes": lambda: made(1000, 15, 11, n_classes=5),
+    "sparse": lambda: words(2000, 200),
+    "words": lambda: words(1000, 5000),
+    "few rows": lambda: made(30, 4, 12),
+    "one column": lambda: (np.arange(50.0)[:, None], np.arange(50) % 7 > 3),
+}
+MOST_STEPS = 300  # of Newton's method for a class, on these sets
+
+
+def objectives(model, X, y, C):
+    """The objective of each class against the rest, as LIBLINEAR writes it."""
+    values = []
+    for k in range(len(model.coef_)):
+        sign = np.where(y == model.classes_[k if len(model.coef_) > 1 else 1], 1.0, -1.0)
+        losses = np.maximum(0.0, 1.0 - sign * (X @ model.coef_[k] + model.intercept_[k])) ** 2
+        values.append(0.5 * (model.coef_[k] @ model.coef_[k] + model.intercept_[k] ** 2) + C * losses.sum())
+    return np.array(values)
+
+
+def check(name, C):
+    X, y = SETS[name]()
+    model = LinearSVC(C=C, random_state=0).fit(X, y)
+    # On columns of 1e3 at C = 1e5 the bound on rounding errors alone may exceed tol.
+    assert model.converged_ or (C == 1e5 and "max_iter" not in model.status_), model.status_
+    theirs = LiblinearSVC(C=C, random_state=0).fit(X, y)
+    # LIBLINEAR stops where it is not done on data that are not scaled.
+    assert np.all(objectives(model, X, y, C) <= objectives(theirs, X, y, C) * (1 + 1e-4))
+    return model
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("C", CS)
+@pytest.mark.parametrize("name", SETS)
+def test_never_worse_than_liblinear(name, C):
+    check(name, C)
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "unscaled", "shifted", "sparse"])
+def test_few_steps_are_enough(name):
+    for C in (1e-3, 1.0, 1e5):
+        model = check(name, C)
+        assert model.solver_ == "newton" and np.max(model.n_iter_) <= MOST_STEPS
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_other_losses_on_unscaled_columns(loss):
+    X, y = unscaled(500, 10, 0)
+    for C in (1e-3, 1e3):
+        model = LinearSVC(loss, C=C).fit(X, y)
+        assert model.converged_ and np.max(model.n_iter_) <= MOST_STEPS
+
+
+def test_the_logistic_loss_leaves_zero_on_huge_rows():
+    X, y = SETS["huge numbers"]()
+    model = LinearSVC("log_loss", random_state=0, max_iter=60_000).fit(X, y)
+    assert model.solver_ == "sdca" and model.score(X, y) == 1.0 and model.objective_ < 0.01
+
+
+def test_auto_goes_by_the_shape(tmp_path):
+    rng = np.random.default_rng(0)
+    for shape, name in {(60, 5): "newton", (20, 60): "sdca", (1600, 1550): "sdca"}.items():
+        X = rng.normal(size=shape)
+        model = LinearSVC(tol=0.5, random_state=0).fit(X, X[:, 0] > 0)
+        assert model.solver_ == name and model.get_params()["solver"] == "auto"
+    model.save(tmp_path / "model.npz")
+    assert kernbench.load(tmp_path / "model.npz").solver_ == "sdca"
+    assert LinearSVC(solver="bundle").fit(X, X[:, 0] > 0).solver_ == "bundle"
+    two = LinearSVC(tol=0.5, random_state=0).path(X, X[:, 0] > 0, [0.1, 1.0])
+    assert [model.solver_ for model in two] == ["sdca", "sdca"]
+
+
+def test_a_warning_names_the_other_solver():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="solver='sdca'.* Try solver='newton', too"):
+        LinearSVC(solver="sdca", max_iter=2000, random_state=0).fit(X, y)
+
+
+def test_bundle_reaches_the_optimum_of_a_separable_class():
+    X, y = load_iris(return_X_y=True)
+    for C in (1.0, 1e3, 1e5):
+        model = LinearSVC(C=C, solver="bundle", random_state=0).fit(X, y)
+        best = LinearSVC(C=C).fit(X, y).objective_
+        np.testing.assert_allclose(model.objective_, best, rtol=1e-3)

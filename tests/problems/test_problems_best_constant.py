@@ -1,0 +1,45 @@
+"""The constant of least loss, by brute force."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from kernbench import KernelRegressor
+from kernbench.losses.regression import RESIDUAL_LOSSES
+from kernbench.problems.intercept import best_constant
+
+PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8)}
+CASES = [RESIDUAL_LOSSES[name](p) for name in RESIDUAL_LOSSES for p in PARAMETERS.get(name, (None,))]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("loss", CASES, ids=lambda loss: f"{loss.name}-{loss.parameter:g}")
+def test_no_other_constant_has_a_smaller_loss(loss, weighted):
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 30):
+        targets = rng.normal(size=n) * rng.choice([0.1, 1.0, 10.0]) + rng.integers(-3, 4)
+        weights = rng.integers(0, 3, size=n) + (np.arange(n) == 0) if weighted else np.ones(n)
+
+        def total(b):
+            return weights @ loss.value(b - targets)  # noqa: B023
+
+        found = total(best_constant(targets, weights if weighted else None, loss))
+        kinks = np.concatenate([targets + k * (loss.parameter or 0.0) for k in (-1, 0, 1)])
+        searched = minimize_scalar(
+            total, bounds=(targets.min(), targets.max() + 1e-9), options={"xatol": 1e-12}
+        )
+        assert found <= min(total(searched.x), *map(total, kinks)) * (1 + 1e-12) + 1e-12
+
+
+@pytest.mark.parametrize("loss", CASES, ids=lambda loss: f"{loss.name}-{loss.parameter:g}")
+def test_weight_k_equals_repeat_k(loss):
+    rng = np.random.default_rng(1)
+    targets, weights = rng.normal(size=20), rng.integers(0, 4, size=20)
+    repeated = best_constant(np.repeat(targets, weights), None, loss)
+    assert best_constant(targets, weights / weights.mean(), loss) == pytest.approx(repeated, abs=1e-12)
+
+
+def test_the_intercept_of_two_groups_under_huber_lies_between_them():
+    y = np.repeat([0.0, 10.0], 5)
+    model = KernelRegressor("huber", delta=10.0, alpha=1e6).fit(np.zeros((10, 1)), y)
+    assert model.intercept_ == pytest.approx(5.0)
