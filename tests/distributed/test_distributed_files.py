@@ -68,7 +68,8 @@ def test_the_model_is_that_of_the_array_and_the_same_bits_for_any_cut(name, exam
         assert model.objective_ == pytest.approx(plain.objective_, rel=rel)
         assert model.converged_ == plain.converged_ and model.n_iter_ == plain.n_iter_
         gap = "duality_gap_" if plain.duality_gap_ is not None else "subproblem_gap_"
-        assert getattr(model, gap) == pytest.approx(getattr(plain, gap), rel=1e-3, abs=1e-10)
+        # The gap of an array includes a bound on rounding errors, which needs all rows.
+        assert getattr(model, gap) == pytest.approx(getattr(plain, gap), rel=1e-3, abs=1e-8)
         assert model.n_kernel_evaluations_ == plain.n_kernel_evaluations_
         np.testing.assert_allclose(
             model.decision_function(X[:50]), plain.decision_function(X[:50]), atol=1e-6

@@ -41,7 +41,8 @@ class ROCTask(RankingTask):
         risk = PairRisk(solver.problem)
         if self.space.is_exact:
             return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
-        return Examined(risk, design.X)
+        # Rows in blocks are read from files or workers: the solver's own certificate has to do.
+        return Examined(risk, design.X) if hasattr(design, "X") else None
 
     def assemble(self, model, results):
         super().assemble(model, results)

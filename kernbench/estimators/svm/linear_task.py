@@ -151,8 +151,8 @@ class WeightsProblem:
 
     def examined_by(self, X, y, alpha, loss):
         """Return what certifies a solution for targets or labels `y`; None where it has an intercept without a penalty,
-        which the solver's own certificate knows of: a sum of terms that are not negative."""
-        if self.task.free_last:
+        which the solver's own certificate knows of: a sum of terms that are not negative; and for rows in blocks."""
+        if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
         problem = MarginProblem(
             SimpleNamespace(n_rows=X.shape[0]),

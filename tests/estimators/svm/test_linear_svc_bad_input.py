@@ -21,7 +21,7 @@ B = (Y == 2).astype(int)
     ("params", "message"),
     [
         ({"C": 0}, "C must be a positive number"),
-        ({"C": np.inf}, "C must be a positive number"),
+        ({"C": np.inf}, "C must be a positive finite number"),
         ({"tol": 0.0}, "tol must be a positive number"),
         ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
         ({"max_seconds": 0}, "max_seconds must be a positive number of seconds, or None"),
