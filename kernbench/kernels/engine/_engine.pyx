@@ -35,6 +35,7 @@ ROUTINES = {
     "power-series": KB_POWER_SERIES,
     "arc-cosine": KB_ARC_COSINE,
     "sigmoid": KB_SIGMOID,
+    "gaussian-of-differences": KB_GAUSSIAN_OF_DIFFERENCES,
     "laplacian": KB_LAPLACIAN,
     "cauchy": KB_CAUCHY,
     "sech": KB_SECH,

@@ -227,6 +227,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(reciprocal_row)(ptrdiff_t n, KB_T *KB_RE
 static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double *constants, ptrdiff_t n, KB_T *out)
 {
     switch (routine) {
+    case KB_GAUSSIAN_OF_DIFFERENCES:
     case KB_LAPLACIAN:
     case KB_EXPONENTIAL_SEMIGROUP:
     case KB_EXPONENTIAL_CHI_SQUARED:

@@ -11,6 +11,7 @@ enum kb_routine {
     KB_ARC_COSINE,
     KB_SIGMOID,
     /* Sums and products over the features of a term for each pair of entries. */
+    KB_GAUSSIAN_OF_DIFFERENCES,
     KB_LAPLACIAN,
     KB_CAUCHY,
     KB_SECH,

@@ -8,6 +8,7 @@ cdef extern from "_routines.h" nogil:
         KB_POWER_SERIES
         KB_ARC_COSINE
         KB_SIGMOID
+        KB_GAUSSIAN_OF_DIFFERENCES
         KB_LAPLACIAN
         KB_CAUCHY
         KB_SECH

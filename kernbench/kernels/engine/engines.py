@@ -1,10 +1,16 @@
 """The choice of an engine."""
 
+import numpy as np
+
 from kernbench.kernels.engine._combined_engine import CombinedEngine
 from kernbench.kernels.engine._engine import Engine, PythonEngine
 from kernbench.kernels.engine._gemm_engine import GemmEngine
+from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._sparse_engine import SparseEngine
 from kernbench.kernels.engine.coordinates._coordinates_engine import CoordinatesEngine
+
+# Error of the exponent of a Gaussian kernel, some roundings of the squared norms, from which differences are squared.
+COARSE = 0.01
 
 BY_STORAGE = {"dense": GemmEngine, "strips": CoordinatesEngine, "csr": SparseEngine, "matrix": Engine}
 
@@ -25,6 +31,17 @@ def make_engine(kernel, X, Z):
         return CombinedEngine(kernel, X, Z, engines, kernel.constants or (1.0,) * len(engines))
     if kernel.routine == "callable":
         return PythonEngine(kernel, X, Z)
+    if kernel.routine == "gaussian" and max(map(_rounding, (X, Z))) > COARSE:
+        kernel = kernel.of_differences()
+        same, dtype = X is Z, Z.prepared.data.dtype
+        Z = Operand(Z.source, kernel, dtype)
+        X = Z if same else Operand(X.source, kernel, dtype, Z)
     if X.prepared.storage != Z.prepared.storage:
         raise ValueError(f"queries are stored as {X.prepared.storage}, columns as {Z.prepared.storage}")
     return BY_STORAGE[Z.prepared.storage](kernel, X, Z)
+
+
+def _rounding(operand):
+    """Return the rounding error of the largest squared norm of prepared rows."""
+    terms = operand.prepared.terms
+    return np.finfo(terms.dtype).eps * 2.0 * float(terms.max(initial=0.0))

@@ -36,6 +36,24 @@ class Gaussian(Kernel):
     def constants(self):
         return (0.5,)  # the engine divides rows by `unit`
 
+    def of_differences(self):
+        """Return the kernel that adds up squared differences, slower and right for rows at any distance."""
+        return GaussianOfDifferences(self.sigma)
+
+
+@dataclass(frozen=True)
+class GaussianOfDifferences(Gaussian):
+    """The Gaussian kernel from squared differences of entries.
+
+    The engine takes it in place of a `Gaussian` where |x|^2 + |z|^2 - 2 <x, z> would be rounding errors alone, so that
+    not even k(x, x) would be 1.
+    """
+
+    routine: ClassVar[str] = "gaussian-of-differences"
+    coordinatewise: ClassVar[bool] = True
+    keeps_zeros: ClassVar[bool] = False
+    norm_factor: ClassVar[float | None] = None
+
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):

@@ -36,6 +36,14 @@ KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
     return u * p;
 }
 
+/* (x - z)^2, for rows so far apart that |x|^2 + |z|^2 - 2 <x, z> would be rounding errors alone. */
+#define KB_ROUTINE gaussian_of_differences
+#define KB_STREAMS 1
+#define KB_START 0
+#define KB_JOIN +=
+#define KB_STEP(sum, x, y, u, v) sum += ((u) - (x)) * ((u) - (x))
+#include "_coordinates_loop.h"
+
 /* |x - z|. Against zeros a query has |x|_1. */
 #define KB_ROUTINE laplacian
 #define KB_STREAMS 1
@@ -135,6 +143,7 @@ static KB_UNUSED void KB_NAME(coordinates_strip)(enum kb_routine routine, const 
         KB_NAME(routine_name##_strip)(x, row_length, m, strip, n_features, first, width, rows, offset);               \
         break;
     switch (routine) {
+        KB_CASE(KB_GAUSSIAN_OF_DIFFERENCES, gaussian_of_differences)
         KB_CASE(KB_LAPLACIAN, laplacian)
         KB_CASE(KB_CAUCHY, cauchy)
         KB_CASE(KB_SECH, sech)

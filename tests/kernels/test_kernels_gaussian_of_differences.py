@@ -1,0 +1,56 @@
+"""The Gaussian kernel of rows so far apart that squared norms round away all that tells them apart."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench import KernelSVC
+from kernbench.kernels import Gaussian
+from kernbench.kernels.blocks import block, matmul
+from kernbench.kernels.rows import KernelRows
+
+
+def _far_rows(seed, scale, d):
+    """Rows of this scale; the second equals the first, the fourth differs from the third by half a unit."""
+    X = np.random.default_rng(seed).normal(size=(40, d)) * scale
+    X[2] = np.round(X[2])
+    X[1], X[3] = X[0], X[2]
+    X[3, 0] += 0.5
+    return X
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize("scale", [1e8, 1e12])
+def test_values_are_those_of_squared_differences(scale, d, form, global_random_seed):
+    X = _far_rows(global_random_seed, scale, d)
+    exact = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    rows = form(X)
+    for values in (
+        Gaussian()(rows),
+        block(Gaussian(), rows, rows[:25]),
+        matmul(Gaussian(), rows, rows[:25], np.eye(25), dtype="float64"),
+        KernelRows(rows, Gaussian(), dtype=np.float64).batch(np.arange(40)),
+        KernelRows(rows, Gaussian(), dtype=np.float64).row(3)[None],
+    ):
+        expected = exact[3:4] if len(values) == 1 else exact[:, : values.shape[1]]
+        assert values == pytest.approx(expected, abs=1e-14)
+    assert np.array_equal(np.diagonal(Gaussian()(rows)), np.ones(40))
+
+
+def test_rows_in_float32_whose_kernel_is_narrow():
+    X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    X[1] = X[0]
+    values = Gaussian(1e-3)(X)
+    assert values.dtype == np.float32
+    assert values == pytest.approx(
+        np.exp(-0.5e6 * ((X[:, None] - X[None]).astype(float) ** 2).sum(axis=2)), abs=1e-3
+    )
+    assert np.array_equal(np.diagonal(values), np.ones(30))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_an_svm_of_far_rows_tells_them_apart(form):
+    X = form(_far_rows(1, 1e8, 5))
+    y = np.arange(40) // 2 % 2
+    assert KernelSVC(gamma=1.0, C=10.0).fit(X, y).score(X, y) == 1.0
