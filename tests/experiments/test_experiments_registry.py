@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import kernbench.experiments
-from kernbench.experiments.registry import EXPERIMENTS
+from kernbench.experiments.registry import EXPERIMENTS, get, names
+from kernbench.experiments.run.storing import schema
 
 ROOT = Path(kernbench.experiments.__file__).parent
 SHARED = ("declare", "measure")  # what an experiment may import of this package, beside its own folder
@@ -136,3 +137,10 @@ def test_the_fork_server_imports_only_what_most_cells_need():
     few = {f"sklearn.{name}" for name in ("svm", "linear_model", "cluster", "metrics", "model_selection")}
     few |= {f"kernbench.experiments.{name}" for name in ("registry", "run.runner")}
     assert (few | {"rich", "matplotlib", "click"}).isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_parameters_of_every_method_may_stand_in_a_record(name):
+    """The form of records is checked before one is written, so that a parameter it cannot hold would end a run."""
+    for method in get(name).methods:
+        assert schema._is_plain(dict(method.params)), method.name

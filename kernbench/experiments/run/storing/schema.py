@@ -48,7 +48,7 @@ def _is_entry(value):
 
 def _is_plain(value, depth=DEEPEST):
     """Whether JSON, CSV and UTF-8 can hold a value, and recursion can walk through it."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):  # JSON writes both as an array
         return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
     if isinstance(value, dict):
         return depth > 0 and all(_is_text(key) and _is_plain(item, depth - 1) for key, item in value.items())
