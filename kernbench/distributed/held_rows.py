@@ -9,6 +9,7 @@ from kernbench.distributed.crew import Member
 from kernbench.distributed.local_blocks import LocalBlocks
 from kernbench.distributed.mapped_blocks import MappedBlocks
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.arrays import check_indices
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ def _itself(X, start):
 
 
 def describe(part):
-    """Return shape, dtype, stored entries (None if dense) and column names of a chunk."""
+    """Return shape, dtype, stored entries (None if dense) and column names of a chunk; check its indices if sparse."""
+    check_indices(part)
     if not hasattr(part, "shape") or len(part.shape) != 2:
         part = np.atleast_1d(np.asarray(part))
         return part.shape, str(part.dtype), None, None

@@ -20,7 +20,7 @@ from scipy import sparse
 from kernbench._names import unknown_name
 from kernbench.kernels.functions import KERNELS as CATALOGUE
 from kernbench.kernels.functions import Callable, Kernel
-from kernbench.validation.arrays import check_indices
+from kernbench.validation.arrays import csr_from_parts
 
 KERNELS = {name: kernel for name, kernel in CATALOGUE.items() if kernel is not Callable}
 PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
@@ -136,10 +136,6 @@ def decode(value, arrays):
 
 
 def _decode_csr(value, arrays):
-    parts = tuple(arrays[f"{value['$csr']}.{part}"] for part in ("data", "indices", "indptr"))
+    parts = (arrays[f"{value['$csr']}.{part}"] for part in ("data", "indices", "indptr"))
     make = sparse.csr_array if value["array"] else sparse.csr_matrix
-    if any(part.ndim != 1 for part in parts) or any(part.dtype.kind not in "iu" for part in parts[1:]):
-        raise ValueError("a sparse matrix must be stored as three vectors, its indices as integers")
-    matrix = make(parts, shape=tuple(value["shape"]))
-    check_indices(matrix, value["$csr"])  # an index out of bounds would be read by compiled code
-    return matrix
+    return csr_from_parts(*parts, value["shape"], str(value["$csr"]), make=make)

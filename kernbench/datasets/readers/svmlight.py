@@ -8,6 +8,7 @@ from kernbench._files import written_whole
 from kernbench.datasets.errors import DataFileError, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number
 
 _TOKEN = re.compile(rb"\S+")
@@ -74,6 +75,7 @@ def write_svmlight(path, X, y):
     """
     from sklearn.datasets import dump_svmlight_file  # slow to import; most data sets need none of it
 
+    check_indices(X)
     with written_whole(path, "wb") as file:
         dump_svmlight_file(X, y, file, zero_based=False)
 
