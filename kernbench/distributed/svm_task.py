@@ -73,7 +73,7 @@ class CascadeTask(KernelTask):
     """
 
     def __init__(self, model, examples):
-        self.model, self.entry, self.X = model, check_kernel_svc(model), DrawnRows(examples.blocks)
+        self.model, self.entry, self.given = model, check_kernel_svc(model), DrawnRows(examples.blocks)
         blocks, sample_weight = examples.blocks, examples.checked_weights()
         classes, self.codes = check_labels(examples.y)
         weights = weigh_classes(model, classes, examples.y, self.codes, sample_weight)
@@ -83,7 +83,7 @@ class CascadeTask(KernelTask):
         self.dtype = model.dtype_ = precision(model.dtype, blocks.n_rows)
         model.kernel_ = kernel_of_blocks(model, blocks, sample_weight, self.last.kernel_seed)
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
-        model.shape_fit_ = blocks.shape
+        model.shape_fit_, model.centre_ = blocks.shape, None
         self.blocks, self.shares_data, self.plural = blocks, True, "pairs of classes"
         self.settings = {
             "kernel": model.kernel_, "dtype": model.dtype_, "C": model.C, "fit_intercept": model.fit_intercept,

@@ -9,7 +9,14 @@ from kernbench.kernels.families.histogram import (
     Intersection,
     JensenShannon,
 )
-from kernbench.kernels.families.inner_product import ArcCosine, DotProduct, Linear, Polynomial, Sigmoid
+from kernbench.kernels.families.inner_product import (
+    ArcCosine,
+    CentredLinear,  # noqa: F401
+    DotProduct,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
 from kernbench.kernels.families.semigroup import ExponentialSemigroup, ReciprocalSemigroup
 from kernbench.kernels.families.shift_invariant import Cauchy, Gaussian, Laplacian, Matern
 from kernbench.kernels.families.skewed import SkewedChiSquared, SkewedIntersection

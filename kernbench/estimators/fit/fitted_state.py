@@ -63,6 +63,13 @@ def check_support(model):
     check_floats(model, {"support_vectors_": (0, 0) if precomputed else (n_support, model.n_features_in_)})
 
 
+def check_centre(model):
+    """Check ``centre_``, which files of earlier versions lack."""
+    model.centre_ = getattr(model, "centre_", None)
+    if model.centre_ is not None:
+        check_floats(model, {"centre_": (model.n_features_in_,)})
+
+
 def check_expansion(model, n_rows, n_problems):
     """Check the attributes of an `ExpansionClassifier`.
 
@@ -76,6 +83,7 @@ def check_expansion(model, n_rows, n_problems):
     check_classes(model)
     check_kernel_state(model)
     check_support(model)
+    check_centre(model)
     check_floats(model, {"dual_coef_": (n_rows, len(model.support_)), "intercept_": (n_problems,)})
     n_support = model.n_support_
     require(

@@ -175,6 +175,7 @@ class AUCMarginTask(RankingTask):
     """The task of one `AUCMarginClassifier`, or of a path over alpha."""
 
     of_the_solver = ("solver", "margin")
+    centres = True  # the means of the scores, over which the loss is minimal, follow any shift
 
     def __init__(self, model, X, y, sample_weight):
         entry = model._check_parameters()

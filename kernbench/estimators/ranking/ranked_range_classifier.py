@@ -35,7 +35,8 @@ class RankedRangeClassifier(TwoClassModel):
     kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
         As in `ROCSVC`.
     fit_intercept : bool, default=True
-        By a constant column, which is regularised like the others; a kernel without features has no intercept.
+        By a constant column, which is regularised like the others; a kernel without features has no intercept. With
+        ``kernel="linear"`` columns without zeros are centred by their medians, so that it is small.
     validation : float or (X, y), default=None
         Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit,
         or other rows. The trace then has a column ``validation_accuracy``, the accuracy.

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernbench.estimators.fit.centring import shift_of
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.targets import check_targets
 from kernbench.estimators.fit.training_data import check_square, check_weights
@@ -29,7 +30,8 @@ START_TOL, START_CUTS, LEAST_ALPHA = (
 class RankedRangeTask(SpaceTask):
     """The task of one model of a ranked range, or of a path over alpha.
 
-    The intercept is the weight of a constant column; a kernel without features has none.
+    The intercept is the weight of a constant column, of the centred rows if they are columns; a kernel without features
+    has none.
 
     Parameters
     ----------
@@ -50,6 +52,7 @@ class RankedRangeTask(SpaceTask):
     def __init__(self, model, X, y, sample_weight, *, metric, name, default_loss):
         entry = check_ranked_range(model, self.losses)
         super().__init__(model, entry)
+        self.centres = bool(model.fit_intercept)
         model.loss_ = loss_of(model, entry, default_loss)
         rows = self.check_rows(X, y, sample_weight)
         self.begin(getattr(model, "classes_", None))
@@ -98,9 +101,10 @@ class RankedRangeTask(SpaceTask):
     def describe(self, model, solution):
         coef = self.unit * solution.coef
         constant = 0.0 if self.constant is None else self.constant * coef[-1]
-        super().describe(model, Solution(coef if self.constant is None else coef[:-1]))
+        weights = coef if self.constant is None else coef[:-1]
+        super().describe(model, Solution(weights))
         self.described = solution
-        model.intercept_ = np.array([self.offset + constant])
+        model.intercept_ = np.array([self.offset + constant - shift_of(weights, self.centre)])
 
     def assemble(self, model, results):
         super().assemble(model, results)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kernbench._random import generator_of
+from kernbench.estimators.fit.centring import centre_of, centred
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.ranking.scores import set_function, set_space
@@ -43,6 +44,10 @@ class SpaceTask(Task):
     shared = (*Task.shared, "loss_")
     of_the_solver = ("solver",)  # the parameters that the state of a solver belongs to, except alpha
     title = ""
+    centres = (
+        False  # whether the solver takes columns less their medians; pairwise losses centre by themselves
+    )
+    centre = None  # what was subtracted
 
     def __init__(self, model, entry):
         self.model, self.entry, self.problems = model, entry, [self]
@@ -72,7 +77,9 @@ class SpaceTask(Task):
                 (seeds.kernel, seeds.map),
                 needs_features=needs_features,
             )
-        self.design, self.n_of_the_map = self.make_design(rows.X)
+        if self.centres and self.space.kind == "linear":
+            self.centre = centre_of(rows.X)
+        self.design, self.n_of_the_map = self.make_design(centred(rows.X, self.centre))
         self.n_rows, self.n_coef = rows.X.shape[0], self.design.n_coef
 
     def make_design(self, X):

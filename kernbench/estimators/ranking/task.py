@@ -36,7 +36,10 @@ class RankingTask(SpaceTask):
     def describe(self, model, solution):
         super().describe(model, solution)
         if self.held is None:
-            rows, scores = self.rows, self.design.scores(solution.coef)
+            rows = self.rows
+            # Scores of rows as they are, if the design has centred ones.
+            is_given = self.centre is None
+            scores = self.design.scores(solution.coef) if is_given else scores_of(model, rows.X)
         else:
             rows, scores = self.held, scores_of(model, self.held.X)
         threshold = model._threshold(model.threshold)

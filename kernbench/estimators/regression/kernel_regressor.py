@@ -1,12 +1,20 @@
 """Kernel regression with losses of the residual: `KernelRegressor`."""
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from kernbench.estimators.base import KernelModel
-from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, check_names, check_support
+from kernbench.estimators.fit.centring import combined
+from kernbench.estimators.fit.fitted_state import (
+    check_centre,
+    check_floats,
+    check_kernel_state,
+    check_names,
+    check_support,
+)
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
-from kernbench.estimators.svm.expansion import Expansion
+from kernbench.estimators.svm.expansion import Expansion, require_linear
 from kernbench.validation.numbers import check_number
 
 
@@ -83,6 +91,12 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     dual_coef_ : ndarray of shape (1, n_support)
         Their coefficients.
     intercept_ : float
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features; linear kernel only.
+    centre_ : ndarray of shape (n_features,), or None
+        Means of the columns, which ``fit`` subtracts with a linear kernel and an intercept: f is 0 there, so that
+        predictions do not depend on a shift of the columns. ``coef_`` is the sum of the centred support vectors times
+        ``dual_coef_``, and belongs with ``intercept_`` to rows as they are. None for other kernels.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}
@@ -250,11 +264,24 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         ndarray of shape (n_samples,)
         """
         self._check_is_fitted()
-        return self._product(self._checked(X), slice(None))[:, 0] + self.intercept_
+        X = self._checked(X)
+        if self._has_weights:
+            return np.concatenate(list(self._products_with_weights(X)))[:, 0] + self.intercept_
+        return self._product(X, slice(None))[:, 0] + self.intercept_
+
+    @property
+    def coef_(self):
+        """Weights of the features, shape (n_features,), read-only; linear kernel only."""
+        self._check_is_fitted()
+        require_linear(self.kernel_)
+        coef = combined(self.dual_coef_[0], self.support_vectors_, self.centre_)
+        coef.flags.writeable = False
+        return coef
 
     def _check_fitted_state(self):
         check_names(self)
         check_kernel_state(self)
         check_support(self)
+        check_centre(self)
         check_floats(self, {"dual_coef_": (1, len(self.support_))})
         check_number("intercept_", self.intercept_)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.fit.centring import centred, left_over, mean_of, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
@@ -19,6 +20,7 @@ from kernbench.estimators.regression.parameters import (
 )
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
+from kernbench.kernels.functions import CentredLinear, Linear
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
@@ -116,19 +118,19 @@ class KernelRegressorTask(Task):
     Parameters
     ----------
     model : KernelRegressor
-        ``kernel_`` and ``dtype_`` are set on it.
+        ``kernel_``, ``centre_`` and ``dtype_`` are set on it.
     X, y, sample_weight
         As given to ``fit``.
     """
 
     strength, title = "alpha", ""
-    shared = ("n_features_in_", "feature_names_in_", "kernel_", "dtype_", "solver_")
+    shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model, self.problems = model, [self]
         self.entry, self.loss = check_kernel_regressor(model)
         X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel)
-        self.X, self.offset = X, offset_of(model, self.loss, y, self.weights)
+        self.offset = offset_of(model, self.loss, y, self.weights)
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
         self.y = y - self.offset
@@ -143,6 +145,13 @@ class KernelRegressorTask(Task):
         dtype = "float64" if model.dtype == "auto" and model.solver_ == "newton" else model.dtype
         self.dtype = model.dtype_ = precision(dtype, len(y))
         model.kernel_ = kernel_of(model, X, self.weights, self.last.kernel_seed)
+        model.centre_, self.kernel = None, model.kernel_
+        if isinstance(model.kernel_, Linear) and model.fit_intercept:
+            # The mean, since the intercept is that of f = 0, the best one for the squared error if <w, x> has mean 0.
+            model.centre_ = mean_of(X, self.weights)
+            rest = left_over(X, model.centre_)
+            self.kernel = self.kernel if rest is None else CentredLinear(rest)
+        self.given, self.X = X, centred(X, model.centre_)
         if model.warm_start:
             parts = tuple(digest(part) for part in (X, self.y, self.weights) if part is not None)
             self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
@@ -155,7 +164,7 @@ class KernelRegressorTask(Task):
     def make_data(self):
         model = self.model
         rows = make_rows(
-            self.X, model.kernel_, self.dtype, cache_size=model.cache_size, twin=model._twin,
+            self.X, self.kernel, self.dtype, cache_size=model.cache_size, twin=model._twin,
             may_widen=model.dtype == "auto",
         )  # fmt: skip
         if self.dtype == "float32" and rows.dtype is np.float64:
@@ -187,9 +196,11 @@ class KernelRegressorTask(Task):
         problem = MarginProblem(
             rows, self.y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=self.loss
         )
-        return Examined(MarginRisk(problem), self.X, self.model.kernel_, rows, np.dtype(rows.dtype).name)
+        return Examined(MarginRisk(problem), self.X, self.kernel, rows, np.dtype(rows.dtype).name)
 
     def describe(self, model, solution):
-        set_support_vectors(model, self.X, solution.coef.nonzero()[0])
+        set_support_vectors(model, self.given, solution.coef.nonzero()[0])
         model.dual_coef_ = solution.coef[None, model.support_]
         model.intercept_ = float(self.offset)
+        if model.centre_ is not None:
+            model.intercept_ -= float(shift_of(model.coef_, model.centre_))

@@ -4,9 +4,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators.base import KernelClassifier
+from kernbench.estimators.fit.centring import centre_of, combined, shift_of
 from kernbench.estimators.fit.fitted_state import check_expansion
 from kernbench.estimators.fit.training_data import check_examples, check_square
-from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values
+from kernbench.estimators.svm.multiclass import (
+    assemble,
+    class_blocks,
+    class_scores,
+    pair_values,
+    products_of,
+)
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import check_range, is_precomputed
@@ -16,13 +23,28 @@ from kernbench.validation.rows import check_rows
 
 CHUNK_BYTES = 32_000_000  # values of the kernel that are held at one time
 PRODUCT_BYTES = 4_000_000  # products of classes that are held at one time; they should stay in the cache
+MOST_WEIGHTS = 2**25  # weights of features, of all problems, that are held for predictions
 FEW_SUPPORT_VECTORS = 256  # of a class on average, below which its own product is mostly preparation
 
 
 def set_expansion(model, X, codes, pairs, solutions):
     """Set the attributes that define the decision functions, given the solutions of the pairs."""
-    support, model.dual_coef_, model.intercept_ = assemble(pairs, solutions, codes, len(model.classes_))
+    support, model.dual_coef_, intercept = assemble(pairs, solutions, codes, len(model.classes_))
     set_support(model, X, codes, support)
+    set_intercept(model, intercept)
+
+
+def centre_for(model, X, n_problems):
+    """Return the ``centre_`` of rows for the kernel and the number of problems of `model`."""
+    is_invariant = isinstance(model.kernel_, Linear) and model.fit_intercept
+    return centre_of(X) if is_invariant and n_problems * X.shape[1] <= MOST_WEIGHTS else None
+
+
+def set_intercept(model, intercept):
+    """Set ``intercept_``, given that of the rows less ``centre_``."""
+    model.intercept_ = intercept
+    if model.centre_ is not None:
+        model.intercept_ = intercept - shift_of(model.coef_, model.centre_)
 
 
 def set_support(model, X, codes, support):
@@ -37,16 +59,37 @@ def set_support_vectors(model, X, support):
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
 
 
+def require_linear(kernel):
+    """Raise AttributeError unless a function of the kernel has weights of the features."""
+    if not isinstance(kernel, Linear):
+        raise AttributeError("coef_ is there for kernel='linear' only")
+
+
 class Expansion:
     """Values of kernel expansions, from ``support_vectors_`` and ``dual_coef_``.
 
-    The estimator has the parameter ``kernel`` and, when fitted, ``kernel_`` and ``dtype_``.
+    The estimator has the parameter ``kernel`` and, when fitted, ``kernel_``, ``centre_`` and ``dtype_``. Linear
+    functions are computed from their weights, in float64: far from the origin sums over support vectors cancel.
     """
 
     def _checked(self, X):
         X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         return X
+
+    @property
+    def _has_weights(self):
+        """Whether predictions are made from the weights of the features."""
+        return (
+            isinstance(self.kernel_, Linear)
+            and np.size(self.intercept_) * self.n_features_in_ <= MOST_WEIGHTS
+        )
+
+    def _products_with_weights(self, X):
+        """Yield X @ ``coef_.T``, of shape (m, n_problems), some rows at a time."""
+        weights = np.atleast_2d(self.coef_).T
+        for rows in _slices(X.shape[0], CHUNK_BYTES // (8 * max(weights.shape))):
+            yield X[rows] @ weights
 
     def _product(self, X, block):
         """Return K(X, support vectors) times their coefficients, for a slice of them; K is never stored."""
@@ -126,6 +169,8 @@ class ExpansionClassifier(Expansion, KernelClassifier):
 
     def _pair_values(self, X):
         X = self._checked(X)
+        if self._has_weights:
+            return np.concatenate(list(self._products_with_weights(X))) + self.intercept_
         if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_
         return np.concatenate(
@@ -143,6 +188,10 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         """Yield the products of `multiclass.pair_values`, some rows of X at a time; the next ones overwrite them."""
         by_class, n_classes = class_blocks(self.n_support_), len(self.classes_)
         n_products = n_classes * (n_classes - 1)
+        if self._has_weights:
+            for values in self._products_with_weights(X):
+                yield products_of(values, n_classes)
+            return
         if len(self.support_) >= FEW_SUPPORT_VECTORS * n_classes:
             for rows in _slices(X.shape[0], CHUNK_BYTES // (8 * n_products)):
                 yield np.array([self._product(X[rows], block) for block in by_class])
@@ -172,13 +221,13 @@ class ExpansionClassifier(Expansion, KernelClassifier):
     def coef_(self):
         """Weights of the features, shape (n_pairs, n_features), read-only; linear kernel only."""
         check_is_fitted(self)
-        if not isinstance(self.kernel_, Linear):
-            raise AttributeError("coef_ is there for kernel='linear' only")
+        require_linear(self.kernel_)
         if len(self.classes_) == 2 or self._against_rest:
-            coef = self.dual_coef_ @ self.support_vectors_
+            coef = combined(self.dual_coef_, self.support_vectors_, self.centre_)
         else:
             products = [
-                (self.dual_coef_[:, b] @ self.support_vectors_[b]).T for b in class_blocks(self.n_support_)
+                combined(self.dual_coef_[:, b], self.support_vectors_[b], self.centre_).T
+                for b in class_blocks(self.n_support_)
             ]
             coef = pair_values(np.asarray(products), np.zeros_like(self.intercept_)).T
         coef.flags.writeable = False
@@ -221,7 +270,10 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
         values = self.decision_function(X)
         coef = self.dual_coef_[0]
-        squared_norm = coef @ (values[self.support_] - self.intercept_[0])
+        if isinstance(self.kernel_, Linear):
+            squared_norm = np.sum(self.coef_**2)
+        else:
+            squared_norm = coef @ (values[self.support_] - self.intercept_[0])
         margins = np.where(codes == 1, values, -values)
         nu = nu_of_solution(margins, squared_norm, weights)
         return nu, C_of_solution(np.abs(coef).sum(), margins, squared_norm, weights)

@@ -149,6 +149,11 @@ class KernelSVC(ExpansionClassifier):
         Weights of the features; linear kernel only. There are n_classes (n_classes - 1) / 2 problems one
         against one, n_classes one against the rest.
     intercept_ : ndarray of shape (n_problems,)
+    centre_ : ndarray of shape (n_features,), or None
+        What ``fit`` subtracts from the rows: with a linear kernel and an intercept the problem does not depend on it,
+        but rounding errors do. ``coef_`` is the sum of the centred support vectors times ``dual_coef_``, with
+        ``intercept_`` for the rows as they are; solvers whose coefficients add up to 0, such as ``smo``, need no
+        centre there. None for other kernels, and where rows lie around the origin.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}

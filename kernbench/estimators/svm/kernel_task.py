@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import kernel_of
@@ -16,7 +17,7 @@ from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
 from kernbench.estimators.fit.training_data import check_training_data
-from kernbench.estimators.svm.expansion import set_expansion
+from kernbench.estimators.svm.expansion import centre_for, set_expansion
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels.domain import is_precomputed
@@ -33,12 +34,17 @@ class KernelTask(Task):
     Parameters
     ----------
     model : KernelSVC
-        ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_`` are set on it.
+        ``classes_``, ``class_weight_``, ``kernel_``, ``centre_`` and ``dtype_`` are set on it.
     X, y, sample_weight
         As given to ``fit``.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        The rows of the problems: `given` ones less ``centre_``.
     """
 
-    shared = (*Task.shared, "kernel_", "shape_fit_")
+    shared = (*Task.shared, "kernel_", "centre_", "shape_fit_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model, self.entry = model, check_kernel_svc(model)
@@ -46,7 +52,7 @@ class KernelTask(Task):
         X, codes, sample_weight, weights = check_training_data(
             model, X, y, sample_weight, kernel=model.kernel
         )
-        self.X, self.codes, self.weights = X, codes, weights
+        self.given, self.codes, self.weights = X, codes, weights
         model.shape_fit_ = X.shape
         n_classes = len(model.classes_)
         self.shares_data = model.multi_class == ONE_VS_REST and n_classes > 2
@@ -63,6 +69,8 @@ class KernelTask(Task):
         )
         self.dtype = model.dtype_ = precision(model.dtype, len(codes))
         model.kernel_ = kernel_of(model, X, sample_weight, self.last.kernel_seed)
+        model.centre_ = centre_for(model, X, n_problems)
+        self.X = centred(X, model.centre_)
         if model.warm_start:
             taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
             self.key = (model.kernel_, digest(X), digest(taking_part), self.dtype, model.loss)
@@ -99,7 +107,7 @@ class KernelTask(Task):
 
     def assemble(self, model, results):
         pairs = [problem.pair for problem in self.problems]
-        set_expansion(model, self.X, self.codes, pairs, [result.model for result in results])
+        set_expansion(model, self.given, self.codes, pairs, [result.model for result in results])
 
 
 class PairProblem:
@@ -184,7 +192,7 @@ class PairProblem:
             model.classes_ = task.model.classes_[two]
             model.class_weight_ = task.model.class_weight_[two]
         codes = (task.codes == pair.positive).astype(np.intp)
-        set_expansion(model, task.X, codes, [Pair(0, 1, pair.rows, pair.y)], [solution])
+        set_expansion(model, task.given, codes, [Pair(0, 1, pair.rows, pair.y)], [solution])
 
 
 def _next_start(solution, C, following, weights):

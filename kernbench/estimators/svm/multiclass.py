@@ -145,6 +145,14 @@ def pair_values(products, intercept):
     return np.add(values, intercept, out=values)
 
 
+def products_of(values, n_classes):
+    """Return products of which `pair_values` makes `values`, those of the pairs without intercepts."""
+    products = np.zeros((n_classes, len(values), n_classes - 1))
+    for i, later in enumerate(_pairs_by_class(n_classes)):
+        products[i, :, i:] = values[:, later]
+    return products
+
+
 def class_scores(products, intercept, *, break_ties=True):
     """Return one score for each class from the values of its pairs, which are not stored.
 

@@ -147,7 +147,7 @@ def _configure(model, reader, labels):
 
 def _window(model, reader, X, rng):
     model.dtype_ = precision(model.dtype, np.inf)
-    model.kernel_ = kernel_of(model, X, None, int(rng.integers(2**31)))
+    model.kernel_, model.centre_ = kernel_of(model, X, None, int(rng.integers(2**31))), None
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
     return StreamWindow(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
 
@@ -165,7 +165,7 @@ def _wait(model, stream, chunks, labels):
     stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
     model.dtype_ = precision(model.dtype, np.inf)
-    model.kernel_ = kernel_of(model, kept[0], None, 0)
+    model.kernel_, model.centre_ = kernel_of(model, kept[0], None, 0), None
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
     nothing = np.empty((0, kept[0].shape[1]))
     _set_function(model, stream, nothing, np.empty(0), Solution(np.empty(0), only))

@@ -12,7 +12,7 @@ import numpy as np
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import MEGABYTE, small_matrix
-from kernbench.estimators.svm.expansion import set_support
+from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
@@ -154,9 +154,9 @@ def _set_model(task, pairs, used):
     columns = np.flatnonzero(pairs.dual_coef.any(axis=0))
     support = columns if used is None else used[columns]
     order = np.argsort(task.codes[support], kind="stable")
-    set_support(model, task.X, task.codes, support[order])
+    set_support(model, task.given, task.codes, support[order])
     model.dual_coef_ = np.multiply(pairs.dual_coef[:, columns[order]], sign, order="C")
-    model.intercept_ = sign * pairs.intercept
+    set_intercept(model, sign * pairs.intercept)
     _set_outcome(model, pairs)
 
 

@@ -32,6 +32,7 @@ ROUTINES = {
     "gaussian": KB_GAUSSIAN,
     "matern": KB_MATERN,
     "polynomial": KB_POLYNOMIAL,
+    "centred": KB_CENTRED,
     "power-series": KB_POWER_SERIES,
     "arc-cosine": KB_ARC_COSINE,
     "sigmoid": KB_SIGMOID,

@@ -31,6 +31,14 @@ KB_CLONES KB_UNUSED static void KB_NAME(squared_distance_row)(const KB_T *KB_RES
     }
 }
 
+/* out_j = t_j - a - b_j: t = <x, z>, a = <x, c> - |c|^2 / 2, b = <z, c> - |c|^2 / 2. */
+KB_CLONES KB_UNUSED static void KB_NAME(centred_row)(const KB_T *KB_RESTRICT t, KB_T a, const KB_T *KB_RESTRICT b,
+                                                     ptrdiff_t n, KB_T *KB_RESTRICT out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] = (t[j] - a) - b[j];
+}
+
 /* Matern kernels with closed forms, in place: out_j a squared distance r^2, 2 nu = 1, 3, 5:
  * exp(-r), (1 + r) exp(-r), (1 + r + r^2/3) exp(-r). */
 KB_CLONES KB_UNUSED static void KB_NAME(matern_row)(int twice_nu, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -261,6 +269,9 @@ static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *co
             memcpy(out, t, n * sizeof(KB_T));
         else
             KB_NAME(polynomial_row)(t, (KB_T)constants[1], (int)constants[2], n, out);
+        break;
+    case KB_CENTRED:
+        KB_NAME(centred_row)(t, a, b, n, out);
         break;
     case KB_POWER_SERIES:
         KB_NAME(power_series_row)(t, constants, n_constants, n, out);

@@ -7,6 +7,7 @@ enum kb_routine {
     KB_GAUSSIAN,
     KB_MATERN,
     KB_POLYNOMIAL,
+    KB_CENTRED,
     KB_POWER_SERIES,
     KB_ARC_COSINE,
     KB_SIGMOID,

@@ -5,6 +5,7 @@ cdef extern from "_routines.h" nogil:
         KB_GAUSSIAN
         KB_MATERN
         KB_POLYNOMIAL
+        KB_CENTRED
         KB_POWER_SERIES
         KB_ARC_COSINE
         KB_SIGMOID

@@ -42,8 +42,12 @@ def _middle(rows):
 
 def centre_of_sparse(X):
     """Return the median of each column that has no zeros; 0 for the others."""
+    return middle_of_columns(X, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]))
+
+
+def middle_of_columns(X, columns):
+    """Return the median of some columns of X, dense or sparse; 0 for the others."""
     centre = np.zeros(X.shape[1])
-    columns = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
     if X.shape[0] and len(columns):
         centre[columns] = _middle(as_float64(_some(X)[:, columns]))
     return centre

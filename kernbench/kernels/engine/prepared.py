@@ -190,7 +190,7 @@ def _csr(shape, values, terms, centre, columns, starts):
 
 def _stays_as_it_is(kernel, X):
     """Whether the user's array can be used as it is, without checking its entries."""
-    if sparse.issparse(X) or kernel.lifts:
+    if sparse.issparse(X) or kernel.lifts or kernel.routine == "centred":  # that one has terms
         return False
     return not kernel.translation_invariant and not kernel.unit_rows and kernel.unit == 1.0
 

@@ -32,6 +32,34 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
+class CentredLinear(Kernel):
+    """k(x, z) = <x - c, z - c>, expanded, so that sparse rows stay sparse.
+
+    For the rows of estimators that centre columns (:mod:`kernbench.estimators.fit.centring`), not for users, who
+    subtract c from dense rows.
+
+    Parameters
+    ----------
+    centre : sequence of float
+        c, one number for each column; not larger than the rows themselves, or the terms cancel.
+    """
+
+    centre: tuple
+    routine: ClassVar[str] = "centred"
+    refuses_infinity: ClassVar[bool] = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "centre", tuple(map(float, self.centre)))
+
+    def row_terms(self, rows, lengths):
+        centre = np.array(self.centre)
+        return rows.astype(np.float64) @ centre - 0.5 * (centre @ centre)
+
+    def diagonal(self, X):
+        return np.maximum(squared_norms(X) - 2.0 * self.row_terms(X, None), 0.0)
+
+
+@dataclass(frozen=True)
 class Polynomial(Kernel):
     """k(x, z) = (scale <x, z> + c)^degree.
 

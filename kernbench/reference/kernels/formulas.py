@@ -31,6 +31,11 @@ def linear(kernel, X, Z):
     return _inner_products(X, Z)
 
 
+def centred_linear(kernel, X, Z):
+    """<x - c, z - c>"""
+    return (dense(X) - kernel.centre) @ (dense(Z) - kernel.centre).T
+
+
 def polynomial(kernel, X, Z):
     """(scale <x, z> + c)^degree"""
     return (kernel.scale * _inner_products(X, Z) + kernel.c) ** int(kernel.degree)
@@ -182,6 +187,7 @@ def _quotient(numerator, denominator):
 
 FORMULAS = {
     kernels.Linear: linear,
+    kernels.CentredLinear: centred_linear,
     kernels.Polynomial: polynomial,
     kernels.DotProduct: dot_product,
     kernels.Sigmoid: sigmoid,
