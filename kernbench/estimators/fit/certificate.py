@@ -9,11 +9,12 @@ from scipy import sparse
 from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
 from kernbench.problems.certificate import rounding
-from kernbench.problems.certificate.certify import SAMPLED, SMALL, certify, measured
+from kernbench.problems.certificate.certify import SMALL, certify, measured, upper_mean
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
 from kernbench.solvers.base import Solution
 
 KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
+LARGEST_ERROR = 4.0  # of a score, in units of the largest of those measured
 FEW_VALUES = 2**20  # kernel values that may be computed again, to drop the rounding of a solver's updates
 
 
@@ -87,21 +88,34 @@ class Examined:
         products = blocks.matmul(self.kernel, self.X, self.X, solution.coef, dtype=self.dtype)
         return products + solution.intercept
 
-    def measure(self, solution, objective, n_updates):
-        """Return the `Rounding` of float32 kernel values, measured on some rows."""
+    def measure(self, solution, objective, n_updates, n_rows):
+        """Return the `Rounding` of float32 kernel values, measured on twice `n_rows` rows."""
         coef, rng = solution.coef, np.random.default_rng(0)
         used, size = np.flatnonzero(coef), np.abs(coef)
-        by_size = rng.choice(used, SAMPLED, p=size[used] / size.sum())
-        drawn = np.concatenate([by_size, rng.integers(len(coef), size=SAMPLED)])
-        columns = self.X[used] if self.kernel.routine != "precomputed" else None
-        if columns is None:
-            exact = self.X[drawn] @ coef
+
+        def errors_of(drawn):
+            if self.kernel.routine == "precomputed":
+                exact = self.X[drawn] @ coef
+            else:
+                exact = blocks.matmul(self.kernel, self.X[drawn], self.X[used], coef[used], dtype="float64")
+            return self.rows.product(drawn, used, coef[used], count=False) - exact
+
+        by_size = rng.choice(used, n_rows, p=size[used] / size.sum())
+        errors = errors_of(by_size)
+        known = solution.state.get("products")
+        if known is not None and hasattr(self.risk, "sensitive"):
+            # Far from its kink a hinge does not notice errors: rows are drawn from those that may.
+            scores = known + solution.intercept
+            sensitive = self.risk.sensitive(scores, LARGEST_ERROR * np.abs(errors).max())
+            rows = rng.choice(sensitive, n_rows) if len(sensitive) else sensitive
+            changes = self.risk.changes(rows, scores[rows], errors_of(rows)) if len(rows) else np.zeros(2)
+            of_risk = len(sensitive) / len(coef) * upper_mean(changes)
         else:
-            exact = blocks.matmul(self.kernel, self.X[drawn], columns, coef[used], dtype="float64")
-        errors = self.rows.product(drawn, used, coef[used], count=False) - exact
+            uniform = np.abs(errors_of(rng.integers(len(coef), size=n_rows)))
+            of_risk = self.risk.change(objective, upper_mean(uniform))
         unit = self.value_error[1] + DOUBLE * (len(used) + n_updates)
-        differences = np.sign(coef[by_size]) * errors[:SAMPLED], np.abs(errors[SAMPLED:])
-        return measured(self.risk, objective, coef, self.largest, unit, differences)
+        of_norm = upper_mean(np.sign(coef[by_size]) * errors)
+        return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
 
 
 def certified(examined, result, tol):
@@ -139,7 +153,9 @@ def certified(examined, result, tol):
         make_space=examined.space,
         scores=lambda: examined.scores(solution),
         largest=_largest(examined),
-        measure=(lambda: examined.measure(solution, objective, n_updates)) if can_measure else None,
+        measure=(lambda n_rows: examined.measure(solution, objective, n_updates, n_rows))
+        if can_measure
+        else None,
     )
     returned = None
     if found.intercept_of_zero is not None:

@@ -10,7 +10,10 @@ from kernbench.problems.certificate.extended import EPS, LONG
 SMALL = 0.05  # share of tol that rounding may add to the gap without further computation
 MOST_WORK = 3e7  # multiplications in extended precision that a certificate may cost: up to a second
 SAME = 1e-12  # relative difference of objectives that is rounding of their sums
-SAMPLED = 64  # rows on which the error of float32 values is measured
+SAMPLED = (
+    64,
+    1024,
+)  # rows on which the error of float32 values is measured, the more where the fewer do not suffice
 ERRORS = 5.0  # standard errors added to a measured mean
 VISIBLE = 1e-4  # error of decision values from which the user should know
 
@@ -59,16 +62,18 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
     largest : float
         The largest k(x, x), for an expansion.
     measure : callable, optional
-        ``measure()`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
+        ``measure(n_rows)`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
     """
     at_zero, intercept = risk.at_zero()
     lower = objective - gap - known.bound
     error_of_scores = 0.0
     doubtful = not known.total <= SMALL * tol * objective
-    if doubtful and measure is not None:
-        known = measure()
+    for n_rows in SAMPLED if doubtful and measure is not None else ():
+        known = measure(n_rows)
         lower = objective - gap - known.bound
         doubtful = not known.total <= SMALL * tol * objective
+        if gap + known.total <= tol * objective:
+            break
     error = known.objective
     if doubtful or not objective <= at_zero - error:
         space = make_space()
@@ -111,7 +116,7 @@ def _extended(risk, model, space, largest):
     return objective, rounded(size).objective, bound, (f + LONG(model.intercept)).astype(np.float64)
 
 
-def measured(risk, risk_value, coef, largest, unit, differences):
+def measured(risk, risk_value, coef, largest, unit, of_norm, of_risk):
     """Return the `Rounding` of float32 kernel values from the errors of some scores.
 
     Parameters
@@ -121,23 +126,20 @@ def measured(risk, risk_value, coef, largest, unit, differences):
     coef : ndarray of shape (n,)
     largest, unit : float
         As for `rounding.of_expansion`, of the sums in float64.
-    differences : tuple of two ndarray
-        Errors of scores of rows drawn with probability proportional to |coef|, times the sign of the coefficient, and
-        absolute errors of rows drawn uniformly.
+    of_norm : float
+        Bound on the mean error of scores times the sign of the coefficient, rows counted by |coef|.
+    of_risk : float
+        Bound on the error of the risk.
     """
-    signed, absolute = differences
     size = float(np.abs(coef).sum())
-    norm = size * _upper_mean(np.abs([signed.mean()])[0], signed)
-    error = _upper_mean(absolute.mean(), absolute)
     exact = rounding.of_expansion(risk, risk_value, size, largest, unit)
-    half = 0.5 * risk.alpha * norm
+    half = 0.5 * risk.alpha * size * of_norm
     of_dual = (
         max(1.0, risk.dual_size / size) ** 2
     )  # as many times more where other coefficients make the bound
-    return rounding.Rounding(
-        exact.objective + half + risk.change(risk_value, error), exact.bound + of_dual * half
-    )
+    return rounding.Rounding(exact.objective + half + of_risk, exact.bound + of_dual * half)
 
 
-def _upper_mean(mean, values):
-    return float(mean + ERRORS * values.std(ddof=1) / np.sqrt(len(values)))
+def upper_mean(values):
+    """Return the absolute mean of a sample, and `ERRORS` standard errors."""
+    return float(abs(values.mean()) + ERRORS * values.std(ddof=1) / np.sqrt(len(values)))

@@ -47,6 +47,21 @@ class MarginRisk:
             self.smoothness * self.mass * error**2
         )
 
+    def _losses(self, rows, scores):
+        p = self.problem
+        return p.weights[rows] * p.loss.value(p.y[rows] * scores - np.broadcast_to(p.targets, self.n)[rows])
+
+    def sensitive(self, scores, error):
+        """Return the rows whose loss changes if their score does by `error`, up or down."""
+        rows = np.arange(self.n)
+        losses = self._losses(rows, scores)
+        changes = [self._losses(rows, scores + side) != losses for side in (-error, error)]
+        return np.flatnonzero(changes[0] | changes[1])
+
+    def changes(self, rows, scores, errors):
+        """Return the losses at scores less those at scores without these errors, of some rows."""
+        return self._losses(rows, scores) - self._losses(rows, scores - errors)
+
     def value(self, scores, intercept):
         """Return the risk at scores in extended precision."""
         p = self.problem

@@ -1,0 +1,47 @@
+"""Certificates of fits on float32 kernel values: true, and close enough to call a converged fit converged."""
+
+import numpy as np
+import pytest
+
+from kernbench import KernelSVC
+from kernbench.experiments.measure.objectives import expansion_objective
+from kernbench.kernels import Gaussian
+from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.reference.kernels.rows import KernelRows
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0, 3000.0])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_large_C_has_a_true_gap_in_float32(C, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(2500, 6))
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=2500) > 0, 1, -1)
+    model = KernelSVC(gamma=0.2, C=C, dtype="float32").fit(X, y)
+    assert model.converged_ == (model.duality_gap_ <= model.tol * model.objective_)
+    assert model.converged_ or C > 100  # beyond, rounding of float32 values may be larger than tol
+    tight = KernelSVC(gamma=0.2, C=C, dtype="float64", tol=1e-6).fit(X, y)
+    exact = expansion_objective(
+        X, y, 0.2, 1 / (C * 2500), model.support_, model.dual_coef_[0], model.intercept_[0]
+    )
+    lower = model.objective_ - model.duality_gap_
+    assert lower <= tight.objective_ and lower <= exact
+    assert exact == pytest.approx(model.objective_, abs=model.duality_gap_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_rows_beyond_the_kink_of_a_hinge_are_not_sensitive(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 2)), np.repeat([-1.0, 1.0], 25)
+    weights = np.ones(50)
+    weights[7] = 0.0
+    risk = MarginRisk(MarginProblem(KernelRows(X, Gaussian()), y, alpha=0.1, weights=weights, loss=loss))
+    scores, error = 2.0 * rng.normal(size=50), 0.1
+    margins = y * scores
+    expected = np.arange(50) if loss == "log_loss" else np.flatnonzero(margins < 1 + error)
+    assert risk.sensitive(scores, error).tolist() == [row for row in expected if row != 7]
+    rows, errors = np.array([3, 30]), np.array([0.02, -0.03])
+    changed = scores.copy()
+    changed[rows] -= errors
+    whole = (risk.value(scores, 0.0) - risk.value(changed, 0.0)) * 50
+    assert risk.changes(rows, scores[rows], errors).sum() == pytest.approx(float(whole))
