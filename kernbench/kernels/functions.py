@@ -12,6 +12,7 @@ from kernbench.kernels.families.histogram import (
 from kernbench.kernels.families.inner_product import (
     ArcCosine,
     CentredLinear,  # noqa: F401
+    Cosine,
     DotProduct,
     Linear,
     Polynomial,
@@ -25,7 +26,7 @@ KERNELS = {
     kernel.__name__: kernel
     for kernel in (
         *(Gaussian, Laplacian, Cauchy, Matern),
-        *(Linear, Polynomial, DotProduct, Sigmoid, ArcCosine),
+        *(Linear, Cosine, Polynomial, DotProduct, Sigmoid, ArcCosine),
         *(Hellinger, ChiSquared, ExponentialChiSquared, Intersection, JensenShannon),
         *(SkewedChiSquared, SkewedIntersection),
         *(ExponentialSemigroup, ReciprocalSemigroup),

@@ -6,6 +6,8 @@ from kernbench._names import unknown_name
 from kernbench.kernels.bandwidth import median_distance, scale
 from kernbench.kernels.functions import (
     Callable,
+    ChiSquared,
+    Cosine,
     ExponentialChiSquared,
     Gaussian,
     Kernel,
@@ -17,7 +19,10 @@ from kernbench.kernels.functions import (
 )
 from kernbench.validation.numbers import is_number
 
-NAMES = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "sigmoid", "linear", "precomputed")
+NAMES = (
+    *("rbf", "gaussian", "laplacian", "chi2", "additive_chi2"),
+    *("poly", "polynomial", "sigmoid", "linear", "cosine", "precomputed"),
+)
 
 
 def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
@@ -74,7 +79,9 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
     gamma, degree, coef0
         As in scikit-learn: ``rbf`` exp(-gamma ||x-z||²), ``laplacian`` exp(-gamma ||x-z||_1),
         ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree,
-        ``sigmoid`` tanh(gamma <x,z> + coef0).
+        ``sigmoid`` tanh(gamma <x,z> + coef0), ``cosine`` <x,z> / (||x|| ||z||). ``additive_chi2`` is sum_j
+        4 x_j z_j/(x_j+z_j), scikit-learn's plus sum_j (x_j+z_j): positive semi-definite, and with an intercept the same
+        functions.
     random_state : int, Generator or None
         For ``gamma="median"``.
 
@@ -96,12 +103,16 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         return Laplacian(1.0 / resolve_gamma(gamma, X, random_state, metric="l1"))
     if kernel == "chi2":
         return ExponentialChiSquared(resolve_gamma(gamma, X, random_state))
+    if kernel == "additive_chi2":
+        return 2.0 * ChiSquared()
     if kernel in ("poly", "polynomial"):
         return Polynomial(degree, coef0, resolve_gamma(gamma, X, random_state))
     if kernel == "sigmoid":
         return Sigmoid(resolve_gamma(gamma, X, random_state), coef0)
     if kernel == "linear":
         return Linear()
+    if kernel == "cosine":
+        return Cosine()
     if kernel == "precomputed":
         return Precomputed()
     raise ValueError(unknown_name("kernel", kernel, NAMES))

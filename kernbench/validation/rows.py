@@ -52,6 +52,8 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     except ValueError as error:
         if "could not convert string" in str(error):
             advice = "Encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder"
+            if callable(getattr(model, "kernel", None)):
+                advice = "A kernel function is given rows of numbers: for others pass its matrix, kernel='precomputed'"
             raise ValueError(f"X holds text: {error}. {advice}") from error
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
             values = check_array(X, ensure_all_finite=False, **settings)

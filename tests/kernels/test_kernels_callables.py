@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernbench import KernelSVC
 from kernbench.kernels import Callable
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
@@ -146,3 +147,25 @@ def test_diagonal_with_bad_values_is_refused(X):
         function.mood = mood
         with pytest.raises(ValueError, match="kernel function returned"):
             Callable(function).diag(X)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array])
+def test_a_sparse_answer_is_an_answer(X, storage, form):
+    def function(X, Z):
+        return form(X @ Z.T)
+
+    rows = storage(X)
+    np.testing.assert_allclose(Callable(function)(rows), X @ X.T, rtol=1e-12)
+    y = np.arange(len(X)) % 2
+    model = KernelSVC(function).fit(rows, y)
+    np.testing.assert_allclose(
+        model.decision_function(rows),
+        KernelSVC("linear", tol=1e-6).fit(rows, y).decision_function(rows),
+        atol=1e-2,
+    )
+
+
+def test_rows_of_text_are_told_of_precomputed():
+    with pytest.raises(ValueError, match="kernel='precomputed'"):
+        KernelSVC(np.dot).fit([["a b"], ["c"]], [0, 1])

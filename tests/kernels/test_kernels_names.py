@@ -108,12 +108,15 @@ def test_names_mean_scikit_learns_kernels(wide_X):
         "sigmoid": pairwise.sigmoid_kernel(wide_X, gamma=0.02, coef0=1.5),
         "linear": pairwise.linear_kernel(wide_X),
         "precomputed": wide_X,
+        "cosine": pairwise.cosine_similarity(wide_X),
+        "additive_chi2": pairwise.additive_chi2_kernel(abs(wide_X))
+        + np.add.outer(abs(wide_X).sum(axis=1), abs(wide_X).sum(axis=1)),
         "chi2": pairwise.chi2_kernel(abs(wide_X), gamma=0.02),
     }
     meant |= {"gaussian": meant["rbf"], "polynomial": meant["poly"]}
     assert set(meant) == set(NAMES)
     for name, K in meant.items():
-        X = abs(wide_X) if name == "chi2" else wide_X
+        X = abs(wide_X) if "chi2" in name else wide_X
         np.testing.assert_allclose(resolve_kernel(name, X, **shape)(X), K, rtol=1e-10, err_msg=name)
 
 

@@ -45,17 +45,21 @@ def set_outcome(model, results):
         model.trace_ = [result.trace for result in results]
 
 
-def warn_unless_converged(model, results, plural="problems", advice=""):
-    """Warn about runs that stopped short: what stopped them, how far they got and what to change."""
+def warn_unless_converged(model, results, plural="problems", advice=None):
+    """Warn about runs that stopped short: what stopped them, how far they got and what to change.
+
+    `advice` is a function, called only then, that returns one more sentence, which may be empty.
+    """
     short = [result for result in results if result.status not in QUIET]
     if not short:
         return
     sentences = [_reason(model, status, short) for status in dict.fromkeys(result.status for result in short)]
     name = f"{type(model).__name__}(solver={getattr(model, 'solver_', model.solver)!r})"
     of_problems = "" if len(results) == 1 else f" in {len(short)} of {len(results)} {plural}"
+    more = advice() if advice else ""
     scales = "Features on very different scales also slow it down: try sklearn.preprocessing.StandardScaler."
     warn(
-        f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(filter(None, (*sentences, advice, scales)))}",
+        f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(filter(None, (*sentences, more, scales)))}",
         ConvergenceWarning,
     )
 

@@ -73,8 +73,6 @@ class Task:
         Whether models have ``n_inner_products_``.
     callbacks : sequence of callable
         Called before those of the user, with the same snapshot.
-    advice : str
-        A sentence for the warning about a run that did not converge.
     """
 
     strength = "C"
@@ -84,9 +82,12 @@ class Task:
     n_jobs = None
     counts_products = False
     callbacks = ()
-    advice = ""
     last: Continuation
     key = ()
+
+    def advice(self):
+        """Return a sentence for the warning about a run that did not converge, or the error where numbers overflow."""
+        return ""
 
     def assemble(self, model, results):
         """Set the attributes of `model` that follow from the results, one FitResult for each problem."""

@@ -150,12 +150,12 @@ class Runs:
 
         def snapshot(solver):
             now = snapshot_of(self.model, task.shared, solver, counted_from)
-            problem.describe(now, _checked(solver.solution(), problem, self.model))
+            problem.describe(now, _checked(solver.solution(), problem, self.model, task))
             if task.counts_products:
                 now.n_inner_products_ = solver.n_inner_products
             return now
 
-        with within_floats(self.model):
+        with within_floats(self.model, task):
             solver = problem.make_solver(data, strength, initial)
         result = run_solver(
             self.model,
@@ -167,11 +167,12 @@ class Runs:
             title=self._full_title(problem, strength) if self.model.verbose and alone else False,
             stop=None if alone else self.stop,
             counted_from=counted_from,
+            task=task,
         )
-        _checked(result.solution, problem, self.model)
+        _checked(result.solution, problem, self.model, task)
         if result.gap is None:
             return result
-        with within_floats(self.model):
+        with within_floats(self.model, task):
             return certified(problem.examined(data, solver, strength), result, self.model.tol)
 
     def _full_title(self, problem, strength):
@@ -182,10 +183,10 @@ class Runs:
 
 
 def run_solver(
-    model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0
+    model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0, task=None
 ):
     """Advance a solver as the parameters of `model` specify; return its FitResult, with a finite objective."""
-    with within_floats(model):
+    with within_floats(model, task):
         result = driver.run(
             solver,
             max_iter=max_iter,
@@ -203,7 +204,7 @@ def run_solver(
 
 
 @contextmanager
-def within_floats(model):
+def within_floats(model, task=None):
     """Raise ValueError, with the remedy, where arithmetic leaves the range of floating-point numbers."""
     try:
         yield
@@ -214,9 +215,10 @@ def within_floats(model):
         or_strength = (
             "" if strength is None else f", or choose a less extreme {strength}={getattr(model, strength)!r}"
         )
+        advice = "" if task is None else task.advice()
         raise ValueError(
             f"{title_of(model)}: numbers leave the range of {getattr(model, 'dtype_', 'floats')} ({error}): scale the "
-            f"features, for example with sklearn.preprocessing.StandardScaler{or_strength}"
+            f"features, for example with sklearn.preprocessing.StandardScaler{or_strength}{advice and '. '}{advice}"
         ) from error
 
 
@@ -235,7 +237,7 @@ def title_of(model):
     return f"{type(model).__name__} {getattr(model, 'solver_', getattr(model, 'solver', ''))}".rstrip()
 
 
-def _checked(solution, problem, model):
+def _checked(solution, problem, model, task):
     """Return a solution; raise ValueError unless it holds a finite number for each coefficient of the problem."""
     coef, n_coef = np.asarray(solution.coef), problem.n_coef
     if coef.shape != (n_coef,):
@@ -243,7 +245,10 @@ def _checked(solution, problem, model):
             f"solver {model.solver!r} returned coefficients of shape {coef.shape}, not ({n_coef},)"
         )
     if not (np.isfinite(coef).all() and np.isfinite(solution.intercept)):
-        raise ValueError(f"solver {model.solver!r} returned a model that is not finite: it diverged")
+        advice = task.advice()
+        raise ValueError(
+            f"solver {model.solver!r} returned a model that is not finite: it diverged{advice and '. '}{advice}"
+        )
     return solution
 
 

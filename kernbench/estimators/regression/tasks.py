@@ -20,6 +20,7 @@ from kernbench.estimators.regression.parameters import (
 )
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
+from kernbench.kernels.definiteness import lowest_eigenvalue
 from kernbench.kernels.functions import CentredLinear, Linear
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
@@ -156,9 +157,14 @@ class KernelRegressorTask(Task):
             parts = tuple(digest(part) for part in (X, self.y, self.weights) if part is not None)
             self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
 
-    @property
     def advice(self):
-        """A sentence for a run that did not converge."""
+        """The cause, if the kernel matrix shows it, or another solver."""
+        lowest = lowest_eigenvalue(self.model.kernel_, self.X)
+        if lowest < 0:
+            return (
+                "The kernel matrix is not positive semi-definite (a part of it has the eigenvalue "
+                f"{lowest:.3g}), so that there need not be a minimum: choose another kernel."
+            )
         return other_solver(self.entry, self.loss.name)
 
     def make_data(self):

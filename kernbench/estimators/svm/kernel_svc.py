@@ -28,14 +28,17 @@ class KernelSVC(ExpansionClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "chi2", "poly", "sigmoid", "linear", "precomputed"}, Kernel or callable, \
-            default="rbf"
+    kernel : {"rbf", "laplacian", "chi2", "additive_chi2", "poly", "sigmoid", "linear", "cosine", "precomputed"}, \
+            Kernel or callable, default="rbf"
         ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``chi2`` exp(-gamma sum_j (x_j -
-        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``poly`` (gamma <x, z> + coef0)^degree, ``sigmoid``
-        tanh(gamma <x, z> + coef0), which is indefinite; ``gaussian`` and ``polynomial`` are other names of
-        ``rbf`` and ``poly``. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
-        K(test, train) afterwards. A kernel object of ``kernbench.kernels`` has its own parameters. A function
-        is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)).
+        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``additive_chi2`` sum_j 4 x_j z_j / (x_j + z_j) (with an intercept
+        as good as -sum_j (x_j - z_j)² / (x_j + z_j)), ``poly`` (gamma <x, z> + coef0)^degree, ``cosine``
+        <x, z> / (‖x‖ ‖z‖), ``sigmoid`` tanh(gamma <x, z> + coef0), which is indefinite;
+        ``gaussian`` and ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel
+        matrix, K(train, train) in ``fit`` and K(test, train) afterwards. A kernel object of ``kernbench.kernels`` has
+        its own parameters. A function is called as ``kernel(X, Z)`` with batches of rows of numbers and returns the
+        matrix of shape (len(X), len(Z)), dense or sparse; for rows of text or objects pass the matrix itself,
+        ``precomputed``.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A

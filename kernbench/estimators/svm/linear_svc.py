@@ -1,6 +1,8 @@
 """The support vector classifier on explicit features: `LinearSVC`."""
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.estimators.base import Classifier
@@ -261,7 +263,7 @@ class LinearSVC(Classifier):
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         check_range(X, Linear(), "float64", feature_names=getattr(self, "feature_names_in_", None))
-        values = X @ self.coef_.T + self.intercept_
+        values = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X):
@@ -279,6 +281,33 @@ class LinearSVC(Classifier):
         if values.ndim == 1:
             return self.classes_[(values > 0).astype(np.intp)]
         return self.classes_[values.argmax(axis=1)]
+
+    def sparsify(self):
+        """Convert ``coef_`` to a CSR matrix, which is smaller where most weights are 0.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Another ``fit`` makes it dense again.
+        """
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self):
+        """Convert ``coef_`` back to an array, as ``fit`` leaves it.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
 
     def _check_fitted_state(self):
         check_classes(self)

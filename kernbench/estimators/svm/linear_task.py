@@ -70,7 +70,6 @@ class WeightsTask(Task):
         model = self.model
         return with_constant(X, model.intercept_scaling if model.fit_intercept else None, dtype)
 
-    @property
     def advice(self):
         """A sentence for a run that did not converge."""
         return other_solver(self.entry, self.loss_name)

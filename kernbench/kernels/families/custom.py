@@ -24,7 +24,7 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class Callable(Kernel):
-    """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``.
+    """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``, an array or sparse.
 
     Called with batches of rows, never for single values, so that a vectorised function is fast.
     """
@@ -53,7 +53,8 @@ class Callable(Kernel):
         shape = (X.shape[0], Z.shape[0])
         if 0 in shape:
             return np.empty(shape, dtype=dtype)
-        answer = np.asarray(self.function(X, Z))
+        answer = self.function(X, Z)
+        answer = answer.toarray() if sparse.issparse(answer) else np.asarray(answer)
         if answer.shape != shape:
             raise ValueError(
                 f"the kernel function returned shape {answer.shape} for {shape[0]} rows against "

@@ -1,4 +1,4 @@
-"""Kernels of the inner product <x, z>: linear, polynomial, power series, sigmoid, arc-cosine."""
+"""Kernels of the inner product <x, z>: linear, cosine, polynomial, power series, sigmoid, arc-cosine."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,6 +57,21 @@ class CentredLinear(Kernel):
 
     def diagonal(self, X):
         return np.maximum(squared_norms(X) - 2.0 * self.row_terms(X, None), 0.0)
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """k(x, z) = <x, z> / (||x|| ||z||), the cosine of the angle; 0 where x or z is 0."""
+
+    routine: ClassVar[str] = "polynomial"  # linear in the rows of length 1
+    unit_rows: ClassVar[bool] = True
+
+    @property
+    def constants(self):
+        return (1.0, 0.0, 1.0)
+
+    def diagonal(self, X):
+        return np.asarray((X != 0).sum(axis=1) > 0, dtype=np.float64).ravel()
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,11 @@ def centred_linear(kernel, X, Z):
     return (dense(X) - kernel.centre) @ (dense(Z) - kernel.centre).T
 
 
+def cosine(kernel, X, Z):
+    """<x, z> / (|x| |z|), 0 for a zero row"""
+    return _unit(dense(X)) @ _unit(dense(Z)).T
+
+
 def polynomial(kernel, X, Z):
     """(scale <x, z> + c)^degree"""
     return (kernel.scale * _inner_products(X, Z) + kernel.c) ** int(kernel.degree)
@@ -188,6 +193,7 @@ def _quotient(numerator, denominator):
 FORMULAS = {
     kernels.Linear: linear,
     kernels.CentredLinear: centred_linear,
+    kernels.Cosine: cosine,
     kernels.Polynomial: polynomial,
     kernels.DotProduct: dot_product,
     kernels.Sigmoid: sigmoid,

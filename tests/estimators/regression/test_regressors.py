@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import QuantileRegressor, Ridge
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.svm import SVR
 
 import kernbench
@@ -270,3 +271,34 @@ def test_memory_and_warm_starts_are_checked(Model, numbers):
         if name in Model().get_params():
             with pytest.raises(ValueError, match=f"{name} must be"):
                 Model(**{name: value}).fit(*numbers)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "loss, solver",
+    [
+        ("squared_error", "auto"),
+        ("squared_error", "sdca"),
+        ("huber", "auto"),
+        ("epsilon_insensitive", "auto"),
+    ],
+)
+def test_an_indefinite_matrix_is_named_as_the_cause(loss, solver):
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    model = KernelRegressor(kernel="precomputed", loss=loss, solver=solver, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(rows * [1, -1, 1] @ rows.T, rows[:, 0])
+        except ValueError as error:
+            assert "not positive semi-definite" in str(error)
+        else:
+            assert any("not positive semi-definite" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("model", [KernelRegressor(), LinearRegressor()], ids=lambda m: type(m).__name__)
+def test_several_outputs_name_the_wrapper(model):
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match=rf"MultiOutputRegressor\({type(model).__name__}"):
+        model.fit(rows, rows[:, :2])
+    assert MultiOutputRegressor(model).fit(rows, rows[:, :2]).predict(rows).shape == (40, 2)

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from kernbench import ROCSVC, KernelSVC, LinearSVC
 from kernbench.kernels.functions import Gaussian
+from kernbench.saving import load, save
 from kernbench.solvers.kernel.smo import smo
 
 X, Y = load_iris(return_X_y=True)
@@ -124,3 +126,19 @@ def test_a_value_of_exactly_0_is_of_the_class_that_SVC_takes(y):
     theirs, ours = (model.fit(rows, [0, 1, 0, 1]) for model in (SVC(kernel="linear"), KernelSVC("linear")))
     assert ours.decision_function([[0.0]]) == theirs.decision_function([[0.0]]) == 0
     assert ours.predict([[0.0]]) == theirs.predict([[0.0]]) == 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_linear_svc_sparsify_and_densify(n_classes, tmp_path):
+    rows, y = X[Y < n_classes], Y[Y < n_classes]
+    model = LinearSVC(random_state=0).fit(rows, y)
+    coef, values = model.coef_, model.decision_function(rows)
+    assert model.sparsify() is model and sparse.issparse(model.coef_)
+    for given in (rows, sparse.csr_matrix(rows)):
+        scores = model.decision_function(given)
+        assert type(scores) is np.ndarray
+        np.testing.assert_allclose(scores, values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(rows), LinearSVC(random_state=0).fit(rows, y).predict(rows))
+    save(model, tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(rows), model.predict(rows))
+    np.testing.assert_array_equal(model.densify().densify().coef_, coef)
