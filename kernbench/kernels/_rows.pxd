@@ -9,6 +9,7 @@ cdef class KernelRows:
     cdef readonly Py_ssize_t capacity    # rows the cache holds, and the largest batch `fetch` takes
     cdef readonly long long n_evaluations, n_cached
     cdef readonly bint single, can_restrict
+    cdef readonly bint on_demand         # rows may be fetched one by one: all fit the cache, none calls Python
     cdef readonly bint cheap             # values are cheaper to compute than to cache
     cdef object operand, pool
     cdef Engine engine

@@ -50,6 +50,8 @@ cdef class KernelRows:
         Kernel values served from the cache so far.
     capacity : int
         Rows the cache can hold.
+    on_demand : bool
+        Whether rows may well be fetched one by one: the cache holds all of them, and none takes a call of Python.
     cheap : bool
         Whether rows have so few features or stored entries that :meth:`step` is faster than a cache.
     """
@@ -78,6 +80,7 @@ cdef class KernelRows:
         self.cheap = self.engine.tiled and not self.in_place and self.engine.work <= CHEAP_WORK
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
+        self.on_demand = self.engine.tiled and not self.in_place and self.capacity == n
         if not self.in_place and self.pool is None:
             # Large enough for any later restriction; untouched pages cost nothing, and NumPy requests huge pages.
             size = max(self.capacity * self.row_bytes, min(self.pool_bytes, n * self.row_bytes))

@@ -5,9 +5,6 @@ from scipy import sparse
 
 from kernbench.kernels.blocks import block
 from kernbench.kernels.domain import check_range, is_precomputed
-from kernbench.kernels.engine._operand import Operand
-from kernbench.kernels.engine._products import fill_block
-from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.engine.prepared import storage_of
 from kernbench.kernels.functions import CentredLinear, Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -66,39 +63,6 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
     if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms(), X):
         rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
     return rows
-
-
-def small_matrix(X, kernel, dtype, *, may_widen, padding):
-    """Return the kernel matrix of all rows of X, followed by `padding` readable entries.
-
-    Parameters
-    ----------
-    X, kernel, dtype, may_widen
-        As for `make_rows`; the kernel does not call Python.
-    padding : int
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-    """
-    n = X.shape[0]
-    if is_precomputed(kernel):
-        matrix = _padded((n, n), dtype, padding)
-        matrix[:] = X
-        return matrix
-    X = _without_empty_columns(X, kernel)
-    rows = Operand(X, kernel, dtype)
-    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.prepared.terms, X):
-        dtype = "float64"
-        rows = Operand(X, kernel, dtype)
-    return fill_block(make_engine(kernel, rows, rows), np.arange(n), _padded((n, n), dtype, padding))
-
-
-def _padded(shape, dtype, padding):
-    """Return an uninitialised array followed by `padding` zeros."""
-    flat = np.empty(shape[0] * shape[1] + padding, dtype=dtype)
-    flat[-padding:] = 0
-    return flat[:-padding].reshape(shape)
 
 
 def _is_too_coarse(kernel, row_terms, X):

@@ -72,8 +72,8 @@ class KernelSVC(ExpansionClassifier):
     fit_intercept : bool, default=True
         False fixes b = 0.
     shrinking : bool, default=True
-        Whether ``smo`` leaves out coefficients at a bound that will probably stay there, as in ``SVC``. Problems of at
-        most 2,500 rows are solved as a whole anyway; other solvers ignore it.
+        Whether ``smo`` leaves out coefficients at a bound that will probably stay there, as in ``SVC``; other solvers
+        ignore it.
     probability : bool, default=False
         Must be False; present for compatibility with ``SVC``, see the notes for the replacement.
     tol : float, default=1e-3
@@ -204,8 +204,9 @@ class KernelSVC(ExpansionClassifier):
     Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as the run got; with ``warm_start=True``
     another ``fit`` continues from there.
 
-    Small problems, with at most 1,000 rows in a pair of classes and without callbacks, limits or a progress bar, are
-    solved together from one kernel matrix of all rows, which ``n_kernel_evaluations_`` counts once.
+    Small problems, with at most 2,500 rows in a pair of classes and without callbacks, limits or a progress bar, are
+    solved together on the same kernel rows, which ``n_kernel_evaluations_`` counts once. Of two classes, one of them
+    rare, only the rows that the steps need are computed.
 
     Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
     replaces ``SVC(probability=True)``.

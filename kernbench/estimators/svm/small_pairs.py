@@ -1,4 +1,4 @@
-"""The fast path for a `KernelSVC` of few rows: all pairs of classes from one kernel matrix, in one compiled loop.
+"""The fast path for a `KernelSVC` of few rows: all pairs of classes on the same kernel rows, in one compiled loop.
 
 Data, a solver object and a run of the driver for each pair (:mod:`kernbench.estimators.fit.runs`) take a millisecond
 even for a dozen rows. If nothing needs the driver, :class:`~kernbench.solvers.kernel.smo._small_pairs.SmallPairs`
@@ -11,19 +11,17 @@ import numpy as np
 
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
-from kernbench.estimators.fit.solver_data import MEGABYTE, small_matrix
+from kernbench.estimators.fit.solver_data import MEGABYTE, make_rows
 from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.extended import DOUBLE
 from kernbench.problems.certificate.rounding import error_of_values
-from kernbench.solvers.kernel.smo._small_pairs import PAD, SmallPairs
+from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
-MOST_ROWS = (
-    1000  # of a pair: up to this size `SMO` solves to the last digit, and a pair takes a fraction of a second
-)
+MOST_ROWS = 2500  # of a pair: up to this size `SMO` takes it for one working set, too; a fraction of a second
 
 
 def fit_small_pairs(task):
@@ -50,14 +48,16 @@ def fit_small_pairs(task):
         or not np.all((costs > 0) & np.isfinite(costs))
     ):
         return False
-    pairs, matrix = _prepare(task, X, codes, costs)
-    try:
-        solved, interrupted = pairs.run(), False
-    except KeyboardInterrupt:
-        solved, interrupted = True, True
-    if not solved or not (interrupted or _is_certified(task, pairs, matrix, codes, costs)):
+    with single_threaded_blas():
+        pairs = _prepare(task, X, codes, costs)
+        n_computed = pairs.kernel.n_evaluations
+        try:
+            solved, interrupted = pairs.run(), False
+        except KeyboardInterrupt:
+            solved, interrupted = True, True
+    if not solved or not (interrupted or _is_certified(task, pairs, codes, costs)):
         return False
-    _set_model(task, pairs, used)
+    _set_model(task, pairs, used, n_computed)
     if interrupted:
         raise KeyboardInterrupt
     return True
@@ -89,14 +89,17 @@ def _rows_that_count(task):
 
 def _prepare(task, X, codes, costs):
     model = task.model
-    kernel = model.kernel_
-    with single_threaded_blas():
-        matrix = small_matrix(X, kernel, task.dtype, may_widen=model.dtype == "auto", padding=PAD)
-    model.dtype_ = matrix.dtype.name
-    diagonal = np.ascontiguousarray(kernel.diagonal(X), dtype=np.float64)
-    pairs = SmallPairs(
-        matrix,
-        diagonal,
+    rows = make_rows(
+        X,
+        model.kernel_,
+        task.dtype,
+        cache_size=model.cache_size,
+        twin="compiled",
+        may_widen=model.dtype == "auto",
+    )
+    model.dtype_ = rows.dtype.__name__
+    return SmallPairs(
+        rows,
         codes,
         len(model.classes_),
         costs,
@@ -104,16 +107,15 @@ def _prepare(task, X, codes, costs):
         fit_intercept=bool(model.fit_intercept),
         tol=float(model.tol),
     )
-    return pairs, matrix
 
 
-def _is_certified(task, pairs, matrix, codes, costs):
+def _is_certified(task, pairs, codes, costs):
     """Whether rounding is small for all pairs, and their objectives are at most those of f = 0; adds it to the gaps.
 
     A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
     follow, with their certificates.
     """
-    model, kernel = task.model, task.model.kernel_
+    model, kernel, rows = task.model, task.model.kernel_, pairs.kernel
     masses = np.bincount(codes, weights=costs) / model.C
     counts = np.bincount(codes)
     if len(counts) == 2:  # numbers instead of arrays, which would take a tenth of a small fit
@@ -122,23 +124,20 @@ def _is_certified(task, pairs, matrix, codes, costs):
         (first, second), every = np.triu_indices(len(counts), 1), slice(None)
     objective, gap, n_iter = pairs.objective[every], pairs.gap[every], pairs.n_iter[every]
     n = counts[first] + counts[second]
-    rows = np.abs(pairs.dual_coef).sum(axis=1)
-    sizes = rows[0] if len(rows) == 1 else rows[second - 1] + rows[first]
+    sums = np.abs(pairs.dual_coef).sum(axis=1)
+    sizes = sums[0] if len(sums) == 1 else sums[second - 1] + sums[first]
     at_zero = masses[first] + masses[second]
     if model.fit_intercept:
         at_zero = 2.0 * np.minimum(masses[first], masses[second])
-    terms = None
-    if kernel.translation_invariant:  # no row is farther from the centre than from another row
-        terms = [-np.log(max(float(matrix.min()), np.finfo(float).tiny))]
-    given = matrix.dtype == np.float64 and is_precomputed(kernel)
-    unit = (
-        0.0 if given else error_of_values(kernel, float(np.finfo(matrix.dtype).eps), task.X.shape[1], terms)
-    )
+    has_terms = kernel.translation_invariant and kernel.norm_factor is not None
+    terms = rows.row_terms() if has_terms else None
+    given = not rows.single and is_precomputed(kernel)
+    unit = 0.0 if given else error_of_values(kernel, float(np.finfo(rows.dtype).eps), task.X.shape[1], terms)
     unit = unit + DOUBLE * (n + 2.0 * n_iter)
     # The norm's share of the objective is at most that of the losses, since no coefficient exceeds its cost.
-    largest = float(np.abs(matrix).max() if is_precomputed(kernel) else kernel.diagonal(task.X).max())
+    largest = float(max(task.X.max(), -task.X.min()) if is_precomputed(kernel) else pairs.largest)
     error = 2.0 * float(costs.max()) / model.C * sizes * largest * unit
-    share = SMALL if matrix.dtype == np.float64 else 1.0
+    share = 1.0 if rows.single else SMALL
     within = (error <= share * model.tol * objective) & (gap + error <= model.tol * objective)
     if not np.all(within & (objective <= at_zero / n)):
         return False
@@ -146,7 +145,7 @@ def _is_certified(task, pairs, matrix, codes, costs):
     return True
 
 
-def _set_model(task, pairs, used):
+def _set_model(task, pairs, used, n_computed):
     """Set all fitted attributes; pairs that were not solved have coefficients of 0."""
     model, n_classes = task.model, len(task.model.classes_)
     # With more than two classes the earlier one of a pair is positive in the layout of scikit-learn.
@@ -157,17 +156,17 @@ def _set_model(task, pairs, used):
     set_support(model, task.given, task.codes, support[order])
     model.dual_coef_ = np.multiply(pairs.dual_coef[:, columns[order]], sign, order="C")
     set_intercept(model, sign * pairs.intercept)
-    _set_outcome(model, pairs)
+    _set_outcome(model, pairs, n_computed)
 
 
-def _set_outcome(model, pairs):
-    """Set the attributes that `set_outcome` sets after runs of the driver."""
+def _set_outcome(model, pairs, n_computed):
+    """Set the attributes that `set_outcome` sets after runs of the driver; `n_computed` kernel values preceded them."""
     n_pairs, n_done = len(pairs.intercept), pairs.n_done
-    n_evaluations = model.n_kernel_evaluations_ = pairs.dual_coef.shape[1] ** 2
+    n_evaluations = model.n_kernel_evaluations_ = pairs.kernel.n_evaluations
     status = ["converged"] * n_done
     if n_done < n_pairs:
         status += [INTERRUPTED] + [NOT_STARTED] * (n_pairs - n_done - 1)
-    trace = Traces(pairs.n_iter, pairs.seconds, pairs.dual, n_evaluations)
+    trace = Traces(pairs.n_iter, pairs.seconds, pairs.dual, [n_computed, n_evaluations])
     if n_pairs <= LISTED_TRACES:
         trace = list(trace)
     model.n_iter_ = pairs.n_iter
@@ -197,6 +196,6 @@ class Traces(Sequence):
         return {
             "n_iter": [0, int(self._n_iter[k])],
             "seconds": [0.0, float(self._seconds[k])],
-            "n_kernel_evaluations": [self._n_evaluations, self._n_evaluations],
+            "n_kernel_evaluations": list(self._n_evaluations),
             "objective": [0.0, float(self._objective[k])],
         }

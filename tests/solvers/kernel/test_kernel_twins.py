@@ -5,6 +5,7 @@ import pytest
 from lockstep import Tally, Tolerance, case_name, cases, follow
 
 from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
+from kernbench.solvers import registry
 
 # Options that take other paths through a solver's code; every solver is also run with its defaults.
 VARIANTS = {
@@ -144,6 +145,21 @@ def test_twin_is_in_lockstep_on_any_problem(case, classification, build):
             fit_intercept=fit_intercept, rounds=4, label=f"{n=} {d=} {seed=} {C=} {weighted=} {fit_intercept=}",
         )  # fmt: skip
     tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "squared_hinge"}, {"shrinking": False}], ids=str)
+def test_twin_shrinks_alike(options, classification, build):
+    """Problems large enough to leave coordinates out although they are one working set."""
+    entry, tally, cores = registry.get("smo", "kernel-svm"), Tally(), 0
+    for seed, fit_intercept in enumerate((False, True, False, True)):
+        problem = classification(240, seed, weighted=seed > 1)
+        follow_core = build(entry, "reference", problem, C=10.0, fit_intercept=fit_intercept, **options)
+        follow_core.advance(350)
+        cores += follow_core.core is not None
+        compare((entry, options), problem, build, tally, C=10.0, fit_intercept=fit_intercept, rounds=6, length=70,
+                label=f"{seed=} {fit_intercept=}")  # fmt: skip
+    tally.require(SHARE["smo"])
+    assert (cores > 0) == options.get("shrinking", True)
 
 
 @by_name

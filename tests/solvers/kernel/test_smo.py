@@ -225,7 +225,7 @@ def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
     assert np.all(np.isfinite(result.solution.coef))
 
 
-@pytest.mark.parametrize("n, classic_rows", [(900, 0), (150, 5000)])
+@pytest.mark.parametrize("n, classic_rows", [(900, 0), (150, 5000), (400, 5000)])
 def test_how_many_steps_are_asked_for_does_not_matter(overlapping, n, classic_rows):
     """The driver divides a run by the clock: the steps do not depend on the division."""
     X, y = overlapping[0][:n], overlapping[1][:n]

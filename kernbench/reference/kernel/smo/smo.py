@@ -14,8 +14,9 @@ down as far as D grows. Without a bias single coordinates move.
 Working sets: the coordinates that violate the conditions most form a set, steps are taken inside it until its own
 violation is small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
 set. Shrinking: coordinates at a bound that no violating partner could move away from it are ignored until the others
-are solved. (This saves nothing here, where the gradient of all is kept; the compiled twin leaves them out of its
-arrays.)
+are solved. If one set is the whole problem, the others are its core: first solved until its violation is a tenth, then,
+unless an ignored coordinate violates the conditions more, to the end. (This saves nothing here, where the gradient of
+all is kept; the compiled twin leaves them out of its arrays.)
 
 Stopping: the largest violation is at most `tol`, and the certified gap is not a large part of the objective. A
 violation v bounds the gap by v times the widths of the boxes, which is more than the objective if C is very large; then
@@ -66,6 +67,7 @@ class SMO:
 
     INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
     SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
+    SHRINK_STEPS, SHRINK_ROWS, CORE_ACCURACY = 100, 200, 0.1  # of a problem that is one working set
     EXACT_ROWS, EXACT_GOAL = 1000, 1e-11  # small problems are solved to more digits than requested
 
     def __init__(
@@ -112,6 +114,9 @@ class SMO:
         self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
         self.classic = n <= classic_rows
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
+        self.shrinks_core = shrinking and self.classic and n >= self.SHRINK_ROWS
+        self.core, self.core_goal, self.trusted = None, 0.0, False
+        self.until_shrink = self.SHRINK_STEPS
         self.shrinking = shrinking and not self.classic
         self.active = np.ones(n, dtype=bool)
         self.members = np.empty(0, dtype=np.intp)
@@ -143,11 +148,11 @@ class SMO:
 
     def _classic_round(self, budget):
         """Steps on the whole problem."""
-        whole, goal = np.arange(self.problem.n), min(self.tol, self.goal)
+        goal = min(self.tol, self.goal)
         if self.extra_steps >= 0:
-            steps, violation = self._solve(whole, min(goal, self.EXACT_GOAL), min(budget, self.extra_steps))
+            steps, violation = self._solve_whole(min(goal, self.EXACT_GOAL), min(budget, self.extra_steps))
         else:
-            steps, violation = self._solve(whole, goal, budget)
+            steps, violation = self._solve_whole(goal, budget)
         self.violation = violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
@@ -160,6 +165,36 @@ class SMO:
                 self.converged = self._conclude()
             return max(steps, 1)
         return steps
+
+    def _solve_whole(self, goal, budget):
+        """Steps on all coordinates and on cores of them; return the steps and the violation left."""
+        whole, steps = np.arange(self.problem.n), 0
+        if not self.shrinks_core:
+            return self._solve(whole, goal, budget)
+        while True:
+            if self.core is None:
+                room = min(budget - steps, self.until_shrink)
+                done, violation = self._solve(whole, goal, room)
+                steps += done
+                self.until_shrink -= done
+                if violation <= goal or done < room or steps == budget:
+                    return steps, violation
+                stays = self._shrinkable()
+                if stays.sum() >= self.SHRINK_SHARE * len(stays):
+                    self.core = np.flatnonzero(~stays)
+                    self.core_goal = 0.0 if self.trusted else self.CORE_ACCURACY * violation
+                self.until_shrink = self.SHRINK_STEPS
+                if self.core is None:
+                    continue
+            room, target = budget - steps, max(goal, self.core_goal)
+            done, inside = self._solve(self.core, target, room)
+            steps += done
+            violation = self._largest_violation()
+            if inside > target and done == room:
+                return steps, violation
+            self.core, self.trusted = None, inside <= target and violation <= target
+            if self.trusted and violation > goal:
+                self.until_shrink = 0
 
     def _round(self):
         """One working set."""
@@ -192,7 +227,7 @@ class SMO:
         if self.classic and self.kernel is None:
             self.kernel = np.asarray(self.rows.batch(members), dtype=np.float64)
             self.n_kernel_evaluations += n * n
-        block = self.kernel if self.classic else self._between(members)
+        block = self.kernel[np.ix_(members, members)] if self.classic else self._between(members)
         block = block + np.diag(self.ridge[members])
         beta, e, diagonal = self.beta[members], self.e[members], self.diagonal[members]
         lower, upper, grain = self.lower[members], self.upper[members], self.grain[members]

@@ -1,18 +1,20 @@
 """SMO for many small problems at once: all pairs of classes, with kernel values from one matrix in memory.
 
-A problem of a few rows takes microseconds, a solver object with its driver a millisecond. Here the caller computes the
-kernel matrix of all training rows once; the block of each pair of classes is copied from it, and the problem is solved
-by the pair steps of :class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet`, as `SMO` solves a problem that is
-one working set: down to `tol`, then for as many steps again to gain further digits. It is a loop around that compiled
-solver, so its reference is the twin of `SMO`.
+A problem of a few rows takes microseconds, a solver object with its driver a millisecond. Here the kernel rows of more
+than two classes are computed once; the block of each pair of classes is copied from them, and the problem is solved by
+the pair steps of :class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet`, as `SMO` solves a problem that is one
+working set: down to `tol`, then, if it is small, for as many steps again to gain further digits. Two classes use the
+rows themselves, on demand if one class is rare. It is a loop around that compiled solver, so its reference is the twin
+of `SMO`.
 
-Only for the hinge loss. A pair that does not converge normally (too many steps, a large gap) ends the loop: `SMO`
-handles such problems.
+Only for the hinge loss. A pair that does not converge normally (too many steps, a large gap of a small pair) ends the
+loop: `SMO` handles such problems. A larger pair goes on to a smaller violation until its gap is small, as in `SMO`.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 
+from kernbench.kernels._rows cimport KernelRows
 from kernbench.solvers.kernel.smo._pairs cimport KB_PAD
 from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 
@@ -20,13 +22,12 @@ from time import perf_counter
 
 import numpy as np
 
+from kernbench.solvers.kernel.smo import _smo
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
-PAD = KB_PAD            # entries that must be readable behind the kernel matrix
-
-cdef double EXACT_GOAL = 1e-11      # violation to which a single pair is continued, as in `SMO`
+cdef double EXACT_GOAL = _smo.EXACT_GOAL  # violation to which a single pair is continued, as in `SMO`
+cdef Py_ssize_t EXACT_ROWS = _smo.EXACT_ROWS  # ... up to this size
 cdef double FINE_GOAL = 1e-7        # ... and each of several pairs, for which 1e-11 would take a third of the time
-cdef double MOST_GAP = 0.1          # share of the objective: a larger gap, at a very large C, is left to `SMO`
 cdef double GRAIN = SAME_BETA
 cdef Py_ssize_t STEPS_PER_ROW = 100  # after which a pair is given up
 cdef Py_ssize_t LEAST_STEPS = 1000
@@ -41,9 +42,8 @@ cdef class SmallPairs:
 
     Parameters
     ----------
-    kernel : ndarray of shape (n, n), float32 or float64
-        C-contiguous; at least `PAD` entries behind its end are readable.
-    diagonal : ndarray of shape (n,)
+    rows : KernelRows
+        With room for all rows in the cache.
     codes : ndarray of shape (n,), intp
         Index of the class of each row; every class occurs.
     n_classes : int
@@ -67,27 +67,34 @@ cdef class SmallPairs:
 
     cdef readonly Py_ssize_t n_done
     cdef readonly object dual_coef, intercept, objective, gap, dual, seconds, n_iter
-    cdef object kernel
-    cdef void *values                   # of the kernel
+    cdef readonly KernelRows kernel
+    cdef readonly double largest        # k(x, x)
+    cdef object addresses
+    cdef void **pointers                # to the rows of the kernel, of more than two classes
     cdef const Py_ssize_t[::1] members, starts
     cdef const double[::1] diagonal, costs
     cdef double C, tol, goal
-    cdef bint with_bias, single
-    cdef Py_ssize_t n, n_classes
+    cdef const Py_ssize_t[::1] all
+    cdef bint with_bias
+    cdef Py_ssize_t n_classes
     cdef WorkingSet inner
     cdef Py_ssize_t[::1] rows           # of the current pair, ascending
 
-    def __init__(self, kernel, diagonal, codes, n_classes, costs, *, C, fit_intercept, tol):
+    def __init__(self, KernelRows rows, codes, n_classes, costs, *, C, fit_intercept, tol):
         counts = np.bincount(codes, minlength=n_classes)
         largest, n_pairs = int(np.sort(counts)[::-1][:2].sum()), n_classes * (n_classes - 1) // 2
-        self.kernel, self.diagonal, self.costs = kernel, diagonal, costs
-        self.values = <void *> <size_t> kernel.ctypes.data
-        self.n, self.n_classes, self.single = len(codes), n_classes, kernel.dtype == np.float32
+        self.kernel, self.diagonal, self.costs, self.n_classes = rows, rows.diagonal(), costs, n_classes
+        self.largest = np.max(self.diagonal)
+        self.all = np.arange(len(codes), dtype=np.intp)
         self.C, self.tol, self.with_bias = C, tol, fit_intercept
         self.goal = min(tol, EXACT_GOAL if n_classes == 2 else FINE_GOAL)
+        if n_classes > 2:
+            self.addresses = np.zeros(len(codes), dtype=np.uintp)
+            self.pointers = <void **> <size_t> self.addresses.ctypes.data
+            rows.fetch(&self.all[0], len(codes), self.pointers)
         self.members = np.argsort(codes, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        self.inner = WorkingSet(largest, self.single, fit_intercept, n_classes == 2)
+        self.inner = WorkingSet(largest, rows.single, fit_intercept, n_classes == 2, True)
         self.rows = np.empty(largest, dtype=np.intp)
         self.dual_coef = np.zeros((n_classes - 1, len(codes)))
         self.intercept, self.n_iter = np.zeros(n_pairs), np.zeros(n_pairs, dtype=np.int64)
@@ -100,7 +107,8 @@ cdef class SmallPairs:
             double[::1] intercept = self.intercept, objective = self.objective, gap = self.gap, dual = self.dual
             double[::1] seconds = self.seconds
             long long[::1] n_iter = self.n_iter
-            Py_ssize_t first, second, k, q, steps, size
+            Py_ssize_t first, second, k, q, steps, done, size, limit
+            double goal
             double *beta = &self.inner.beta[0]
             double begun = perf_counter()
         for first in range(self.n_classes):
@@ -108,15 +116,21 @@ cdef class SmallPairs:
                 PyErr_CheckSignals()
                 k = self.n_done
                 size = self._load(first, second)
-                with nogil:
-                    steps = self._solve(size)
-                if steps < 0:
-                    return False
+                limit, goal, steps = STEPS_PER_ROW * size + LEAST_STEPS, self.tol, 0
+                while True:
+                    with nogil:
+                        done = self._solve(size, goal, limit - steps)
+                    if done < 0:
+                        return False
+                    steps += done
+                    self._measure(&intercept[k], &objective[k], &dual[k])
+                    gap[k] = max(objective[k] - dual[k], 0.0)
+                    if gap[k] <= self.tol * objective[k]:
+                        break
+                    if size <= EXACT_ROWS:
+                        return False
+                    goal = 0.1 * min(goal, self.inner.violation)
                 n_iter[k] = steps
-                self._measure(&intercept[k], &objective[k], &dual[k])
-                gap[k] = max(objective[k] - dual[k], 0.0)
-                if not gap[k] <= MOST_GAP * objective[k]:
-                    return False
                 for q in range(size):  # row second - 1 for the rows of the first class, row first for the others
                     dual_coef[second - 1 if self.inner.lower[q] < 0.0 else first, self.rows[q]] = beta[q]
                 seconds[k] = perf_counter() - begun
@@ -146,26 +160,27 @@ cdef class SmallPairs:
             k += 1
         inner.size, inner.padded = k, (k + KB_PAD - 1) // KB_PAD * KB_PAD
         inner.dual_gain, inner.most_gain = 0.0, INFINITY
-        for i in range(k, inner.padded):  # padding that is never chosen
-            inner.beta[i], inner.e[i], inner.diagonal[i], inner.ridge[i] = 0.0, 0.0, 0.0, 0.0
-            inner.lower[i], inner.upper[i], inner.grain[i] = 0.0, 0.0, 0.0
-            inner.up[i] = -INFINITY if self.with_bias else 0.0
-            inner.low[i] = INFINITY if self.with_bias else 0.0
-        if self.single:
-            _take_block[float](inner, <float *> self.values, self.n, &self.rows[0])
+        inner._pad()
+        inner.begin()
+        if inner.whole:
+            inner._take_rows(self.kernel, self.all)
+        elif inner.single:
+            _take_block[float](inner, <const float **> self.pointers, &self.rows[0])
         else:
-            _take_block[double](inner, <double *> self.values, self.n, &self.rows[0])
+            _take_block[double](inner, <const double **> self.pointers, &self.rows[0])
         return k
 
-    cdef Py_ssize_t _solve(self, Py_ssize_t size) noexcept nogil:
-        """Do pair steps to `tol`, then as many again for further digits; return their number, -1 if `tol` is not
-        reached."""
+    cdef Py_ssize_t _solve(self, Py_ssize_t size, double goal, Py_ssize_t limit) except -2 nogil:
+        """Do pair steps to `goal`, in small pairs as many again for further digits; return their number, -1 if `goal`
+        is not reached."""
         cdef Py_ssize_t steps
-        steps = max(<Py_ssize_t> 1, self.inner.solve(self.tol, STEPS_PER_ROW * size + LEAST_STEPS))
-        if not self.inner.violation <= self.tol:
+        steps = max(<Py_ssize_t> 1, self.inner.solve(goal, limit))
+        if not self.inner.violation <= goal:
             return -1
+        if size > EXACT_ROWS:
+            return steps
         steps += self.inner.solve(self.goal, max(LEAST_STEPS, steps))
-        return steps if self.inner.violation <= self.tol else -1
+        return steps if self.inner.violation <= goal else -1
 
     cdef int _measure(self, double *intercept, double *objective, double *dual) except -1:
         """Compute the intercept, as `State.intercept` does, and the two objectives."""
@@ -197,17 +212,14 @@ cdef class SmallPairs:
         return 0
 
 
-cdef void _take_block(WorkingSet inner, const real *values, Py_ssize_t n, const Py_ssize_t *rows) noexcept nogil:
-    """The kernel between `rows`: the matrix itself if these are all rows, else a copy."""
+cdef void _take_block(WorkingSet inner, const real **kernel, const Py_ssize_t *rows) noexcept nogil:
+    """Copy the kernel between `rows`."""
     cdef:
         Py_ssize_t q, r, size = inner.size
         const real *source
         real *target
     for q in range(size):
-        source = values + rows[q] * n
-        if inner.whole:
-            inner.kernel[q] = <void *> source
-            continue
+        source = kernel[rows[q]]
         target = <real *> inner.block + q * inner.padded
         for r in range(size):
             target[r] = source[rows[r]]

@@ -10,7 +10,7 @@ thousand members costs little; whole rows, which take most of the time, are comp
 one batch of the kernel engine, float32 by default. The gradient is float64. Rows of few features or stored entries are
 cheap: they are not kept, but added to the gradient tile by tile as they are computed.
 
-* Small problems are one working set: the classic method on a kernel matrix held in memory.
+* Small problems are one working set: the classic method on kernel rows held in memory (`_working_set`).
 * Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`,
   and that the certified gap is not a large part of the objective (`certificate`).
@@ -136,7 +136,7 @@ cdef class SMO:
         self.classic = n <= classic_rows and rows.capacity >= n
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
-        self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic)
+        self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic, self.classic and shrinking)
         self.stagnation = Stagnation(self.dual, rows.single)
         self.goal, self.extra_steps, self.objective_at, self.until_look = np.inf, -1, -1, CLASSIC_LOOK * n
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective

@@ -8,15 +8,39 @@ cdef class WorkingSet:
     cdef readonly double dual_gain           # increase of the dual objective by the steps so far
     cdef double most_gain                    # steps end once `dual_gain` exceeds this
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
+    cdef double top, bottom                  # extreme gradients of coordinates that can grow, and that can shrink
     cdef double reach                        # SAME_BETA times the largest coefficient so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
     cdef object arrays, matrix, row_addresses
     cdef char *block                         # kernel values between the members, or of the last row only
-    cdef void **kernel                       # one row of `padded` kernel values per coordinate
+    cdef void **kernel                       # one row of `padded` kernel values per coordinate; NULL: not yet computed
     cdef double[::1] e, up, low, diagonal, beta, lower, upper, ridge, grain
+    # rows on demand
+    cdef KernelRows rows                     # where they come from
+    cdef void **source                       # of the whole problem; NULL: not yet computed
+    cdef Py_ssize_t n_held                   # rows computed so far
+    # shrinking of the whole problem
+    cdef WorkingSet core                     # the coordinates that may still move, while the others are left out
+    cdef Py_ssize_t[::1] places              # of a core: its coordinates in the whole problem, ascending
+    cdef double[:, ::1] before               # beta and e of the whole problem when the core was formed; scratch
+    cdef object moved_addresses
+    cdef void **moved                        # rows of coordinates that moved in the core
+    cdef Py_ssize_t until_shrink             # steps until coordinates are left out
+    cdef double core_goal                    # violation at which all coordinates are looked at again
+    cdef bint shrinks, in_core, is_core
+    cdef bint trusted                        # whether no coordinate outside the last core violated the conditions more
 
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1
     cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1
+    cdef void begin(self) noexcept nogil
     cdef void _mark(self, Py_ssize_t k) noexcept nogil
-    cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) noexcept nogil
+    cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) except -1 nogil
+    cdef Py_ssize_t _steps(self, double goal, Py_ssize_t budget) except -1 nogil
+    cdef int _demand(self, Py_ssize_t k, bint grows) except -1 nogil
+    cdef int _enter(self) except -1
+    cdef bint _stays(self, Py_ssize_t k) noexcept nogil
+    cdef int _hold(self, Py_ssize_t size) except -1
+    cdef void _write_back(self) noexcept nogil
+    cdef Py_ssize_t _n_negative(self) noexcept nogil
+    cdef void _pad(self) noexcept nogil

@@ -8,12 +8,22 @@ In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kerne
 and e is its gradient; R is a diagonal ridge, zero for the hinge. A step with a bias moves two coordinates, beta_i += s
 and beta_j -= s, chosen by second-order information (Fan, Chen, Lin, JMLR 2005); without one it moves the single
 coordinate that gains most.
+
+A set that is the whole problem has two means more, since steps scan all its coordinates and the solution may have few
+support vectors:
+
+* rows on demand: where one class is rare, a kernel row is computed when a step needs it, with the rows that the next
+  steps will probably need;
+* shrinking (Joachims 1999): after every `SHRINK_STEPS` steps the coordinates that can still move form a *core*, a set of
+  its own. Once its violation is a tenth, the gradient of the others is updated, and unless one of them violates the
+  conditions more, the core is solved to the end.
 """
 
 from libc.math cimport INFINITY, fabs
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from kernbench.kernels._rows cimport KernelRows
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel.smo._pairs cimport (
     KB_PAD, best_partner_double, best_partner_float, move_and_choose_double, move_and_choose_float,
     move_and_scan_double, move_and_scan_float,
@@ -24,6 +34,15 @@ import numpy as np
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
 cdef double ROUNDING = SAME_BETA
+cdef double SHRINK_SHARE = 0.3      # coordinates are left out only if they are at least this share, as in `active_set`
+cdef double CORE_ACCURACY = 0.1     # a core is first solved until its violation is this share of that of all
+
+cdef enum:
+    SHRINK_STEPS = 100      # between two attempts to shrink
+    SHRINK_ROWS = 200       # least size of a problem that is shrunk
+    RARE = 4                # rows are computed on demand if at most one in this many is of the rarer class
+    FIRST_ROWS = 64         # most rows of the rarer class that are computed at first
+    AHEAD = 3               # most rows computed ahead of demand
 
 ctypedef fused real:
     float
@@ -42,10 +61,12 @@ cdef class WorkingSet:
         Steps keep the sum of beta.
     whole : bool
         The set is always the whole problem: kernel rows are used directly if the cache holds them.
+    shrinks : bool
+        Whether to leave out coordinates that will probably stay at their bound.
     """
 
-    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole):
-        self.single, self.with_bias, self.whole = single, with_bias, whole
+    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole, bint shrinks):
+        self.single, self.with_bias, self.whole, self.shrinks = single, with_bias, whole, shrinks
         self._allocate(capacity)
 
     def _allocate(self, Py_ssize_t capacity):
@@ -68,29 +89,47 @@ cdef class WorkingSet:
         self.padded = (size + KB_PAD - 1) // KB_PAD * KB_PAD
         self.dual_gain, self.most_gain = 0.0, INFINITY
         chosen, arrays = np.asarray(members), self.arrays
-        arrays[:, size : self.padded] = 0.0
         for place, values in ((0, state.e), (3, state.diagonal), (4, state.beta), (5, state.lower), (6, state.upper),
                               (7, state.ridge), (8, state.grain)):
             arrays[place, :size] = values[chosen]
         for k in range(size):
             self._mark(k)
             self.reach = max(self.reach, ROUNDING * fabs(self.beta[k]))
-        # Padding that is never chosen.
-        arrays[1, size : self.padded] = -np.inf if self.with_bias else 0.0
-        arrays[2, size : self.padded] = np.inf if self.with_bias else 0.0
+        self._pad()
+        self.begin()
         return self._take_rows(rows, members)
 
+    cdef void _pad(self) noexcept nogil:
+        """Set the padding, which is never chosen."""
+        cdef Py_ssize_t k
+        for k in range(self.size, self.padded):
+            self.beta[k], self.e[k], self.diagonal[k], self.ridge[k] = 0.0, 0.0, 0.0, 0.0
+            self.lower[k], self.upper[k], self.grain[k] = 0.0, 0.0, 0.0
+            self.up[k] = -INFINITY if self.with_bias else 0.0
+            self.low[k] = INFINITY if self.with_bias else 0.0
+
+    cdef void begin(self) noexcept nogil:
+        """Start to count the steps of a problem that was loaded."""
+        self.in_core = self.trusted = False
+        self.until_shrink = SHRINK_STEPS if self.shrinks and self.size >= SHRINK_ROWS else -1
+
     cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1:
-        """Set the kernel between the members; for the whole problem the rows themselves, if the cache holds them.
+        """Set the kernel between the members; for the whole problem the rows themselves, at once or on demand.
 
         Searches read up to KB_PAD - 1 entries beyond a row. In a matrix these belong to the next row; the row with the
         highest address is copied, since none follows.
         """
-        cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8
+        cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8, n_negative
         if not self.whole:
             for k in range(self.size):
                 self.kernel[k] = self.block + k * self.padded * item
             return rows.fetch_square(members, self.kernel)
+        self.rows, self.n_held = rows, 0
+        n_negative = self._n_negative()
+        if rows.on_demand and RARE * min(n_negative, self.size - n_negative) <= self.size:
+            memset(self.kernel, 0, self.size * sizeof(void *))
+            self.source = self.kernel
+            return 0
         with nogil:
             rows.fetch(&members[0], self.size, self.kernel)
             for k in range(self.size):
@@ -109,8 +148,45 @@ cdef class WorkingSet:
             self.up[k] = self.upper[k] - self.beta[k]
             self.low[k] = self.lower[k] - self.beta[k]
 
-    cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) noexcept nogil:
-        """Step until the violation inside the set is at most `goal`; return the number of steps."""
+    cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) except -1 nogil:
+        """Step until the violation inside the set is at most `goal`; return the number of steps.
+
+        Where a call ends does not change the steps.
+        """
+        cdef:
+            Py_ssize_t steps = 0, done, room
+            double target
+        if self.until_shrink < 0:
+            return self._steps(goal, budget)
+        while True:
+            if not self.in_core:
+                room = min(budget - steps, self.until_shrink)
+                done = self._steps(goal, room)
+                steps += done
+                self.until_shrink -= done
+                if self.violation <= goal or done < room or steps == budget:
+                    return steps
+                with gil:
+                    self._enter()
+                self.until_shrink = SHRINK_STEPS
+                if not self.in_core:
+                    continue
+            room, target = budget - steps, max(goal, self.core_goal)
+            self.core.dual_gain, self.core.most_gain, self.core.reach = self.dual_gain, self.most_gain, self.reach
+            done = self.core._steps(target, room)
+            steps += done
+            self.dual_gain, self.reach = self.core.dual_gain, self.core.reach
+            self._write_back()
+            self._steps(goal, 0)  # the violation of all
+            if self.core.violation > target and done == room:
+                return steps
+            self.in_core = False
+            self.trusted = self.core.violation <= target and self.violation <= target
+            if self.trusted and self.violation > goal:
+                self.until_shrink = 0
+
+    cdef Py_ssize_t _steps(self, double goal, Py_ssize_t budget) except -1 nogil:
+        """Steps on the coordinates in use."""
         if self.size == 0:
             self.violation = 0.0
             return 0
@@ -122,21 +198,164 @@ cdef class WorkingSet:
             return _single_steps[float](self, <const float **> self.kernel, goal, budget)
         return _single_steps[double](self, <const double **> self.kernel, goal, budget)
 
+    # --- shrinking -----------------------------------------------------------------------------------------------
 
-cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) noexcept nogil:
+    cdef bint _stays(self, Py_ssize_t k) noexcept nogil:
+        """Whether coordinate k is at a bound that no step with a violating partner would move it away from."""
+        if not self.with_bias:
+            return (self.up[k] <= 0.0 and self.e[k] > 0.0) or (self.low[k] >= 0.0 and self.e[k] < 0.0)
+        if self.up[k] != 0.0:  # it cannot grow
+            return self.low[k] != 0.0 or self.e[k] > self.top
+        return self.low[k] != 0.0 and self.e[k] < self.bottom
+
+    cdef int _enter(self) except -1:
+        """Form the core of the coordinates that may still move, if it is small enough."""
+        cdef:
+            Py_ssize_t k, q, m = 0
+            WorkingSet core = self.core
+        for k in range(self.size):
+            m += not self._stays(k)
+        if m > (1.0 - SHRINK_SHARE) * self.size:
+            return 0
+        if core is None:
+            core = self.core = WorkingSet(m, self.single, self.with_bias, True, False)
+            core.is_core = True
+            self.before = np.empty((3, self.arrays.shape[1]))
+        core._hold(m)
+        core.rows, core.source = self.rows, self.kernel
+        q = 0
+        for k in range(self.size):
+            if self._stays(k):
+                continue
+            core.places[q] = k
+            core.e[q], core.beta[q], core.diagonal[q], core.ridge[q] = self.e[k], self.beta[k], self.diagonal[k], self.ridge[k]
+            core.lower[q], core.upper[q], core.grain[q] = self.lower[k], self.upper[k], self.grain[k]
+            core._mark(q)
+            q += 1
+        self.before[0, : self.size] = self.beta[: self.size]
+        self.before[1, : self.size] = self.e[: self.size]
+        self.core_goal = 0.0 if self.trusted else CORE_ACCURACY * self.violation
+        self.in_core = True
+        return 0
+
+    cdef int _hold(self, Py_ssize_t size) except -1:
+        """Make room for a core of this size."""
+        if size > self.row_addresses.shape[0]:
+            self._allocate(size)
+        self.size, self.padded = size, (size + KB_PAD - 1) // KB_PAD * KB_PAD
+        if self.matrix.size < size * self.padded:
+            self.matrix = np.zeros(size * self.padded, dtype=self.matrix.dtype)
+            self.block = <char *> <size_t> self.matrix.ctypes.data
+            self.places = np.empty(size, dtype=np.intp)
+            self.moved_addresses = np.empty(size, dtype=np.uintp)
+            self.moved = <void **> <size_t> self.moved_addresses.ctypes.data
+        memset(self.kernel, 0, size * sizeof(void *))
+        self._pad()
+        return 0
+
+    cdef void _write_back(self) noexcept nogil:
+        """Take the coefficients of the core, and update the gradient of all coordinates."""
+        cdef:
+            Py_ssize_t k, q, m = 0, n = self.size
+            double change
+        for q in range(self.core.size):
+            k = self.core.places[q]
+            change = self.core.beta[q] - self.before[0, k]
+            if change != 0.0:
+                self.core.moved[m], self.before[2, m] = self.kernel[k], -change
+                m += 1
+        memcpy(&self.e[0], &self.before[1, 0], n * sizeof(double))
+        if self.single:
+            add_rows_float(<float **> self.core.moved, &self.before[2, 0], m, 0, n, &self.e[0])
+        else:
+            add_rows_double(<double **> self.core.moved, &self.before[2, 0], m, 0, n, &self.e[0])
+        for q in range(self.core.size):
+            k = self.core.places[q]
+            self.beta[k], self.e[k] = self.core.beta[q], self.core.e[q]
+            self._mark(k)
+
+    # --- rows on demand ------------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t _n_negative(self) noexcept nogil:
+        """The number of rows of the negative class."""
+        cdef Py_ssize_t k, count = 0
+        for k in range(self.size):
+            count += self.lower[k] < 0.0
+        return count
+
+    cdef int _demand(self, Py_ssize_t k, bint grows) except -1 nogil:
+        """Compute row k, which is wanted because its coordinate grows or shrinks, and rows that will be wanted soon.
+
+        These are at first the rows of the rarer class, later the next candidates in the same direction.
+        """
+        cdef:
+            Py_ssize_t wanted[FIRST_ROWS + AHEAD + 1]
+            void *rows[FIRST_ROWS + AHEAD + 1]
+            double urgency[AHEAD + 1]
+            Py_ssize_t place = self.places[k] if self.is_core else k
+            Py_ssize_t q, r, m = 1
+            double own
+            bint rare_is_negative
+        if self.source[place] == NULL:
+            wanted[0] = place
+            if self.n_held == 0 and not self.is_core:
+                rare_is_negative = 2 * self._n_negative() <= self.size
+                for q in range(self.size):
+                    if q != place and (self.lower[q] < 0.0) == rare_is_negative and m <= FIRST_ROWS:
+                        wanted[m] = q
+                        m += 1
+            else:
+                for q in range(self.size):  # insertion into a short sorted list
+                    own = (self.e[q] + self.up[q]) if grows else -(self.e[q] + self.low[q])
+                    if own == -INFINITY or (m == AHEAD + 1 and own <= urgency[AHEAD]) or q == k:
+                        continue
+                    place = self.places[q] if self.is_core else q
+                    if self.source[place] != NULL:
+                        continue
+                    r = min(m, AHEAD)
+                    while r > 1 and own > urgency[r - 1]:
+                        wanted[r], urgency[r] = wanted[r - 1], urgency[r - 1]
+                        r -= 1
+                    wanted[r], urgency[r] = place, own
+                    m = min(m + 1, AHEAD + 1)
+            self.rows.fetch(wanted, m, rows)
+            self.n_held += m
+            for q in range(m):
+                self.source[wanted[q]] = rows[q]
+            place = wanted[0]
+        if self.is_core:
+            if self.single:
+                _gather_row[float](self, k, <const float *> self.source[place])
+            else:
+                _gather_row[double](self, k, <const double *> self.source[place])
+        return 0
+
+
+cdef void _gather_row(WorkingSet self, Py_ssize_t k, const real *row) noexcept nogil:
+    """The row of coordinate k of a core: the entries of its coordinates."""
+    cdef real *own = <real *> self.block + k * self.padded
+    cdef Py_ssize_t q
+    for q in range(self.size):
+        own[q] = row[self.places[q]]
+    self.kernel[k] = own
+
+
+cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) except -1 nogil:
     cdef:
         Py_ssize_t i, j, n = self.padded, steps = 0
         double *e = &self.e[0]
         double *up = &self.up[0]
         double *low = &self.low[0]
         double top, bottom, gain, curvature, step, room_i, room_j, after_i, after_j
-        const real *row_i = kernel[0]
-        const real *row_j = kernel[0]
+        const real *row_i = <const real *> self.block  # any readable row
+        const real *row_j = row_i
     if real is float:
         i = move_and_scan_float(e, row_i, row_j, 0.0, up, low, n, &top, &bottom)
     else:
         i = move_and_scan_double(e, row_i, row_j, 0.0, up, low, n, &top, &bottom)
     while top - bottom > goal and steps < budget and self.dual_gain <= self.most_gain:
+        if kernel[i] == NULL:
+            self._demand(i, True)
         row_i = kernel[i]
         if real is float:
             j = best_partner_float(e, low, row_i, &self.diagonal[0], self.diagonal[i], top, n, &gain)
@@ -144,6 +363,8 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
             j = best_partner_double(e, low, row_i, &self.diagonal[0], self.diagonal[i], top, n, &gain)
         if gain <= 0.0:
             break
+        if kernel[j] == NULL:
+            self._demand(j, False)
         row_j = kernel[j]
         curvature = max(self.diagonal[i] + self.diagonal[j] - 2.0 * row_i[j], 1e-12)
         step = (top - e[j]) / curvature
@@ -166,21 +387,23 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         else:
             i = move_and_scan_double(e, row_i, row_j, step, up, low, n, &top, &bottom)
         steps += 1
-    self.violation = max(top - bottom, 0.0)
+    self.violation, self.top, self.bottom = max(top - bottom, 0.0), top, bottom
     return steps
 
 
-cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) noexcept nogil:
+cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) except -1 nogil:
     cdef:
         Py_ssize_t i, n = self.padded, steps = 0
         double *e = &self.e[0]
         double gain, violation, curvature, step, after, grain
-        const real *row_i = kernel[0]
+        const real *row_i = <const real *> self.block  # any readable row
     if real is float:
         i = move_and_choose_float(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
     else:
         i = move_and_choose_double(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
     while violation > goal and gain > 0.0 and steps < budget and self.dual_gain <= self.most_gain:
+        if kernel[i] == NULL:
+            self._demand(i, e[i] > 0.0)
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
         step = min(max(e[i] / curvature, self.low[i]), self.up[i])
