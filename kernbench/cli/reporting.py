@@ -42,19 +42,17 @@ def command(results, out, history, compact, show):
       kernbench report --results results --out published --compact
       kernbench report --plugin mine.py
     """
+    from contextlib import nullcontext
+
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
     from kernbench.cli.console import stderr
     from kernbench.report import build
 
     console = stderr()
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
+    progress = Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True)
+    # Before rich 15 even a disabled one ends with an empty line, above a message of one line.
+    with progress if console.is_terminal else nullcontext():
         task = progress.add_task("reading records")
         built = build(
             results,

@@ -52,7 +52,7 @@ def test_version(kernbench):
         (["run", "--scale", "papr"], "'paper'"),
         (["run", "--dry-run", "--dataset", "checkerbord"], "'checkerboard'"),
         (["run", "--dry-run", "--method", "libsv"], "'libsvm'"),
-        (["run", "--scal", "quick"], "'--scale'"),
+        (["run", "--scal", "quick"], "--scale"),  # without quotes before click 8.4
         (["data", "fetch", "adlt"], "'adult'"),
         (["data", "verfy"], "'verify'"),
         (["fit", "checkerbord"], "'checkerboard'"),
