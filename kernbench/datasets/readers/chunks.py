@@ -1,6 +1,5 @@
 """Data files of any size, read a number of rows at a time."""
 
-import io
 import sys
 from itertools import islice
 from pathlib import Path
@@ -8,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from kernbench.datasets.errors import malformed
-from kernbench.datasets.readers.compressed import open_bytes, open_text
-from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+from kernbench.datasets.readers.compressed import open_text
+from kernbench.datasets.readers.conventions import integers_if_whole
 from kernbench.datasets.readers.delimited import parse_lines
 from kernbench.datasets.readers.delimited_layout import detect_layout
 from kernbench.datasets.readers.detect import format_of
-from kernbench.datasets.readers.svmlight import parse_svmlight
+from kernbench.datasets.readers.svmlight import count_columns, svmlight_chunks
 from kernbench.validation.archives import read_header
 from kernbench.validation.columns import check_numeric, label_values
 from kernbench.validation.numbers import check_number
@@ -90,30 +89,17 @@ class FileChunks:
 
     def _svmlight(self):
         if self.n_features is None:
-            largest = (X.indices.max(initial=-1) + 1 for X, _ in self._parsed(MAX_INDEX))
-            self.n_features = max(1, int(max(largest, default=1)))
-        for X, y in self._parsed(self.n_features):
-            yield with_small_indices(X), integers_if_whole(y)
-
-    def _parsed(self, n_features):
-        with open_bytes(self.path) as file:
-            for lines in self._lines(file):
-                if any(line.split(b"#", 1)[0].strip() for line in lines):
-                    yield parse_svmlight(io.BytesIO(b"".join(lines)), self.path, n_features)
+            self.n_features = count_columns(self.path, self.rows)
+        return svmlight_chunks(self.path, self.rows, self.n_features)
 
     def _table(self):
         layout, codes = detect_layout(self.path, self.label, None, "auto"), {}
         with open_text(self.path) as file:
             for _ in range(layout.n_skipped):
                 next(file)
-            for lines in self._lines(file):
-                lines = [line for line in lines if line.strip()]
-                if lines:
+            while lines := list(islice(file, self.rows)):
+                if not all(line.isspace() for line in lines):
                     yield parse_lines(lines, self.path, layout, codes)
-
-    def _lines(self, file):
-        while lines := list(islice(file, self.rows)):
-            yield lines
 
     def _mapped(self):
         try:

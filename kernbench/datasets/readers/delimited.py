@@ -6,7 +6,13 @@ from kernbench.datasets.errors import DataFileError, malformed
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.conventions import integers_if_whole
 from kernbench.datasets.readers.delimited_faults import raise_first_fault
-from kernbench.datasets.readers.delimited_layout import BLANKS, detect_layout, is_number
+from kernbench.datasets.readers.delimited_layout import (
+    BLANKS,
+    OPEN_QUOTE,
+    detect_layout,
+    has_open_quote,
+    is_number,
+)
 
 
 def read_csv(path, *, label=-1, delimiter=None, header="auto"):
@@ -15,16 +21,17 @@ def read_csv(path, *, label=-1, delimiter=None, header="auto"):
     Parameters
     ----------
     path : str or Path
-        UTF-8 text; fields may be quoted with ``"``, unless blanks separate them.
+        UTF-8 text, one example a line; lines of white space are skipped. Fields may be quoted with ``"``, unless
+        blanks separate them; a quoted field ends on its line. White space around a field is not part of it.
     label : int, str or None, default=-1
         The label column, by position (from 0, negative from the end) or by its name in the header. None: the
         table has no labels.
     delimiter : str, optional
         One character; ``" "`` stands for any run of blanks and tabs. By default the first of tab, ``;``, ``|`` and
-        ``,`` that occurs in the first line, else blanks.
+        ``,`` that occurs in the first line outside quotes, else blanks.
     header : {"auto", True, False}, default="auto"
-        Whether the first line names the columns. ``"auto"``: it does if `label` is a name, or if none of its
-        fields, except the label column, is a number.
+        Whether the first line names the columns. ``"auto"``: it does if `label` is a name; or if, the label column
+        aside, none of its fields is a number, or all of them are quoted and none of the second line.
 
     Returns
     -------
@@ -41,6 +48,13 @@ def read_csv(path, *, label=-1, delimiter=None, header="auto"):
         the first, numbers and text mixed in the label column, an empty or truncated file.
     ValueError
         If there is no such column.
+
+    Notes
+    -----
+    Where files are well-formed the numbers are those of ``pandas.read_csv``. The differences: a first line of unquoted
+    numbers is an example, not a header; missing values are refused, and only an empty field is one (``NA`` is a label
+    like any other); so are booleans, categories and other text among the features. In place of a line end in a quoted
+    field, and of a quote that is never closed, pandas reads on.
     """
     layout = detect_layout(path, label, delimiter, header)
     with open_text(path) as file:
@@ -68,7 +82,7 @@ def parse_lines(lines, path, layout, codes):
     table, fault = None, None
     try:
         table = np.loadtxt(
-            lines,
+            _examples(lines, layout),
             delimiter=None if layout.delimiter == BLANKS else layout.delimiter,
             comments=None,
             quotechar=None if layout.delimiter == BLANKS else '"',
@@ -80,7 +94,7 @@ def parse_lines(lines, path, layout, codes):
         raise  # damaged compression or wrong encoding: the message is complete
     except ValueError as error:
         fault = error
-    # The parser is fast, but accepts NaN and empty labels and does not count blank lines: on failure a slow second
+    # The parser is fast, but accepts NaN and empty labels and does not name the column: on failure a slow second
     # pass finds the fault.
     if fault is not None or not _is_sound(table, codes, layout):
         raise_first_fault(path, layout)
@@ -92,6 +106,15 @@ def parse_lines(lines, path, layout, codes):
     return X, np.array(list(codes))[y.astype(np.intp)] if layout.text_labels else integers_if_whole(y)
 
 
+def _examples(lines, layout):
+    """Yield the lines that hold examples; raise ValueError for an open quote, which NumPy closes at the end."""
+    for line in lines:
+        if '"' in line and has_open_quote(line, layout.delimiter):
+            raise ValueError(OPEN_QUOTE)
+        if not line.isspace():
+            yield line
+
+
 def _label_converter(layout, codes):
     if not layout.text_labels:
         return None
@@ -101,4 +124,4 @@ def _label_converter(layout, codes):
 def _is_sound(table, codes, layout):
     if table.shape[1] != layout.n_columns or not np.isfinite(table).all():
         return False
-    return not any(name == "" or "\n" in name or is_number(name) for name in codes)
+    return not any(name == "" or is_number(name) for name in codes)

@@ -1,12 +1,11 @@
 """The slow second pass over a table that NumPy could not parse: find the first fault and report where it is."""
 
-import csv
 import math
 from itertools import islice
 
 from kernbench.datasets.errors import malformed, shown
 from kernbench.datasets.readers.compressed import open_text
-from kernbench.datasets.readers.delimited_layout import BLANKS, is_number, split
+from kernbench.datasets.readers.delimited_layout import OPEN_QUOTE, has_open_quote, is_number, split
 
 SAMPLE = 100  # rows inspected to distinguish a column of categories from a single typing error
 HEADER_HINT = " (if the first line is a header, set header=True)"
@@ -15,36 +14,32 @@ HEADER_HINT = " (if the first line is a header, set header=True)"
 def raise_first_fault(path, layout):
     """Raise `DataFileError` for the first fault in the table at `path`; return if there is none."""
     with open_text(path) as file:
-        rows = _rows(file, layout)
-        try:
-            for line, fields in rows:
-                if len(fields) != layout.n_columns:
-                    raise malformed(path, _ragged(fields, layout), line=line)
-                for position, field in enumerate(fields):
-                    problem = _problem(field, position, layout)
-                    if problem:
-                        if position != layout.label:
-                            problem += _advice(line, position, fields, rows, layout)
-                        raise malformed(path, problem, line=line, column=layout.column(position))
-        except csv.Error as error:
-            raise malformed(path, f"not a delimited table ({error})") from None
+        rows = _rows(file, path, layout)
+        for line, fields in rows:
+            if len(fields) != layout.n_columns:
+                raise malformed(path, _ragged(fields, layout), line=line)
+            for position, field in enumerate(fields):
+                problem = _problem(field, position, layout)
+                if problem:
+                    if position != layout.label:
+                        problem += _advice(line, position, fields, rows, layout)
+                    raise malformed(path, problem, line=line, column=layout.column(position))
 
 
-def _rows(file, layout):
+def _rows(file, path, layout):
     """Yield line number and fields of every example."""
-    for _ in range(layout.n_skipped):
-        next(file)
-    if layout.delimiter == BLANKS:
-        for number, line in enumerate(file, layout.n_skipped + 1):
-            if line.strip():
-                yield number, split(line, BLANKS)
-        return
-    reader = csv.reader(file, delimiter=layout.delimiter)
-    line = layout.n_skipped + 1
-    for fields in reader:
-        if fields:
-            yield line, [field.strip() for field in fields]
-        line = layout.n_skipped + reader.line_num + 1
+    for number, line in enumerate(file, 1):
+        if number <= layout.n_skipped or line.isspace():
+            continue
+        if has_open_quote(line, layout.delimiter):
+            *before, open_field = split(line, layout.delimiter)
+            raise malformed(
+                path,
+                f"found {shown(open_field)}: {OPEN_QUOTE}",
+                line=number,
+                column=layout.column(len(before)),
+            )
+        yield number, split(line, layout.delimiter)
 
 
 def _ragged(fields, layout):
@@ -53,8 +48,6 @@ def _ragged(fields, layout):
 
 
 def _problem(field, position, layout):
-    if "\n" in field:
-        return f"found {shown(field)}: the quote is not closed on its line"
     if position == layout.label:
         if field == "":
             return "the label is missing"
@@ -77,7 +70,7 @@ def _problem(field, position, layout):
 def _advice(line, position, fields, rows, layout):
     """Advise on text in a column of numbers; the next rows show whether the whole column is text."""
     field = fields[position]
-    if is_number(field) or field == "" or "\n" in field:
+    if is_number(field) or field == "":
         return ""
     if is_number(field.replace(",", ".", 1)):
         return "; write decimals with a point"

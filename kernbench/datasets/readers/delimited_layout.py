@@ -11,7 +11,8 @@ from kernbench.datasets.readers.compressed import open_text
 
 # Tried in this order: decimal commas may occur between semicolons, blanks between commas.
 DELIMITERS = ("\t", ";", "|", ",")
-BLANKS = " "  # any run of blanks and tabs
+BLANKS = " "  # any run of white space
+OPEN_QUOTE = "the quote is not closed on its line"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ def detect_layout(path, label, delimiter, header):
     line, text = lines[0][0] + 1, lines[0][1]
     if "\0" in text:
         raise malformed(path, "a binary file; expected text", line=line, column=text.index("\0") + 1)
-    delimiter = delimiter or _sniffed(text)
+    delimiter = delimiter or _sniffed([text for _, text in lines], label)
+    if has_open_quote(text, delimiter):
+        raise malformed(path, OPEN_QUOTE, line=line)
     first = split(text, delimiter)
     position = _label_position(path, label, first, header)
     if len(first) == (position is not None):
@@ -71,8 +74,14 @@ def detect_layout(path, label, delimiter, header):
             " (set delimiter=… unless it is a tab, ';', '|', ',' or a blank)",
             line=line,
         )
-    features = [field for i, field in enumerate(first) if i != position]
-    named = header if header != "auto" else isinstance(label, str) or _are_names(features)
+    if header == "auto":
+        named = (
+            isinstance(label, str)
+            or _are_names(first, position)
+            or _are_quoted_names(lines, delimiter, position)
+        )
+    else:
+        named = header
     if named and len(lines) == 1:
         raise malformed(path, "found a header but no examples", line=line)
     example = split(lines[-1][1], delimiter) if named else first
@@ -90,13 +99,38 @@ def _is_delimiter(text):
     return isinstance(text, str) and len(text) == 1 and text not in '"\r\n'
 
 
-def _are_names(fields):
-    return any(fields) and not any(map(is_number, fields))
+def _are_names(first, label):
+    """Whether no feature of the first line is a number."""
+    features = _without(first, label)
+    return any(features) and not any(map(is_number, features))
 
 
-def _sniffed(line):
-    unquoted = "".join(line.split('"')[::2])
-    return next((delimiter for delimiter in DELIMITERS if delimiter in unquoted), BLANKS)
+def _are_quoted_names(lines, delimiter, label):
+    """Whether all features of the first line are quoted and none of the second, as R writes names and numbers."""
+    if len(lines) < 2 or delimiter == BLANKS:
+        return False
+    first, second = (
+        _without(next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)), label)
+        for _, line in lines
+    )
+    quoted = [field.lstrip().startswith('"') for field in (*first, *second)]
+    return len(first) == len(second) and all(quoted[: len(first)]) and not any(quoted[len(first) :])
+
+
+def _without(fields, position):
+    return [field for i, field in enumerate(fields) if i != position]
+
+
+def _sniffed(lines, label):
+    """Return the delimiter of the first line; a comma for a table of one column, which has none."""
+    first = lines[0].strip()
+    unquoted = "".join(first.split('"')[::2])
+    for delimiter in DELIMITERS:
+        if delimiter in unquoted:
+            return delimiter
+    one_quoted = first.startswith('"') and not unquoted.strip()
+    name_of_words = label is None and len(lines) == 2 and len(lines[1].split()) == 1
+    return "," if one_quoted or (name_of_words and not is_number(first.split()[0])) else BLANKS
 
 
 def _label_position(path, label, first, header):
@@ -122,10 +156,23 @@ def split(line, delimiter):
     return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
 
 
+def has_open_quote(line, delimiter):
+    """Whether a quoted field of the line goes on in the next line, or to the end of the file."""
+    if '"' not in line or delimiter == BLANKS:
+        return False
+    reader = csv.reader((line, "\n"), delimiter=delimiter)
+    try:
+        next(reader)
+    except csv.Error:  # a field above the limit of 128 KiB
+        return True
+    return reader.line_num > 1
+
+
 def is_number(field):
     """Return whether NumPy's text parser reads `field` as a number, which may be NaN or infinity."""
     try:
         float(field)
     except ValueError:
         return False
-    return "_" not in field  # float() accepts 1_000, NumPy's parser does not
+    # float() accepts 1_000 and digits of other scripts, NumPy's parser does not.
+    return "_" not in field and field.strip().isascii()

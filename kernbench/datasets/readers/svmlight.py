@@ -1,6 +1,8 @@
 """The svmlight / LIBSVM text format: ``label index:value index:value … # comment``, with indices from 1."""
 
+import io
 import re
+from itertools import islice
 
 import numpy as np
 
@@ -42,11 +44,47 @@ def read_svmlight(path, n_features=None):
         check_number("n_features", n_features, at_least=1, whole=True)
     with open_bytes(path) as file:
         X, y = parse_svmlight(file, path, n_features)
+    check_is_not_empty(path, len(y), X.nnz, n_features)
     return with_small_indices(X), integers_if_whole(y)
 
 
+def svmlight_chunks(path, rows, n_features):
+    """Read a file as `read_svmlight` does, `rows` lines at a time.
+
+    Yields
+    ------
+    X, y
+        As of `read_svmlight`; `y` is integral where that of the whole file may not be.
+    """
+    n_samples = 0
+    for X, y in _parsed(path, rows, n_features):
+        n_samples += len(y)
+        yield with_small_indices(X), integers_if_whole(y)
+    check_is_not_empty(path, n_samples, 0, n_features)
+
+
+def count_columns(path, rows):
+    """Return the largest index in a file, which is read `rows` lines at a time."""
+    n_samples = n_stored = n_columns = 0
+    for X, y in _parsed(path, rows, None):
+        n_samples, n_stored, n_columns = n_samples + len(y), n_stored + X.nnz, max(n_columns, X.shape[1])
+    check_is_not_empty(path, n_samples, n_stored, None)
+    return n_columns
+
+
+def _parsed(path, rows, n_features):
+    with open_bytes(path) as file:
+        while lines := list(islice(file, rows)):
+            X, y = parse_svmlight(io.BytesIO(b"".join(lines)), path, n_features)
+            if len(y):
+                yield X, y
+
+
 def parse_svmlight(file, path, n_features=None):
-    """Read lines of the file at `path`, all or some of them, from an open file; return X and float labels."""
+    """Read lines of the file at `path`, all or some of them, from an open file; return X and float labels.
+
+    There may be no rows; without `n_features`, X has as many columns as the largest index among these lines, or one.
+    """
     from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
 
     fault = None
@@ -57,10 +95,18 @@ def parse_svmlight(file, path, n_features=None):
     except (ValueError, OverflowError) as error:
         fault = error
     # The parser is fast, but accepts NaN and reports no line numbers: on failure a slow second pass finds the fault.
-    if fault is not None or not _is_sound(X, y, n_features):
+    if fault is not None or not _is_sound(X, y):
         _raise_first_fault(path, n_features)
         raise malformed(path, f"not readable as svmlight / LIBSVM text ({fault})")
     return X, y
+
+
+def check_is_not_empty(path, n_samples, n_stored, n_features):
+    """Raise `DataFileError` for a file without rows, or without features where `n_features` does not say how many."""
+    if n_samples == 0:
+        raise malformed(path, "the file holds no examples; expected lines of the form 'label index:value …'")
+    if n_features is None and n_stored == 0:
+        raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
 
 
 def write_svmlight(path, X, y):
@@ -80,21 +126,17 @@ def write_svmlight(path, X, y):
         dump_svmlight_file(X, y, file, zero_based=False)
 
 
-def _is_sound(X, y, n_features):
-    if X.shape[0] == 0 or X.shape[1] > MAX_INDEX or (n_features is None and X.nnz == 0):
-        return False
-    return np.isfinite(X.data).all() and np.isfinite(y).all()
+def _is_sound(X, y):
+    return X.shape[1] <= MAX_INDEX and np.isfinite(X.data).all() and np.isfinite(y).all()
 
 
 def _raise_first_fault(path, n_features):
-    n_samples = largest = 0
     limit = MAX_INDEX if n_features is None else n_features
     with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
             tokens = [(m.start() + 1, m.group()) for m in _TOKEN.finditer(line.split(b"#", 1)[0])]
             if not tokens:
                 continue
-            n_samples += 1
             problem = _label_problem(tokens[0][1])
             if problem:
                 raise malformed(path, problem, line=number, column=tokens[0][0])
@@ -106,11 +148,6 @@ def _raise_first_fault(path, n_features):
                 if problem:
                     raise malformed(path, problem, line=number, column=column)
                 previous = int(token.split(b":", 1)[0])
-                largest = max(largest, previous)
-    if n_samples == 0:
-        raise malformed(path, "the file holds no examples; expected lines of the form 'label index:value …'")
-    if largest == 0 and n_features is None:
-        raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
 
 
 def _label_problem(token):

@@ -5,6 +5,7 @@ import io
 import numpy as np
 
 from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
+from kernbench.datasets.readers.svmlight import check_is_not_empty, parse_svmlight
 
 STRIDE = 256  # lines from one known offset to the next
 SCAN_BYTES = 8 << 20
@@ -65,6 +66,7 @@ class SvmlightSource(TextSource):
     def __init__(self, path, label=None):
         self.n_columns = self.n_stored = 0
         super().__init__(path, label)
+        check_is_not_empty(path, self.n_rows, self.n_stored, None)
 
     def read(self, start, stop):
         """Return rows start to stop - 1."""
@@ -78,13 +80,7 @@ class SvmlightSource(TextSource):
         return y
 
     def _parse(self, text, n_columns):
-        from sklearn.datasets import load_svmlight_file  # slow to import
-
-        try:
-            return load_svmlight_file(io.BytesIO(text), n_features=n_columns, zero_based=False)
-        except (ValueError, OverflowError) as error:
-            advice = "kernbench.datasets.readers.svmlight.read_svmlight names the line"
-            raise ValueError(f"{self.title} is not readable as svmlight text ({error}); {advice}") from None
+        return parse_svmlight(io.BytesIO(text), self._path, n_columns)
 
     @staticmethod
     def _is_row(line):
