@@ -70,6 +70,8 @@ class Kernel:
         The kernels that a sum or product combines.
     calls_python : bool
         Values, or those of a component, come from a Python function.
+    is_semi_definite : bool
+        Every matrix of values is positive semi-definite by construction; False where that is unknown.
     """
 
     routine: ClassVar[str]
@@ -82,6 +84,7 @@ class Kernel:
     refuses_infinity: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = False
     calls_python: ClassVar[bool] = False
+    is_semi_definite: ClassVar[bool] = True
     components: ClassVar[tuple] = ()
 
     @property
@@ -238,6 +241,10 @@ class _Combination(Kernel):
     @property
     def calls_python(self):
         return any(kernel.calls_python for kernel in self.kernels)
+
+    @property
+    def is_semi_definite(self):
+        return all(kernel.is_semi_definite for kernel in self.kernels)
 
     def check_domain(self, X, feature_names=None):
         for kernel in self.kernels:

@@ -61,6 +61,8 @@ class FitResult:
         Share of `gap` that is due to rounding.
     error_of_scores : float
         Error of the model's scores by rounding, relative to the largest or 1; 0.0 where it is small.
+    is_indefinite : bool
+        Whether the kernel shows negative curvature, so that nothing is certified.
     """
 
     solution: Solution
@@ -79,6 +81,7 @@ class FitResult:
     returned: Solution | None = None
     rounding: float = 0.0
     error_of_scores: float = 0.0
+    is_indefinite: bool = False
 
     @property
     def converged(self):

@@ -10,6 +10,7 @@ from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
 from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.certify import SMALL, certify, measured, upper_mean
+from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
 from kernbench.solvers.base import Solution
 
@@ -72,6 +73,18 @@ class Examined:
         eps = (np.finfo(self.dtype).eps, DOUBLE)
         return np.array([rounding.error_of_values(kernel, float(e), n_features, terms) for e in eps])
 
+    def is_indefinite(self, solution, objective, gap):
+        """Whether the kernel shows negative curvature."""
+        return self.kernel is not None and shows_negative_curvature(
+            self.kernel,
+            self.X,
+            solution.coef,
+            balanced=getattr(self.risk.problem, "fit_intercept", True),
+            objective=objective,
+            lower=objective - gap,
+            at_zero=self.risk.at_zero()[0],
+        )
+
     def known(self, solution, objective, gap, n_updates):
         """Return the `Rounding` of the solver's objective and bound."""
         coef = solution.coef
@@ -131,6 +144,8 @@ def certified(examined, result, tol):
     if examined is None or result.gap is None or result.objective_of_sample is not None:
         return result
     solution, objective, gap = result.solution, float(result.objective), float(result.gap)
+    if examined.is_indefinite(solution, objective, gap):
+        return replace(result, gap=None, is_indefinite=True)
     n_updates = 2 * result.n_iter if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
     if n_updates and not known.total <= SMALL * tol * objective and _is_cheap(examined, solution):

@@ -85,6 +85,16 @@ def warn_of_rounding(model, results):
         )
 
 
+def warn_if_indefinite(model, results):
+    """Warn about kernels with negative curvature, whose objectives have no minimum."""
+    if any(result.is_indefinite for result in results):
+        warn(
+            f"The kernel of {type(model).__name__} is not positive semi-definite on the training rows: its objective "
+            "has no minimum, the model is a stationary point at most, and duality_gap_ is None. Use a positive "
+            "semi-definite kernel (of a precomputed matrix, set the negative eigenvalues to 0), or rely on validation."
+        )
+
+
 def _weaker(model):
     return f"lower C={model.C:g}" if hasattr(model, "C") else f"raise alpha={model.alpha:g}"
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.estimators.fit.outcome import (
     set_outcome,
+    warn_if_indefinite,
     warn_if_sample_misleads,
     warn_of_rounding,
     warn_unless_converged,
@@ -44,6 +45,7 @@ def fit_task(task, models):
     for model, own in zip(models, results, strict=True):
         warn_unless_converged(model, own, task.plural, task.advice)
         warn_of_rounding(model, own)
+        warn_if_indefinite(model, own)
         warn_if_sample_misleads(model, own)
     return results[-1]
 

@@ -183,6 +183,7 @@ class KernelSVC(ExpansionClassifier):
         ``sample_cap``.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
         Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none, as
+        with a kernel that is found not to be positive semi-definite, and as
         ``scs`` with more rows than its ``sample_cap``. (Its stopping rule then is the gap on the sample.)
     n_kernel_evaluations_ : int
         Values k(x, z) computed in ``fit``, without those found in the cache.

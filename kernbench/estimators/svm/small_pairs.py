@@ -16,6 +16,7 @@ from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
+from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE
 from kernbench.problems.certificate.rounding import error_of_values
 from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
@@ -55,7 +56,7 @@ def fit_small_pairs(task):
             solved, interrupted = pairs.run(), False
         except KeyboardInterrupt:
             solved, interrupted = True, True
-    if not solved or not (interrupted or _is_certified(task, pairs, codes, costs)):
+    if not solved or not (interrupted or _is_certified(task, pairs, X, codes, costs)):
         return False
     _set_model(task, pairs, used, n_computed)
     if interrupted:
@@ -109,13 +110,17 @@ def _prepare(task, X, codes, costs):
     )
 
 
-def _is_certified(task, pairs, codes, costs):
+def _is_certified(task, pairs, X, codes, costs):
     """Whether rounding is small for all pairs, and their objectives are at most those of f = 0; adds it to the gaps.
 
     A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
     follow, with their certificates.
     """
     model, kernel, rows = task.model, task.model.kernel_, pairs.kernel
+    if not kernel.is_semi_definite and shows_negative_curvature(
+        kernel, X, np.abs(pairs.dual_coef).sum(axis=0), balanced=bool(model.fit_intercept)
+    ):
+        return False
     masses = np.bincount(codes, weights=costs) / model.C
     counts = np.bincount(codes)
     if len(counts) == 2:  # numbers instead of arrays, which would take a tenth of a small fit

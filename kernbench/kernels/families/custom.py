@@ -15,6 +15,7 @@ class Precomputed(Kernel):
     """The kernel matrix itself is given in place of X: X[i, j] = k(x_i, z_j)."""
 
     routine: ClassVar[str] = "precomputed"
+    is_semi_definite: ClassVar[bool] = False
 
     def diagonal(self, X):
         if X.shape[0] != X.shape[1]:
@@ -32,6 +33,7 @@ class Callable(Kernel):
     function: CallableType
     routine: ClassVar[str] = "callable"
     calls_python: ClassVar[bool] = True
+    is_semi_definite: ClassVar[bool] = False
 
     def __post_init__(self):
         if not callable(self.function):

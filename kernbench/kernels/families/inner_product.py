@@ -167,6 +167,7 @@ class Sigmoid(Kernel):
     scale: float = 1.0
     c: float = 0.0
     routine: ClassVar[str] = "sigmoid"
+    is_semi_definite: ClassVar[bool] = False
     refuses_infinity: ClassVar[bool] = False
 
     def __post_init__(self):

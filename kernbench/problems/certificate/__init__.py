@@ -7,5 +7,6 @@
 * :mod:`~kernbench.problems.certificate.rounding` -- how far rounding may move an objective and a bound;
 * :mod:`~kernbench.problems.certificate.extended` -- scores and inner products in extended precision;
 * :mod:`~kernbench.problems.certificate.risks` -- the mean losses of margins and of pairs, with their dual bounds;
-* :mod:`~kernbench.problems.certificate.certify` -- the three stages.
+* :mod:`~kernbench.problems.certificate.certify` -- the three stages;
+* :mod:`~kernbench.problems.certificate.curvature` -- kernels that are not positive semi-definite.
 """

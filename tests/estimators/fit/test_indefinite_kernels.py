@@ -1,0 +1,93 @@
+"""Kernels that are not positive semi-definite get no certificate, and a warning; rounding alone raises no alarm."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from kernbench import KernelRegressor, KernelSVC
+from kernbench.kernels import Gaussian, Linear, Polynomial
+from kernbench.kernels.functions import Precomputed
+from kernbench.problems.certificate.curvature import ROWS, shows_negative_curvature
+
+N = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + 0.3 * RNG.normal(size=N) > 0).astype(int)
+
+
+def distances(X):
+    return np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("solver", ["smo", "sdca"])
+def test_the_negative_identity_certifies_nothing(solver, fit_intercept):
+    model = KernelSVC("precomputed", solver=solver, fit_intercept=fit_intercept, random_state=0)
+    with pytest.warns(
+        UserWarning, match="not positive semi-definite on the training rows.*duality_gap_ is None"
+    ):
+        model.fit(-np.eye(4), [0, 0, 1, 1])
+    assert model.duality_gap_ is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "kernel", [lambda A, B: -(A @ B.T), lambda A, B: np.tanh(A @ B.T - 1.0)], ids=["minus", "tanh"]
+)
+def test_functions_are_looked_at(kernel):
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model = KernelSVC(kernel).fit(X, Y)
+    assert model.duality_gap_ is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_regressors_too():
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model = KernelRegressor(kernel="precomputed", loss="epsilon_insensitive", solver="sdca").fit(
+            -np.eye(N), X[:, 0]
+        )
+    assert model.duality_gap_ is None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0, 10.0])
+@pytest.mark.parametrize("coef0", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_no_sigmoid_certifies_more_than_the_zero_model(gamma, coef0, C):
+    model = KernelSVC("sigmoid", gamma=gamma, coef0=coef0, C=C).fit(X, Y)
+    at_zero = 2.0 * min(np.mean(Y), 1.0 - np.mean(Y))
+    if model.duality_gap_ is not None:
+        assert model.objective_ - model.duality_gap_ <= at_zero
+
+
+def test_a_kernel_that_is_conditionally_definite_is_fine_with_an_intercept():
+    K = -distances(X)
+    assert not shows_negative_curvature(Precomputed(), K, np.zeros(N), balanced=True)
+    assert shows_negative_curvature(Precomputed(), K, np.zeros(N), balanced=False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rounding_is_no_curvature(seed):
+    """Positive semi-definite matrices of low rank, of nearly equal rows, on any scale, in either precision."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 3 * ROWS)), int(rng.integers(1, 5))
+    rows = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4)
+    if seed % 3 == 0:
+        rows = rows[rng.integers(n, size=n)] * (1.0 + 1e-9 * rng.normal(size=(n, d)))
+    kernel = (Linear(), Gaussian(float(np.abs(rows).max())), Polynomial(2))[seed % 3]
+    K = kernel(rows, dtype=(np.float32, np.float64)[seed % 2])
+    coef = rng.normal(size=n) * (rng.random(n) < 0.3)
+    for balanced in (False, True):
+        assert not shows_negative_curvature(Precomputed(), K, coef, balanced=balanced)
+
+
+def test_kernels_semi_definite_by_construction_are_not_looked_at(monkeypatch):
+    def fails(*args, **kwargs):
+        raise AssertionError("looked at")
+
+    monkeypatch.setattr("kernbench.problems.certificate.curvature.block", fails)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert KernelSVC(Gaussian(1.0) + Linear()).fit(X, Y).duality_gap_ is not None
