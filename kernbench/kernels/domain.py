@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from kernbench.kernels.constants import LIMITS, check_constants
 from kernbench.kernels.functions import Linear, Precomputed
-
-LIMITS = {name: float(np.finfo(name).max) / 4 for name in ("float32", "float64")}
 
 
 def is_precomputed(kernel):
@@ -29,7 +28,7 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     ------
     ValueError
         If an entry is outside the domain (the message names its column), or the largest kernel value, or the
-        largest squared norm it is computed from, does not fit.
+        largest squared norm it is computed from, or a parameter of the kernel, does not fit.
     """
     if kernel.routine == "precomputed" or X.shape[0] == 0:
         return
@@ -37,6 +36,7 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     if kernel.calls_python:
         return  # its growth is unknown
     limit = LIMITS[str(dtype)]
+    check_constants(kernel, dtype, wider=wider)
     largest = float(max(X.max(), -X.min()))
     bound = largest * largest * X.shape[1]  # of floats: an overflow is infinity, without a warning
     if kernel.translation_invariant and bound < limit:

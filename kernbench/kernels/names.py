@@ -56,6 +56,8 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
         raise ValueError(unknown_name("gamma", gamma, ("scale", "auto", "median")))
     if not (is_number(gamma) and gamma > 0):
         raise ValueError(f"gamma must be 'scale', 'auto', 'median' or a positive number, got {gamma!r}")
+    if gamma < np.finfo(np.float64).tiny:
+        raise ValueError(f"gamma={gamma:g} is too small: its inverse, the width of the kernel, is infinite")
     return float(gamma)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.constants import check_constants
 from kernbench.kernels.engine._prepare import scale_rows
 from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 
@@ -116,7 +117,7 @@ def prepare(kernel, X, dtype, like=None):
     Raises
     ------
     ValueError
-        If an entry is outside the kernel's domain, or too large for the precision.
+        If an entry is outside the kernel's domain, or it or a parameter is too large for the precision.
     """
     if kernel.routine == "precomputed":
         dense = X.toarray() if sparse.issparse(X) else X
@@ -124,6 +125,7 @@ def prepare(kernel, X, dtype, like=None):
             "matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype)
         )
     kernel.check_domain(X)
+    check_constants(kernel, dtype)
     storage = storage_of(kernel, X) if like is None else like.storage
     centre = None if like is None else like.centre
     return (_prepare_csr if storage == "csr" else _prepare_dense)(kernel, X, np.dtype(dtype), storage, centre)

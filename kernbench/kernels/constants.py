@@ -1,0 +1,35 @@
+"""Check of the parameters of kernels: whether they can be represented in the precision of kernel values."""
+
+from dataclasses import fields
+
+import numpy as np
+
+LIMITS = {name: float(np.finfo(name).max) / 4 for name in ("float32", "float64")}
+OF_ESTIMATORS = {"scale": "gamma", "c": "coef0"}  # the names of parameters of kernels in estimators
+
+
+def check_constants(kernel, dtype, *, wider="use dtype='float64'"):
+    """Raise ValueError for a parameter that is infinite in `dtype`: times an inner product of 0 it would be NaN.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+    wider : str
+        Further advice for float32.
+    """
+    for component in kernel.components:
+        check_constants(component, dtype, wider=wider)
+    limit = LIMITS[np.dtype(dtype).name]
+    # Rates of coordinatewise kernels are bounded where they are used.
+    if kernel.coordinatewise or max((abs(constant) for constant in kernel.constants), default=0.0) < limit:
+        return
+    large = [
+        f"{OF_ESTIMATORS.get(field.name, field.name)}={np.max(value):.3g}"
+        for field in fields(kernel)
+        if field.name != "kernels" and np.max(np.abs(value := getattr(kernel, field.name))) >= limit
+    ]
+    remedy = f", or {wider}" if np.dtype(dtype) == np.float32 else ""
+    raise ValueError(
+        f"{type(kernel).__name__}: {', '.join(large)} is too large for {np.dtype(dtype)}: lower it{remedy}"
+    )
