@@ -79,7 +79,7 @@ SCRIPT = """
 def test_a_forked_child_computes_what_its_parent_does():
     try:
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SCRIPT)],
+            [sys.executable, "-P", "-W", "ignore", "-c", textwrap.dedent(SCRIPT)],
             capture_output=True,
             text=True,
             timeout=240,

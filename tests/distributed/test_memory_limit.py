@@ -52,7 +52,7 @@ def test_a_file_or_features_four_times_the_limit_are_fitted_within_it(model, cal
     assert 4 * n * max(d, 512 if "features=" in call else 0) >= 3.99 * limit
     program = FIT.format(model=model, call=call)
     run = subprocess.run(
-        [sys.executable, "-c", program, str(limit), str(tmp_path)], capture_output=True, text=True
+        [sys.executable, "-P", "-c", program, str(limit), str(tmp_path)], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr[-2000:]
     peak, gap, converged = json.loads(run.stdout.splitlines()[-1])

@@ -33,7 +33,7 @@ def test_row_starts_that_decrease_are_refused(tmp_path):
     np.savez(path, **HOSTILE)
     # In a process of its own: it used to write out of bounds.
     run = subprocess.run(
-        [sys.executable, "-c", "from kernbench.cli import main; main()", "fit", str(path)],
+        [sys.executable, "-P", "-c", "from kernbench.cli import main; main()", "fit", str(path)],
         capture_output=True,
         text=True,
         timeout=120,
