@@ -79,7 +79,7 @@ class Examined:
             self.kernel,
             self.X,
             solution.coef,
-            balanced=getattr(self.risk.problem, "fit_intercept", True),
+            balanced=getattr(getattr(self.risk, "problem", None), "fit_intercept", True),  # so are pairs
             objective=objective,
             lower=objective - gap,
             at_zero=self.risk.at_zero()[0],
