@@ -20,8 +20,8 @@ from kernbench.estimators.regression.parameters import (
 )
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
-from kernbench.kernels.definiteness import lowest_eigenvalue
 from kernbench.kernels.functions import CentredLinear, Linear
+from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
@@ -159,11 +159,10 @@ class KernelRegressorTask(Task):
 
     def advice(self):
         """The cause, if the kernel matrix shows it, or another solver."""
-        lowest = lowest_eigenvalue(self.model.kernel_, self.X)
-        if lowest < 0:
+        if shows_negative_curvature(self.model.kernel_, self.X, np.zeros(self.n_rows), balanced=False):
             return (
-                "The kernel matrix is not positive semi-definite (a part of it has the eigenvalue "
-                f"{lowest:.3g}), so that there need not be a minimum: choose another kernel."
+                "The kernel matrix is not positive semi-definite, so that there need not be a minimum: choose another "
+                "kernel."
             )
         return other_solver(self.entry, self.loss.name)
 
