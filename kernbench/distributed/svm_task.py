@@ -118,6 +118,9 @@ class CascadeProblem(PairProblem):
     def counted_from(self, blocks):
         return 0
 
+    def examined(self, blocks, solver, C):
+        """Return None: rows in blocks are read from files or workers, and the cascade certifies all of them itself."""
+
     def make_solver(self, blocks, C, initial):
         task = self.task
         found = _support_of_parts(blocks, self.pair.y, self.weights, task.settings)

@@ -10,9 +10,10 @@ LARGEST = 1e140  # of targets
 
 def check_targets(model, X, y, *, reset, accept_sparse=True):
     """Return checked rows, and targets as a vector of finite float64."""
-    if y is not None and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    shape = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
-            f"y should be a 1d array, got an array of shape {np.shape(y)} instead: for several outputs wrap the model, "
+            f"y should be a 1d array, got an array of shape {shape} instead: for several outputs wrap the model, "
             f"sklearn.multioutput.MultiOutputRegressor({type(model).__name__}(...))"
         )
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=accept_sparse)

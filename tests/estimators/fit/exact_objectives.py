@@ -95,7 +95,11 @@ def _function(model, X, offset):
     coef[model.support_] = np.ravel(model.dual_coef_)
     kernel = model.kernel_
     if type(kernel).__name__ == "Linear":
-        weights = [sum(c * x for c, x in zip(_rational(coef), _rational(column)) if c) for column in X.T]
+        centre = np.zeros(X.shape[1]) if model.centre_ is None else model.centre_
+        weights = [
+            sum(c * (x - Fraction(float(middle))) for c, x in zip(_rational(coef), _rational(column)) if c)
+            for column, middle in zip(X.T, centre, strict=True)
+        ]
         return *_linear(X, weights, intercept), 0.0
     K = kernel_values(kernel, X)
     products = K @ coef.astype(LONG)

@@ -48,7 +48,7 @@ CHECKS_OF_WEIGHTS = (
 
 def expected_failures(model):
     """Return the checks that a model is known to fail, each with the reason."""
-    if model.solver in ("svmpauc-tight", "pesg"):
+    if model.solver == "pesg":
         return {}
     return dict.fromkeys(
         WEIGHTS, TOLERANCE if model.solver in EXACT and model.features != "nystroem" else DRAWS

@@ -14,7 +14,7 @@ X, Y = make_classification(60, 4, weights=[0.7], random_state=0)
     [
         ({"alpha": 0}, "alpha must be a positive number"),
         ({"alpha": -1.0}, "alpha must be a positive number"),
-        ({"alpha": np.nan}, "alpha must be a positive number"),
+        ({"alpha": np.nan}, "alpha must be a positive finite number"),
         ({"alpha": True}, "alpha must be a positive number"),
         ({"tol": 0}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be"),
