@@ -291,7 +291,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
     with pytest.raises(ValueError, match="Distributed"):
         ROCSVC().fit(da.from_array(X, chunks=20), y)
     with pytest.raises(ValueError, match="solver='bundle'"):
-        Distributed(LinearSVC(), client).fit(da.from_array(X, chunks=20), y)
+        Distributed(LinearSVC(solver="sdca"), client).fit(da.from_array(X, chunks=20), y)
 
 
 def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
