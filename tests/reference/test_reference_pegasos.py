@@ -190,7 +190,7 @@ def test_before_the_first_step(random_problem):
     [
         (dict(alpha=0.0), "alpha must be a positive number"),
         (dict(alpha=None), "needs alpha"),
-        (dict(alpha=np.inf), "alpha must be a positive number"),
+        (dict(alpha=np.inf), "alpha must be a positive finite number"),
         (dict(y=np.ones(30)), "the class -1 needs"),
         (dict(y=np.arange(30)), "-1 and .1 only"),
         (dict(y=np.ones(4)), "one label per row"),

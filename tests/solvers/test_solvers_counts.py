@@ -15,6 +15,8 @@ COUNTS = {
     ("kernel-svm", "scs"): ("n", "s0", "growth", "sample_cap"),
     ("kernel-svm", "wolfe"): ("bundle_size",),
     ("linear-svm", "sdca"): ("min_iter",),
+    ("linear-svm", "newton"): ("min_iter",),
+    ("linear-regression", "newton"): ("min_iter",),
     ("linear-svm", "pegasos"): ("batch_size",),
     ("linear-svm", "simba"): ("horizon",),
     ("linear-svm", "sbmd"): ("n_blocks",),

@@ -21,11 +21,11 @@ B = (Y == 2).astype(int)
     [
         ({"C": 0}, "C must be a positive number"),
         ({"C": -1.0}, "C must be a positive number"),
-        ({"C": np.inf}, "C must be a positive number"),
+        ({"C": np.inf}, "C must be a positive finite number"),
         ({"C": "1"}, "C must be a positive number"),
         ({"C": True}, "C must be a positive number"),
         ({"tol": 0.0}, "tol must be a positive number"),
-        ({"tol": np.nan}, "tol must be a positive number"),
+        ({"tol": np.nan}, "tol must be a positive finite number"),
         ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
         ({"max_iter": -2}, "max_iter must be a positive integer, or -1"),
         ({"max_iter": 10.5}, "max_iter must be a positive integer, or -1"),

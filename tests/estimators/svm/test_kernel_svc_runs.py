@@ -125,7 +125,8 @@ def test_callback_gets_a_fitted_model_and_its_dict_joins_the_trace(solver):
     assert len(seen) == len(model.trace_["n_iter"])
     np.testing.assert_array_equal(seen[-1].decision_function(X), model.decision_function(X))
     assert model.trace_["error"][-1] == pytest.approx(1 - model.score(X, y))
-    assert model.trace_["objective"][-1] == pytest.approx(model.objective_)
+    # The certificate computes the objective once more, from the coefficients.
+    assert model.trace_["objective"][-1] == pytest.approx(model.objective_, rel=1e-5)
 
 
 @quiet

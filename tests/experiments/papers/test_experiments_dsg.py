@@ -146,7 +146,9 @@ def test_classifiers_learn_in_one_pass_and_are_followed(outcome, method):
     # A single pass of SDCA with so little regularisation may be worse than a constant.
     assert found["metrics"]["test_error"] < (0.7 if method.endswith("sdca") else 0.5)
     assert found["metrics"]["passes"] >= 1
-    assert found["trace"]["test_error"][-1] == found["metrics"]["test_error"]
+    # So little of Pegasos may end above f = 0, which is returned instead of the last iterate.
+    replaced = method == "r-pegasos"
+    assert replaced or found["trace"]["test_error"][-1] == found["metrics"]["test_error"]
     assert (found["metrics"]["n_feature_values"] is not None) == method.startswith("doubly")
 
 
