@@ -48,7 +48,7 @@ def test_blocks_agree_with_the_peer_and_across_precisions(entry):
 
 
 def test_every_kernel_is_in_the_catalogue():
-    """Except precomputed and callable kernels, combinations, the sigmoid, which is indefinite, and the linear kernel of unit rows."""
+    """Except precomputed, callable and combined kernels, the indefinite sigmoid, and the linear one of unit rows."""
     known = {type(entry.kernel(3)).__name__ for entry in CATALOGUE}
     assert known == set(functions.KERNELS) - {
         "Sum",
