@@ -47,9 +47,7 @@ def counters_of(folder):
                 name = "/".join(str(record[part]) for part in ("experiment", "dataset", "method", "repeat"))
                 values = {metric.name: metric.of(record) for metric in metrics}
                 found[name] = {
-                    metric: int(value)
-                    for metric, value in values.items()
-                    if value is not None and value.is_integer()
+                    metric: int(value) for metric, value in values.items() if value is not None and value.is_integer()
                 }
     return {name: values for name, values in found.items() if values}
 
@@ -102,9 +100,7 @@ def renew(stores, path=BASELINE):
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
     path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     n_kept, n_all = (sum(map(len, counters.values())) for counters in (kept, stores[0]))
-    print(
-        f"{path.name}: {n_kept} counters of {len(kept)} cells; {n_all - n_kept} depend on rounding, or may."
-    )
+    print(f"{path.name}: {n_kept} counters of {len(kept)} cells; {n_all - n_kept} depend on rounding, or may.")
 
 
 def check(found, path=BASELINE):
@@ -115,17 +111,13 @@ def check(found, path=BASELINE):
     for sentence in wrong:
         print(sentence)
     if wrong:
-        print(
-            f"{len(wrong)} differ. If that is intended, renew {path.name}: {Path(__file__).name} --help says how."
-        )
+        print(f"{len(wrong)} differ. If that is intended, renew {path.name}: {Path(__file__).name} --help says how.")
     return 1 if wrong else 0
 
 
 def main(arguments=None):
     """Run the command; return its exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("check", "renew"))
     parser.add_argument("folders", nargs="+", metavar="results", help="folders of records")
     given = parser.parse_args(arguments)

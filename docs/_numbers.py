@@ -58,10 +58,7 @@ class Records:
     def machine(self, experiment):
         """The processors, and the threads, of an experiment's records, in words."""
         environments = [
-            r["environment"]
-            for place, found in self._found.items()
-            if place[0] == experiment
-            for r in found.values()
+            r["environment"] for place, found in self._found.items() if place[0] == experiment for r in found.values()
         ]
         processors = sorted({f"{e['processor']}, {e['blas'].split()[-1]} kernels" for e in environments})
         threads = sorted({e["n_threads"] for e in environments})
@@ -91,9 +88,7 @@ def _table(head, rows):
 
 def _svm(records):
     """Seconds of a fit by data set and method, and factors over SVC with the large cache."""
-    seconds = {
-        name: {method: records.seconds("peers-svm", name, method) for method in SVM_METHODS} for name in SVM
-    }
+    seconds = {name: {method: records.seconds("peers-svm", name, method) for method in SVM_METHODS} for name in SVM}
     seconds = {name: row for name, row in seconds.items() if row["smo"] and row["libsvm-tuned"]}
     return seconds, [row["libsvm-tuned"] / row["smo"] for row in seconds.values()]
 
@@ -160,9 +155,7 @@ def window_table(records):
         found = list(records.values("pauc-test", name, method, metric="test_pauc").values())
         return f"{_mean(found)} ({len(found)})" if found else "–"
 
-    rows = [
-        [label, *(entry(name, method) for name in WINDOW_SETS)] for method, label in LINEAR_WINDOW.items()
-    ]
+    rows = [[label, *(entry(name, method) for name in WINDOW_SETS)] for method, label in LINEAR_WINDOW.items()]
     return _table(["", *WINDOW_SETS], rows)
 
 
@@ -217,9 +210,7 @@ def one_pass(records):
     for *place, label in cells:
         errors = list(records.values(*place, metric="test_error").values())
         if errors:
-            rows.append(
-                [label, _mean(errors), f"{_significant(records.seconds(*place))} s", str(len(errors))]
-            )
+            rows.append([label, _mean(errors), f"{_significant(records.seconds(*place))} s", str(len(errors))])
     return _table(["", "test error, %", "time of the fit", "repeats"], rows)
 
 

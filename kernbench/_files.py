@@ -10,9 +10,7 @@ from pathlib import Path
 def is_special(path):
     """Whether `path` exists and is neither a regular file nor a folder: a pipe, a terminal, a device."""
     try:
-        mode = os.stat(
-            path
-        ).st_mode  # not of the resolved path: /dev/stdout resolves to a name that does not exist
+        mode = os.stat(path).st_mode  # not of the resolved path: /dev/stdout resolves to a name that does not exist
     except OSError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
@@ -74,9 +72,7 @@ def _create_beside(target):
     while True:
         path = target.parent / f".{target.name[:40]}.{secrets.token_hex(6)}"
         try:
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode), str(
-                path
-            )
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode), str(path)
         except FileExistsError:
             continue
 

@@ -48,9 +48,7 @@ MODELS = (
         "classify",
     ),
     Model(
-        "RankedRangeRegressor",
-        "kernbench.estimators.ranking.ranked_range_regressor:RankedRangeRegressor",
-        "regress",
+        "RankedRangeRegressor", "kernbench.estimators.ranking.ranked_range_regressor:RankedRangeRegressor", "regress"
     ),
     Model(
         "DoublyStochasticClassifier",

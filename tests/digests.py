@@ -82,11 +82,7 @@ def solver_cases():
 def variants(entry, weights):
     """Names and settings of the problems that a solver is run on."""
     if entry.problem == "kernel-svm":
-        return {
-            "bias": {},
-            "no bias": {"fit_intercept": False},
-            "weights": {"weights": weights},
-        }
+        return {"bias": {}, "no bias": {"fit_intercept": False}, "weights": {"weights": weights}}
     if entry.problem == "roc-svm":
         return {
             "all pairs": {},
@@ -129,9 +125,7 @@ def estimator_cases():
         dtype = "float32" if form.endswith("32") else "float64"
         for entry in by_problem["kernel-svm"]:
             for loss in entry.losses:
-                model = KernelSVC(
-                    solver=entry.name, loss=loss, C=3.0, dtype=dtype, max_iter=60, random_state=0
-                )
+                model = KernelSVC(solver=entry.name, loss=loss, C=3.0, dtype=dtype, max_iter=60, random_state=0)
                 if entry.name == "closed-form":
                     model.set_params(C=0.5 / (3 * N), fit_intercept=False)  # weights are at most 3
                 yield f"KernelSVC/{entry.name}/{loss}/{form}", partial(fit, model, form)
@@ -186,11 +180,7 @@ def continued_cases():
         for loss in ("hinge", "squared_hinge"):
             yield f"many rows/smo/{loss}/{dtype}", partial(fit_many_rows, KernelSVC(loss=loss, dtype=dtype))
     yield "many rows/bundle", partial(fit_many_rows, ROCSVC(random_state=0), 20_000)
-    for model in (
-        KernelSVC(solver="scs", random_state=0),
-        ROCSVC(random_state=0),
-        ROCSVC("rbf", random_state=0),
-    ):
+    for model in (KernelSVC(solver="scs", random_state=0), ROCSVC(random_state=0), ROCSVC("rbf", random_state=0)):
         yield f"stream/{model!r}", partial(fit_in_parts, model)
     model = KernelSVC(solver="scs", max_iter=30, random_state=0, solver_options={"sample_cap": 80})
     yield f"chunks/{model!r}", partial(fit_in_chunks, model)
@@ -200,11 +190,7 @@ def follow_path(model):
     """The models of three regularisations."""
     X, y, _, X_test = problem()
     models = model.path(X, y, [0.3, 1.0, 3.0])
-    return {
-        f"{k}: {name}": value
-        for k, model in enumerate(models)
-        for name, value in shown(model, X_test).items()
-    }
+    return {f"{k}: {name}": value for k, model in enumerate(models) for name, value in shown(model, X_test).items()}
 
 
 def fit_twice(model):
@@ -340,12 +326,8 @@ def compare(new, old):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "out", type=Path, help="file of digests to write; its arrays go to the .npz beside it"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="file of digests to write; its arrays go to the .npz beside it")
     parser.add_argument("--compare", type=Path, metavar="OLD", help="file of digests of another version")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this text")
     options = parser.parse_args(arguments)

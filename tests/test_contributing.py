@@ -167,9 +167,7 @@ def test_the_solvers_twins_are_in_lockstep(random_pairs, fit_intercept, dtype, t
     tolerance = 1e-9 if dtype == np.float64 else 1e-4
     for _ in range(10):
         assert compiled.advance(30) == reference.advance(30) == 30
-        np.testing.assert_allclose(
-            compiled.solution().coef, reference.solution().coef, rtol=0, atol=tolerance
-        )
+        np.testing.assert_allclose(compiled.solution().coef, reference.solution().coef, rtol=0, atol=tolerance)
         assert compiled.objective() == pytest.approx(reference.objective(), rel=tolerance)
         assert compiled.gap() == pytest.approx(reference.gap(), rel=100 * tolerance)
     assert compiled.n_kernel_evaluations > 0

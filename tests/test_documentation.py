@@ -20,9 +20,7 @@ def test_snippets_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    snippets = re.findall(
-        r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    snippets = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert snippets
     names = {"__name__": "snippet"}
     for snippet in snippets:

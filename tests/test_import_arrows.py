@@ -57,15 +57,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},
     "reference": GROUND
-    | {
-        "reference",
-        "validation",
-        "kernels.functions",
-        "losses",
-        "ranking",
-        "problems",
-        "solvers.base",
-    },
+    | {"reference", "validation", "kernels.functions", "losses", "ranking", "problems", "solvers.base"},
 }
 # The experiment on networks is the only one to use the package that needs PyTorch.
 MAY_IMPORT_TOO = {"experiments/papers/pauc/deep/": {"deep"}}
@@ -165,9 +157,7 @@ def module_graph(root=ROOT):
         sources.setdefault(".".join(parts[:-1] if parts[-1] == "__init__" else parts), []).append(path)
     graph = {module: set() for module in sources}
     for module, paths in sources.items():
-        for name in (
-            name for path in paths for _, name, in_string in imports_of(path, root) if not in_string
-        ):
+        for name in (name for path in paths for _, name, in_string in imports_of(path, root) if not in_string):
             place = place_of(name)
             while place and place not in sources:
                 place = place.rpartition(".")[0]
@@ -218,12 +208,7 @@ def test_every_floor_is_looked_at():
         ("kernels/base.py", "x = import_module('kernbench.features')\n", 1, "features"),
         ("kernels/names.py", "from kernbench._models import BY_NAME\n", 1, "_models.BY_NAME"),
         ("_models.py", f"from kernbench.{KERNEL_SVC.rpartition('.')[0]} import KernelSVC\n", 1, KERNEL_SVC),
-        (
-            "_models.py",
-            "X = 'kernbench.estimators.svm.closed_form:limit'\n",
-            1,
-            "estimators.svm.closed_form.limit",
-        ),
+        ("_models.py", "X = 'kernbench.estimators.svm.closed_form:limit'\n", 1, "estimators.svm.closed_form.limit"),
         ("kernels/rows.py", "from kernbench import losses\n", 1, "losses"),
         ("kernels/rows.py", "from ..solvers import base\n", 1, "solvers.base"),
         ("kernels/rows.py", "x = import_module('kernbench.estimators')\n", 1, "estimators"),
@@ -240,12 +225,7 @@ def test_every_floor_is_looked_at():
         ("estimators/a.py", "from kernbench.experiments import declare\n", 1, "experiments.declare"),
         ("experiments/a.py", "from kernbench.report import text\n", 1, "report.text"),
         ("experiments/a.py", "X = 'kernbench.report.tables:table'\n", 1, "report.tables.table"),
-        (
-            "report/a.py",
-            "from kernbench.experiments.run.runner import run\n",
-            1,
-            "experiments.run.runner.run",
-        ),
+        ("report/a.py", "from kernbench.experiments.run.runner import run\n", 1, "experiments.run.runner.run"),
         ("datasets/a.py", "from kernbench.kernels import Linear\n", 1, "kernels.Linear"),
         ("saving/model_file.py", f"X = '{ADDRESS}'\n", 1, KERNEL_SVC),
     ],
@@ -270,10 +250,7 @@ def test_a_folder_without_a_floor_is_listed(tmp_path):
         ("cli/a.py", "from kernbench.report import build\nfrom kernbench import KernelSVC, kernels\n"),
         ("solvers/registry.py", "X = 'kernbench.solvers.kernel.smo.smo:SMO'\n"),
         ("solvers/kernel/_smo.pyx", "from kernbench.kernels._rows cimport KernelRows\nimport numpy as np\n"),
-        (
-            "reference/a.py",
-            "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n",
-        ),
+        ("reference/a.py", "from kernbench.solvers.base import Solution\nfrom kernbench.kernels import functions\n"),
         ("datasets/a.py", "from kernbench._names import unknown_name\nfrom .b import c\n"),
         ("saving/a.py", "from kernbench._models import BY_NAME\n"),
         ("_models.py", f"X = '{ADDRESS}'\n"),

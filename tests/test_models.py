@@ -53,9 +53,7 @@ def test_a_model_is_what_its_entry_says(model):
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_every_parameter_is_documented(model):
     """By its name at the margin of its section; several names may share an entry."""
-    section = re.search(
-        r"\nParameters\n-+\n(.*?)\n\n\S+[^\n]*\n---", inspect.getdoc(model.load()), re.DOTALL
-    )[1]
+    section = re.search(r"\nParameters\n-+\n(.*?)\n\n\S+[^\n]*\n---", inspect.getdoc(model.load()), re.DOTALL)[1]
     described = re.findall(r"\w+", " ".join(re.findall(r"(?m)^(\w+(?:, \w+)*)", section)))
     assert set(model.load()().get_params()) <= set(described)
 

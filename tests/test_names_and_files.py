@@ -25,9 +25,7 @@ def test_nothing_near_is_not_guessed_at():
 
 @pytest.mark.parametrize("typed", ["RBF", "Rbf", "rBf"])
 def test_capitals_do_not_hide_what_was_meant(typed):
-    assert f"unknown kernel {typed!r}; did you mean 'rbf'?" in unknown_name(
-        "kernel", typed, ["rbf", "linear"]
-    )
+    assert f"unknown kernel {typed!r}; did you mean 'rbf'?" in unknown_name("kernel", typed, ["rbf", "linear"])
 
 
 @pytest.mark.parametrize("given", [None, 3, 1.5, ["smo"], b"smo"])

@@ -45,9 +45,7 @@ def test_another_record_makes_another_text(tmp_path):
     path = tmp_path / "records.jsonl.xz"
     path.write_bytes(lzma.compress("\n".join(map(json.dumps, changed)).encode()))
     page = DOCS / "performance.md"
-    assert numbers.filled(page.read_text(encoding="utf-8"), numbers.Records(path)) != page.read_text(
-        encoding="utf-8"
-    )
+    assert numbers.filled(page.read_text(encoding="utf-8"), numbers.Records(path)) != page.read_text(encoding="utf-8")
 
 
 def test_a_mark_without_a_text_is_refused(records):

@@ -156,9 +156,7 @@ def collected(seeds):
     test = f"{__file__}::test_a_script_repeats_after_seeding_numpy"
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--collect-only", test]
     environment = {**os.environ, "KERNBENCH_TEST_SEEDS": seeds}
-    found = subprocess.run(
-        command, env=environment, cwd=Path(__file__).parent, capture_output=True, text=True
-    )
+    found = subprocess.run(command, env=environment, cwd=Path(__file__).parent, capture_output=True, text=True)
     return found.returncode, found.stdout + found.stderr
 
 

@@ -29,9 +29,7 @@ def tree(tmp_path_factory):
 def run(tree, *arguments):
     """Run Python in the tree; return the exit code and all that it wrote."""
     environment = {**os.environ, "PYTHONPATH": str(tree), "COLUMNS": "1000"}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -73,9 +71,7 @@ def test_what_needs_no_compiled_module_works(tree):
     code, text = run(tree, "-m", "kernbench", "--version")
     assert code == 0 and kernbench.__version__ in text
     code, text = run(tree, "-c", "import kernbench.no_such_module")
-    assert code == 1 and text.strip().endswith(
-        "ModuleNotFoundError: No module named 'kernbench.no_such_module'"
-    )
+    assert code == 1 and text.strip().endswith("ModuleNotFoundError: No module named 'kernbench.no_such_module'")
 
 
 @pytest.mark.slow  # starts a cluster; the mechanism is that of the other workers

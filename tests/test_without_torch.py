@@ -20,9 +20,7 @@ def run_without_torch(code):
 
 
 def test_without_torch_the_import_says_what_to_install():
-    said = run_without_torch(
-        "try:\n    import kernbench.deep\nexcept ImportError as error:\n    print(error)"
-    )
+    said = run_without_torch("try:\n    import kernbench.deep\nexcept ImportError as error:\n    print(error)")
     assert 'pip install "kernbench[torch]"' in said
 
 

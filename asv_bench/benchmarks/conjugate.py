@@ -66,9 +66,7 @@ class Stream:
 
     def time_fit_chunks(self, times_as_many):
         options = {"sample_cap": 300, "alpha": ALPHA}
-        model = KernelSVC(
-            solver="scs", gamma=0.1, max_iter=30, tol=1e-9, random_state=0, solver_options=options
-        )
+        model = KernelSVC(solver="scs", gamma=0.1, max_iter=30, tol=1e-9, random_state=0, solver_options=options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit_chunks([(self.X, self.y)])

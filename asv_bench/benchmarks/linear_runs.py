@@ -20,9 +20,7 @@ class LinearRuns:
     def setup(self, solver, twin):
         self.solver_class = problems.solver_class(KIND, solver, twin)
         self.problem = problems.linear_problem()
-        self.n_iter = (
-            PASSES * len(self.problem.y) if registry.get(solver, KIND).default_epochs else ITERATIONS
-        )
+        self.n_iter = PASSES * len(self.problem.y) if registry.get(solver, KIND).default_epochs else ITERATIONS
         problems.prepare_process()
 
     def run(self, twin):

@@ -80,8 +80,7 @@ class FeatureError:
     def track_log10_error(self, kernel):
         """log10 of ‖K − Φ Φᵀ‖ / ‖K‖; lower is better."""
         models = [
-            RandomFeatures(self.kernel, N_FEATURES, form=primitives.form(kernel), random_state=seed)
-            for seed in SEEDS
+            RandomFeatures(self.kernel, N_FEATURES, form=primitives.form(kernel), random_state=seed) for seed in SEEDS
         ]
         return primitives.log10_error(self.kernel(self.X), [model.fit_transform(self.X) for model in models])
 
@@ -102,9 +101,7 @@ class Draws(_Timed):
         self.row = primitives.rows("gaussian", 1, N_COLUMNS, 2)
 
     def _model(self, draws, seed, d):
-        return RandomFeatures(
-            primitives.kernel("gaussian", d), N_FEATURES, form="pair", draws=draws, random_state=seed
-        )
+        return RandomFeatures(primitives.kernel("gaussian", d), N_FEATURES, form="pair", draws=draws, random_state=seed)
 
     def time_draw(self, draws):
         """Frequencies of 512 features of 32 columns, and the features of one row."""

@@ -177,9 +177,7 @@ class LinearProblem:
     @cached_property
     def optimum(self):
         """The objective of LIBLINEAR's solution, tight to six digits or more."""
-        model = LinearSVC(
-            C=self.C, loss="hinge", fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0
-        )
+        model = LinearSVC(C=self.C, loss="hinge", fit_intercept=False, tol=1e-7, max_iter=100_000, random_state=0)
         return self.objective(model.fit(self.X, self.y).coef_[0])
 
     def relative_gap(self, coef):

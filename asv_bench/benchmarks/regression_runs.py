@@ -54,9 +54,7 @@ class RegressionRuns:
         """The solver after two passes."""
         with single_threaded_blas():  # as the driver does
             settings = {"loss": "squared_error"} | ({} if self.kernel is None else {"fit_intercept": False})
-            made = problems.make_solver(
-                self.kind, self.solver_class, self.problem, twin, self.kernel, **settings
-            )
+            made = problems.make_solver(self.kind, self.solver_class, self.problem, twin, self.kernel, **settings)
             n_iter = PASSES * len(self.problem.y)
             while made.n_iter < n_iter and made.advance(n_iter - made.n_iter):
                 pass

@@ -25,17 +25,13 @@ class StreamingRuns:
         rng = np.random.default_rng(0)
         n = BATCH * STEPS
         self.X, self.X_test = rng.normal(size=(n, 10)), rng.normal(size=(2000, 10))
-        self.y, self.y_test = (
-            np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0) for X in (self.X, self.X_test)
-        )
+        self.y, self.y_test = (np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0) for X in (self.X, self.X_test))
         problems.prepare_process()
 
     def run(self, twin):
         """The solver after a pass, in one call."""
         batches = KINDS[KIND].make_data(self.X, twin=twin, y=self.y, batch_size=BATCH)
-        solver = self.solver_class(
-            batches, Gaussian(4.0), alpha=1e-4, loss="hinge", block_size=BLOCK, random_state=0
-        )
+        solver = self.solver_class(batches, Gaussian(4.0), alpha=1e-4, loss="hinge", block_size=BLOCK, random_state=0)
         with single_threaded_blas():  # as the driver does
             solver.advance(STEPS)
         return solver

@@ -40,13 +40,7 @@ class BlockFit:
     """
 
     def __init__(self, model, folder, label, scheduler):
-        self.model, self.folder, self.label, self.scheduler, self.shape = (
-            model,
-            folder,
-            label,
-            scheduler,
-            (0, 0),
-        )
+        self.model, self.folder, self.label, self.scheduler, self.shape = (model, folder, label, scheduler, (0, 0))
 
     def fit(self):
         """Fit; after Ctrl-C the model is the one reached so far."""

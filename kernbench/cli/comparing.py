@@ -12,9 +12,7 @@ REGRESSION = 1  # exit code
 
 @click.command("compare")
 @click.argument("folders", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
-@click.option(
-    "--commits", nargs=2, metavar="X Y", help="Two commits whose records are in one folder (A, or results)."
-)
+@click.option("--commits", nargs=2, metavar="X Y", help="Two commits whose records are in one folder (A, or results).")
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),

@@ -18,9 +18,7 @@ def table(title, headings, rows):
     """Return a table without borders, its first column coloured. Fields are plain text, not markup."""
     from rich.text import Text
 
-    drawn = Table(
-        title=title, title_justify="left", title_style="bold", box=None, header_style="bold", pad_edge=False
-    )
+    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold", pad_edge=False)
     for i, heading in enumerate(headings):
         drawn.add_column(heading, style="cyan" if i == 0 else None, no_wrap=i == 0, overflow="fold")
     for row in rows:

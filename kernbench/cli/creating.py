@@ -19,11 +19,7 @@ EXPERIMENT = {
 }
 DATASET = {"linear-regression": "ridge-2d"}
 FOLDER = click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    default=".",
-    show_default=True,
-    help="Where to write it.",
+    "--folder", type=click.Path(path_type=Path), default=".", show_default=True, help="Where to write it."
 )
 
 
@@ -75,20 +71,13 @@ def solver_command(name, kind, folder):
     races = [experiment for experiment in experiments.EXPERIMENTS if kind in experiment.newcomers]
     taken = {method.name for race in races for method in race.methods}
     path = _write(
-        kind,
-        "solver",
-        name,
-        taken | set(solvers.names(kind)),
-        folder,
-        experiment={**EXPERIMENT, **DATASET}[kind],
+        kind, "solver", name, taken | set(solvers.names(kind)), folder, experiment={**EXPERIMENT, **DATASET}[kind]
     )
     if kind in EXPERIMENT:
         _say_what_to_run(EXPERIMENT[kind], path)
     else:
         estimator = KINDS[kind].estimator.lower()
-        click.echo(
-            f"Then: kernbench fit {DATASET[kind]} --estimator {estimator} --plugin {path} --set solver={name}"
-        )
+        click.echo(f"Then: kernbench fit {DATASET[kind]} --estimator {estimator} --plugin {path} --set solver={name}")
 
 
 @command.command("experiment")
@@ -104,9 +93,7 @@ def experiment_command(name, folder):
     """
     from kernbench.experiments import registry
 
-    _say_what_to_run(
-        name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name)
-    )
+    _say_what_to_run(name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name))
 
 
 def _write(template, what, name, taken, folder, *, experiment):
@@ -115,9 +102,7 @@ def _write(template, what, name, taken, folder, *, experiment):
     from kernbench.solvers.registry import NAME
 
     if not NAME.fullmatch(name):
-        raise ValueError(
-            f"{name!r} is no name of a {what}: use small letters, digits and hyphens, as in 'my-{what}'"
-        )
+        raise ValueError(f"{name!r} is no name of a {what}: use small letters, digits and hyphens, as in 'my-{what}'")
     if name in taken:
         raise ValueError(f"there is a {what} or a method {name!r} already: choose another name")
     stem = name.replace("-", "_")

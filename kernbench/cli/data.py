@@ -102,14 +102,11 @@ def verify_command(ctx, names):
         click.echo(f"{status.dataset:<{set_width}}  {status.name:<{name_width}}  {status.status}{where}")
         if status.status not in ("ok", "missing"):
             bad += 1
-            click.echo(
-                f"    SHA-256 expected {status.expected}\n    SHA-256 found    {status.found or 'none'}"
-            )
+            click.echo(f"    SHA-256 expected {status.expected}\n    SHA-256 found    {status.found or 'none'}")
     if not statuses:
         click.echo("no files to verify: these data sets need none")
     if bad:
         click.echo(
-            f"kernbench: error: {bad} of {len(statuses)} files are not the published ones; fetch them again",
-            err=True,
+            f"kernbench: error: {bad} of {len(statuses)} files are not the published ones; fetch them again", err=True
         )
         ctx.exit(2)

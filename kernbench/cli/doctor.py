@@ -11,11 +11,7 @@ MARKS = {"ok": "✓", "lack": "–", "broken": "✗"}
 
 @click.command("doctor")
 @click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="Folder of the records.",
+    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context

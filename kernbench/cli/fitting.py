@@ -35,25 +35,13 @@ def _shown(default):
 @click.command("fit", cls=FitCommand)
 @click.argument("data")
 @click.option(
-    "--estimator",
-    default="kernelsvc",
-    show_default=True,
-    metavar="NAME",
-    help=f"One of: {', '.join(NAMES)}.",
+    "--estimator", default="kernelsvc", show_default=True, metavar="NAME", help=f"One of: {', '.join(NAMES)}."
 )
 @click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the estimator; may be repeated.",
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the estimator; may be repeated."
 )
 @click.option(
-    "--label",
-    default="-1",
-    show_default=True,
-    metavar="COLUMN",
-    help="Label column of a table, by position or name.",
+    "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
 )
 @click.option("--test", metavar="FILE", help="Test examples.")
 @click.option(
@@ -69,9 +57,7 @@ def _shown(default):
     help="Read the file N rows at a time, once, for data that do not fit memory; rows should be in random order.",
 )
 @click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Fit on the workers of this Dask scheduler; DATA is a folder that they see.",
+    "--scheduler", metavar="ADDRESS", help="Fit on the workers of this Dask scheduler; DATA is a folder that they see."
 )
 @click.option(
     "--seed",
@@ -80,9 +66,7 @@ def _shown(default):
     show_default=True,
     help="Seed of the split and of stochastic solvers.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Save the model here, such as model.npz."
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Save the model here, such as model.npz.")
 @PLUGIN
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.pass_context
@@ -119,9 +103,7 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
     build = entry.load()
     params = parse_settings(settings, build)
     if params.get("kernel") == "precomputed":
-        raise ValueError(
-            "kernel=precomputed is for use from Python: the command line reads examples, not kernels"
-        )
+        raise ValueError("kernel=precomputed is for use from Python: the command line reads examples, not kernels")
     params.setdefault("random_state", seed)
     check_parameters(build(**params))  # before a large file is read
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
@@ -138,12 +120,7 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
         X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
     elif chunk_rows is None:
         X, y, X_test, y_test = train_and_test(
-            data,
-            label=label_column(label),
-            test=test,
-            test_size=test_size,
-            seed=seed,
-            stratify=entry.task != "regress",
+            data, label=label_column(label), test=test, test_size=test_size, seed=seed, stratify=entry.task != "regress"
         )
         seconds, interrupted = _fit(lambda: model.fit(X, y))
         examples = X.shape

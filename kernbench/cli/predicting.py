@@ -14,18 +14,11 @@ from kernbench.cli.estimators import TASKS
 @click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("data")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write CSV here. [default: standard output]",
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write CSV here. [default: standard output]"
 )
 @click.option("--decision", is_flag=True, help="Add columns of decision values.")
 @click.option(
-    "--label",
-    default="-1",
-    show_default=True,
-    metavar="COLUMN",
-    help="Label column of a table, by position or name.",
+    "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
 )
 def command(model_file, data, out, decision, label):
     """Predict the labels of DATA with a model of 'kernbench fit'.
@@ -53,9 +46,7 @@ def command(model_file, data, out, decision, label):
     if task not in TASKS:
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which predicts no labels")
     if decision and task == "regress":
-        raise ValueError(
-            "--decision is for classifiers: the predictions of a regressor are its decision values"
-        )
+        raise ValueError("--decision is for classifiers: the predictions of a regressor are its decision values")
     X, y = rows_to_predict(data, model, label=label_column(label))
     predicted = model.predict(X)
     classes = None if task == "regress" else model.classes_

@@ -9,11 +9,7 @@ from kernbench.cli.plugins import PLUGIN
 
 @click.command("report")
 @click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="Folder of the records.",
+    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), default="reports", show_default=True, help="Folder to write to."
@@ -55,11 +51,7 @@ def command(results, out, history, compact, show):
     with progress if console.is_terminal else nullcontext():
         task = progress.add_task("reading records")
         built = build(
-            results,
-            out,
-            history=history,
-            compact=compact,
-            on_step=lambda step: progress.update(task, description=step),
+            results, out, history=history, compact=compact, on_step=lambda step: progress.update(task, description=step)
         )
     for note in built.notes:
         click.echo(f"kernbench: note: {note}", err=True)

@@ -8,11 +8,7 @@ import click
 from kernbench.cli.errors import Refusing
 
 FOLDER = click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="Folder of the records.",
+    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
 )
 
 
@@ -170,6 +166,4 @@ def clean_command(results):
     store = _store(results)
     for name in store.experiments():
         dropped, copy = store.clean(name)
-        click.echo(
-            f"{name}: nothing to drop" if copy is None else f"{name}: {dropped} lines dropped; copy: {copy}"
-        )
+        click.echo(f"{name}: nothing to drop" if copy is None else f"{name}: {dropped} lines dropped; copy: {copy}")

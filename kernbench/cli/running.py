@@ -21,12 +21,8 @@ SCALES = ("quick", "paper")
     help="Small built-in data, or the paper's sizes.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits at a time.")
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads per fit. [default: what the experiment declares]"
-)
-@click.option(
-    "--repeats", type=click.IntRange(min=1), help="Repeats with different seeds. [default: the scale's]"
-)
+@click.option("--threads", type=click.IntRange(min=1), help="Threads per fit. [default: what the experiment declares]")
+@click.option("--repeats", type=click.IntRange(min=1), help="Repeats with different seeds. [default: the scale's]")
 @click.option(
     "--dataset",
     "datasets",
@@ -44,16 +40,10 @@ SCALES = ("quick", "paper")
 @click.option("--skip", multiple=True, metavar="PATTERN", help="Not what matches; may be repeated.")
 @PLUGIN
 @click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    help="Folder with files of real data sets. [default: $KERNBENCH_DATA]",
+    "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
 )
 @click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="Folder of the records.",
+    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
 )
 @click.option(
     "--time-limit",
@@ -62,10 +52,7 @@ SCALES = ("quick", "paper")
     help="Per fit, loading and evaluation included.",
 )
 @click.option(
-    "--memory-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="MB",
-    help="Per fit (1 MB = 2²⁰ bytes).",
+    "--memory-limit", type=click.FloatRange(min=0, min_open=True), metavar="MB", help="Per fit (1 MB = 2²⁰ bytes)."
 )
 @click.option(
     "--max-hours",
@@ -131,9 +118,7 @@ def command(
         raise ValueError("--backend dask and --scheduler ADDRESS go together")
     if data is not None:
         if scheduler is not None:
-            raise ValueError(
-                "--data is a folder of this machine: set KERNBENCH_DATA where the workers are started"
-            )
+            raise ValueError("--data is a folder of this machine: set KERNBENCH_DATA where the workers are started")
         if not data.is_dir():
             raise ValueError(f"--data {data}: there is no such folder")
         os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
@@ -168,10 +153,7 @@ def command(
             )
         except KeyboardInterrupt as interrupt:
             summary = None
-            message = (
-                str(interrupt)
-                or f"interrupted; finished fits are in {results}, the same command runs the rest"
-            )
+            message = str(interrupt) or f"interrupted; finished fits are in {results}, the same command runs the rest"
     if summary is None:
         click.echo(f"kernbench: {message}", err=True)
         ctx.exit(INTERRUPTED)
@@ -194,9 +176,7 @@ def _print_plan(summary, results):
         row[0] += 1
         row[1] += planned.stored
     lines = [(*place, n, stored, text.seconds(seconds)) for place, (n, stored, seconds) in rows.items()]
-    print_table(
-        "What would run", ("experiment", "data set", "method", "fits", "stored", "expected, each"), lines
-    )
+    print_table("What would run", ("experiment", "data set", "method", "fits", "stored", "expected, each"), lines)
     for gap in summary.gaps:
         click.echo(f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
     n_to_do = sum(not planned.stored for planned in summary.planned)
@@ -208,9 +188,7 @@ def _print_plan(summary, results):
             f"{text.plural(n_to_do, 'fit')} to run; {results} has no earlier records to estimate their times from."
         )
     else:
-        click.echo(
-            f"{text.plural(n_to_do, 'fit')} to run, about {text.duration(expected)} one after the other."
-        )
+        click.echo(f"{text.plural(n_to_do, 'fit')} to run, about {text.duration(expected)} one after the other.")
 
 
 def _print_summary(summary, results):
@@ -223,9 +201,7 @@ def _print_summary(summary, results):
         done += f", {summary.n_shared} measured by another run meanwhile"
     click.echo(f"{done}; records in {results}")
     if summary.n_left:
-        click.echo(
-            f"The time is up, {text.plural(summary.n_left, 'fit')} are left: the same command goes on with them"
-        )
+        click.echo(f"The time is up, {text.plural(summary.n_left, 'fit')} are left: the same command goes on with them")
     if summary.failed:
         statuses = [record["status"] for record in summary.failed]
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))

@@ -9,9 +9,7 @@ from kernbench.report import text
 def scores(task, model, X, y):
     """Return (name, value as text) of each score of a fitted model on examples with labels."""
     if task == "regress":
-        return [
-            ("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))
-        ]
+        return [("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))]
     found = [("error", f"{text.percent(float(np.mean(model.predict(X) != y)))} %")]
     if task == "rank":
         known = np.isin(model.classes_, y).all()

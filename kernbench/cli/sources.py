@@ -90,9 +90,7 @@ def chunks_of(source, model, rows, *, label=-1, test_size=None):
         raise ValueError(f"{type(model).__name__} does not learn from chunks: leave --chunk-rows out, or choose "
                          "another --estimator, such as doublystochasticclassifier")  # fmt: skip
     if test_size is not None:
-        raise ValueError(
-            "--chunk-rows reads the file once and sets nothing aside: give the test examples by --test"
-        )
+        raise ValueError("--chunk-rows reads the file once and sets nothing aside: give the test examples by --test")
     if not is_file(source):
         raise ValueError(f"{source!r} is a data set, which is read whole: leave --chunk-rows out")
     from kernbench.datasets import chunks
@@ -115,9 +113,7 @@ def _split(X, y, test_size, seed, stratify):
     from sklearn.model_selection import train_test_split
 
     try:
-        return train_test_split(
-            X, y, test_size=test_size, random_state=seed, stratify=y if stratify else None
-        )
+        return train_test_split(X, y, test_size=test_size, random_state=seed, stratify=y if stratify else None)
     except ValueError as error:
         raise ValueError(
             f"--test-size {test_size:g} cannot be split off with every class in both parts: {error}"
@@ -149,9 +145,7 @@ def rows_to_predict(source, model, *, label=-1):
     if not is_file(source):
         data = load_named(source)
         if data.n_features != n_features:
-            raise ValueError(
-                f"the model was fitted with {n_features} features, {source} has {data.n_features}"
-            )
+            raise ValueError(f"the model was fitted with {n_features} features, {source} has {data.n_features}")
         return like(data.X_test, getattr(model, "support_vectors_", data.X_test)), data.y_test
     try:
         X, y = read_file(source, label=label, n_features=n_features)

@@ -76,9 +76,7 @@ class DatasetEntry:
             f"  source: {self.source}",
         ]
         if self.options:
-            lines.append(
-                "  options: " + ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-            )
+            lines.append("  options: " + ", ".join(f"{name}={value!r}" for name, value in self.options.items()))
         if self.files:
             lines.append("  files: " + ", ".join(file.name for file in self.files))
         return "\n".join(lines)

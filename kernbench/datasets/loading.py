@@ -159,9 +159,7 @@ def _check_options(entry, options):
         if option not in entry.options:
             if entry.options:
                 raise ValueError(unknown_name(f"option of {entry.name}", option, entry.options))
-            raise ValueError(
-                f"unknown option {option!r}: {entry.name} has no options but n_train, n_test and seed"
-            )
+            raise ValueError(f"unknown option {option!r}: {entry.name} has no options but n_train, n_test and seed")
 
 
 def _draw(entry, n_train, n_test, seed, streams, options):
@@ -179,9 +177,7 @@ def _from_stream(entry, n_train, n_test, seed, streams, options):
     _require_enough(entry, n_test=(n_test, whole))
     X_test, y_test = _subset(X_test, y_test, n_test or whole, stratified_indices, streams[1])
     parts = (*rows.rows(0, n_train), X_test, y_test)
-    description = (
-        f"{entry.summary} {_sizes(n_train, len(y_test))}, those to train with drawn with seed {seed}"
-    )
+    description = f"{entry.summary} {_sizes(n_train, len(y_test))}, those to train with drawn with seed {seed}"
     return _dataset(entry, parts, entry.kind, description, options, combined_checksum(entry.files))
 
 

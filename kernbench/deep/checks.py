@@ -65,15 +65,11 @@ def scored_batch(scores, labels):
     scores, classes = column_of(scores), Classes(labels)
     require_labels(scores, classes.mask)
     if not torch.isfinite(scores.detach()).all():
-        raise ValueError(
-            "scores must be finite, found NaN or infinity: lower the learning rate, or scale the inputs"
-        )
+        raise ValueError("scores must be finite, found NaN or infinity: lower the learning rate, or scale the inputs")
     return scores, classes
 
 
 def require_labels(scores, labels):
     """Raise ValueError unless there is a label for each score."""
     if len(labels) != len(scores):
-        raise ValueError(
-            f"a batch needs a label per score, got {len(labels)} labels and {len(scores)} scores"
-        )
+        raise ValueError(f"a batch needs a label per score, got {len(labels)} labels and {len(scores)} scores")

@@ -69,9 +69,7 @@ def solve_part(X, maps, y, weights, settings):
 
 def make_smo(X, y, weights, settings, *, tol, initial=None):
     """Return the SMO of some rows with the C of all."""
-    rows = KernelRows(
-        X, settings["kernel"], cache_bytes=settings["cache_bytes"], dtype=np.dtype(settings["dtype"])
-    )
+    rows = KernelRows(X, settings["kernel"], cache_bytes=settings["cache_bytes"], dtype=np.dtype(settings["dtype"]))
     return SMO(
         rows, y, alpha=1.0 / (settings["C"] * len(y)), weights=weights, fit_intercept=settings["fit_intercept"],
         tol=tol, initial=initial,
@@ -132,12 +130,7 @@ class Cascade:
         self.alpha = 1.0 / (settings["C"] * self.n_used)
         self.n_iter = self.n_rounds = self._n_evaluations = 0
         self.converged, self._is_stuck, self.violation = False, False, np.inf
-        self._f, self._known, self._known_at, self._best = (
-            np.zeros(len(y)),
-            np.zeros(len(y), dtype=bool),
-            -1,
-            None,
-        )
+        self._f, self._known, self._known_at, self._best = (np.zeros(len(y)), np.zeros(len(y), dtype=bool), -1, None)
         self._inner = max(PART_TOL, INNER * tol)
         self._near = self.used
         beta = np.zeros(len(y))

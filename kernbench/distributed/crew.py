@@ -91,9 +91,7 @@ class Crew:
             except lost() as error:
                 self._futures = None
                 if trial == tries - 1:
-                    raise RuntimeError(
-                        f"workers were lost {tries} times in one pass over the rows: {error}"
-                    ) from error
+                    raise RuntimeError(f"workers were lost {tries} times in one pass over the rows: {error}") from error
         return None
 
     async def _stop(self, number):
@@ -108,10 +106,7 @@ class Crew:
 
         calls = [
             self._client.rpc(self._addresses[k]).actor_execute(
-                actor=self._futures[k].key,
-                function=method,
-                args=[to_serialize(one) for one in each],
-                kwargs=options,
+                actor=self._futures[k].key, function=method, args=[to_serialize(one) for one in each], kwargs=options
             )
             for k, each in arguments
         ]
@@ -126,12 +121,7 @@ class Crew:
         # Another worker takes the place of one that is lost just now.
         futures = [
             self._client.submit(
-                self._make,
-                *self._arguments(own),
-                workers=[worker],
-                allow_other_workers=True,
-                actor=True,
-                pure=False,
+                self._make, *self._arguments(own), workers=[worker], allow_other_workers=True, actor=True, pure=False
             )
             for worker, own in shares.items()
         ]

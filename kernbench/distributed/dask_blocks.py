@@ -48,9 +48,7 @@ class DaskBlocks:
         stored = None if described[0][2] is None else sum(n for _, _, n, _ in described)
         self._origin = None
         self.names, self.chunk_starts = described[0][3], np.concatenate([[0], np.cumsum(sizes)])
-        self._use(
-            Layout(int(self.chunk_starts[-1]), described[0][0][1], dtype, stored), chunks, self.chunk_starts
-        )
+        self._use(Layout(int(self.chunk_starts[-1]), described[0][0][1], dtype, stored), chunks, self.chunk_starts)
 
     def _settle_counts(self):
         self.n_passes = self.n_bytes_sent = self.n_bytes_received = 0
@@ -61,18 +59,14 @@ class DaskBlocks:
         self.layout, self.starts, self.leaves = layout, shape.starts, shape.leaves
         self.n_rows, self.n_columns, self.n_values = shape.n_rows, shape.n_columns, shape.n_values
         self.shape, self.dtype, self.is_sparse = shape.shape, shape.dtype, shape.is_sparse
-        edges = _edges(
-            self.leaves, max(1, layout_bytes(layout) // max(1, self.n_rows)), len(addresses(self.client))
-        )
+        edges = _edges(self.leaves, max(1, layout_bytes(layout) // max(1, self.n_rows)), len(addresses(self.client)))
         self.bounds = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:])]
         self.parts = self._cut(edges, parts, starts, layout.dtype)
         self._make_crew()
 
     def parts_at(self, edges):
         """Return futures of the rows between successive edges."""
-        return self._cut(
-            edges, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]), self.layout.dtype
-        )
+        return self._cut(edges, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]), self.layout.dtype)
 
     def _cut(self, edges, parts, starts, dtype):
         """Return futures of rows edges[k] to edges[k + 1] - 1, where part k begins at row starts[k]."""
@@ -202,11 +196,7 @@ def _held(layout, bounds, parts, own):
 def layout_bytes(layout):
     """Return the bytes of the rows that are held."""
     itemsize = np.dtype(layout.dtype).itemsize
-    return (
-        layout.n_rows * layout.n_columns * itemsize
-        if layout.n_stored is None
-        else layout.n_stored * (itemsize + 4)
-    )
+    return layout.n_rows * layout.n_columns * itemsize if layout.n_stored is None else layout.n_stored * (itemsize + 4)
 
 
 def _edges(leaves, row_bytes, n_workers):
@@ -234,9 +224,7 @@ def _check_alike(described):
                 f"partition {k} has shape {other}, partition 0 has {shape}: all must have the same columns"
             )
         if kind != [dtype, kind[1], names] or (kind[1] is None) != (stored is None):
-            raise ValueError(
-                f"partition {k} has other columns or another dtype ({kind[0]}) than partition 0 ({dtype})"
-            )
+            raise ValueError(f"partition {k} has other columns or another dtype ({kind[0]}) than partition 0 ({dtype})")
 
 
 def n_bytes_of(value):

@@ -44,9 +44,7 @@ def check_estimator(estimator):
         for name, step in maps:
             if not isinstance(step, MAPS) and step not in (None, "passthrough"):
                 known = ", ".join(kind.__name__ for kind in MAPS)
-                raise ValueError(
-                    f"step {name!r} of the pipeline cannot be fitted block by block: use one of {known}"
-                )
+                raise ValueError(f"step {name!r} of the pipeline cannot be fitted block by block: use one of {known}")
             if is_precomputed(getattr(step, "kernel", None)):
                 raise ValueError(
                     f"step {name!r} has kernel='precomputed', a matrix of all pairs of rows: name a kernel"
@@ -70,9 +68,7 @@ def _check_model(model):
     if type(model) not in TASKS:
         raise ValueError(f"{type(model).__name__} cannot be fitted block by block: use {OFFER}")
     if model.warm_start:
-        raise ValueError(
-            "warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out"
-        )
+        raise ValueError("warm_start=True has no effect here, where a copy of the estimator is fitted: leave it out")
     if isinstance(model, DoublyStochasticGPRegressor) and model.std == "points":
         raise ValueError(
             "std='points' computes targets from the rows and points of fit, which has no place for them here: choose "
@@ -85,9 +81,7 @@ def _check_model(model):
         return
     if isinstance(model, LinearSVC):
         if model.solver not in ("auto", "bundle"):
-            raise ValueError(
-                f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'"
-            )
+            raise ValueError(f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'")
         return
     if isinstance(model, PartialAUCClassifier):
         if model.solver not in WINDOW_SOLVERS:
@@ -96,9 +90,7 @@ def _check_model(model):
                 "'svmpauc-tight'"
             )
         if is_number(model.validation):
-            raise ValueError(
-                "validation as a share of the rows needs all rows at once: give a pair (X, y) of others"
-            )
+            raise ValueError("validation as a share of the rows needs all rows at once: give a pair (X, y) of others")
     if model.features == "exact":
         raise ValueError(
             "features='exact' needs the kernel of all pairs of rows: choose features='nystroem' or 'random'"
@@ -106,9 +98,7 @@ def _check_model(model):
     if is_precomputed(model.kernel):
         raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
     if model.landmarks == "leverage":
-        raise ValueError(
-            "landmarks='leverage' needs all rows at once: choose 'stratified', 'uniform' or 'kmeans'"
-        )
+        raise ValueError("landmarks='leverage' needs all rows at once: choose 'stratified', 'uniform' or 'kmeans'")
     if model.threshold_on != ON_TRAINING_ROWS:
         raise ValueError(
             "threshold_on='train' is the only choice here; estimator_.adjust_threshold takes the scores of other rows"

@@ -130,9 +130,7 @@ def _n_bytes(rows):
 
 def _check_alike(source, first, n_columns):
     if source.is_sparse != first.is_sparse:
-        raise ValueError(
-            f"{source.title} and {first.title} differ: one holds sparse rows, the other dense ones"
-        )
+        raise ValueError(f"{source.title} and {first.title} differ: one holds sparse rows, the other dense ones")
     if source.dtype != first.dtype:
         raise ValueError(
             f"{source.title} has dtype {source.dtype}, {first.title} has {first.dtype}: convert all of them to one"

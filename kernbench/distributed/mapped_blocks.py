@@ -68,6 +68,4 @@ def features_of_rows(function, rows, dtype, is_sparse):
     if is_sparse:
         return function(rows)
     starts = range(0, rows.shape[0], ROWS)
-    return np.concatenate(
-        [function(rows[start : start + ROWS]).astype(dtype, copy=False) for start in starts]
-    )
+    return np.concatenate([function(rows[start : start + ROWS]).astype(dtype, copy=False) for start in starts])

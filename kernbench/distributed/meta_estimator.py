@@ -184,10 +184,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         model, blocks = models[0], task.blocks
         own = model.callback
         if self.client is not None and callbacks_of(model):
-            model.callback = [
-                *callbacks_of(model),
-                lambda _: {name: getattr(blocks, name) for name in COUNTS},
-            ]
+            model.callback = [*callbacks_of(model), lambda _: {name: getattr(blocks, name) for name in COUNTS}]
         try:
             task.run() if hasattr(task, "run") else fit_task(task, models)
         finally:

@@ -20,9 +20,7 @@ DESCRIBED = ("classes_", "n_features_in_", "feature_names_in_")
 
 def _has(method):
     def check(self):
-        getattr(
-            getattr(self, "estimator_", self.estimator), method
-        )  # its AttributeError says what is missing
+        getattr(getattr(self, "estimator_", self.estimator), method)  # its AttributeError says what is missing
         return True
 
     return available_if(check)

@@ -46,9 +46,7 @@ def read_weights(client, sample_weight, blocks):
 
 def _read_files(X, y):
     if is_collection(X):
-        raise ValueError(
-            "X is a Dask collection: give the client of its cluster, Distributed(estimator, client)"
-        )
+        raise ValueError("X is a Dask collection: give the client of its cluster, Distributed(estimator, client)")
     label = column_of(y)
     blocks = FileBlocks(X, label=label)
     return blocks, blocks.y if y is None or label is not None else read_labels(y)
@@ -100,6 +98,4 @@ def _as_list(data):
 
 def _check_length(name, values, blocks):
     if len(values) != blocks.n_rows:
-        raise ValueError(
-            f"{name} has {len(values)} entries and X has {blocks.n_rows} rows: they must be as many"
-        )
+        raise ValueError(f"{name} has {len(values)} entries and X has {blocks.n_rows} rows: they must be as many")

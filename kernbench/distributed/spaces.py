@@ -47,9 +47,7 @@ def fit_nystroem(nystroem, blocks, kernel, y, rng):
     """Fit a Nystroem map to rows in blocks: the landmarks are those of an array."""
     nystroem._check_parameters()
     if nystroem.landmarks == "leverage":
-        raise ValueError(
-            "landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'"
-        )
+        raise ValueError("landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'")
     if nystroem.landmarks == "stratified" and y is None:
         raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
     nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel

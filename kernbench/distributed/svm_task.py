@@ -124,9 +124,7 @@ class CascadeProblem(PairProblem):
     def make_solver(self, blocks, C, initial):
         task = self.task
         found = _support_of_parts(blocks, self.pair.y, self.weights, task.settings)
-        self.solver = Cascade(
-            blocks, self.pair.y, self.weights, task.settings, tol=task.model.tol, found=found
-        )
+        self.solver = Cascade(blocks, self.pair.y, self.weights, task.settings, tol=task.model.tol, found=found)
         return self.solver
 
 
@@ -146,7 +144,5 @@ def _support_of_parts(blocks, y, weights, settings):
             client.cancel(tasks)
             raise
     else:
-        found = [
-            solve_part(origin.rows(np.arange(a, b)), maps, y[a:b], weights[a:b], settings) for a, b in spans
-        ]
+        found = [solve_part(origin.rows(np.arange(a, b)), maps, y[a:b], weights[a:b], settings) for a, b in spans]
     return [(begin + rows, coef) for (begin, _), (rows, coef) in zip(spans, found)]

@@ -81,9 +81,7 @@ class RankingBlocks:
         self.last = Continuation((), model.classes_, [None], draw_seeds(model.random_state))
         positive, seeds = codes == 1, self.last.draws
         signs = np.where(positive, 1.0, -1.0)
-        self.rows = SimpleNamespace(
-            X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None
-        )
+        self.rows = SimpleNamespace(X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None)
         self.rows, self.held = self.split(self.rows)
         self.space, self.largest = fit_space_of_blocks(
             model, examples.blocks, positive, weights, (seeds.kernel, seeds.map)

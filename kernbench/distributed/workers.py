@@ -22,9 +22,7 @@ def check_workers(client):
         while not task.done() and worker in addresses(client):  # one that is gone never answers
             _wait_for(task)
         if task.status == "error":
-            raise ValueError(
-                f"worker {worker} cannot import kernbench ({task.exception()}): install it on all workers"
-            )
+            raise ValueError(f"worker {worker} cannot import kernbench ({task.exception()}): install it on all workers")
         if task.status == "finished" and task.result() != __version__:
             raise ValueError(
                 f"worker {worker} has kernbench {task.result()}, this process has {__version__}: install the same"

@@ -83,9 +83,7 @@ def checks_of(plugin):
 
     for entry in plugin.solvers:
         if entry.problem not in FORMS:
-            raise ValueError(
-                f"solvers of {entry.problem} cannot be checked yet; those of {', '.join(FORMS)} can"
-            )
+            raise ValueError(f"solvers of {entry.problem} cannot be checked yet; those of {', '.join(FORMS)} can")
         for law in LAWS:
             params = {"law": law, "name": entry.name, "problem": entry.problem}
             yield entry.name, law, _cell(f"{HERE}:measure_law", params)

@@ -95,9 +95,7 @@ def load(path):
         if known.module == name:
             if known.path == str(path) and known.digest == _digest(path):
                 return known
-            raise ValueError(
-                f"plug-in {path.name}: another one of this name, or version, is loaded: {known.path}"
-            )
+            raise ValueError(f"plug-in {path.name}: another one of this name, or version, is loaded: {known.path}")
     from kernbench.solvers import registry as solvers
 
     entries, declared = list(solvers.SOLVERS), list(experiments.EXPERIMENTS)
@@ -148,9 +146,7 @@ def _registered(module, path):
 
     entries, declared = (_listed(module, what) for what in ("SOLVERS", "EXPERIMENTS"))
     if not entries and not declared:
-        raise ValueError(
-            "it brings nothing: list its SolverEntry in SOLVERS, or its Experiment in EXPERIMENTS"
-        )
+        raise ValueError("it brings nothing: list its SolverEntry in SOLVERS, or its Experiment in EXPERIMENTS")
     for entry in entries:
         if not isinstance(entry, solvers.SolverEntry):
             raise ValueError(f"SOLVERS must hold SolverEntry, got {entry!r}")

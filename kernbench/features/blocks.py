@@ -81,24 +81,11 @@ class FeatureBlocks:
     """
 
     def __init__(
-        self,
-        kernel,
-        n_columns,
-        n_features_in,
-        *,
-        form="auto",
-        draws="iid",
-        cache_bytes=0,
-        second_stream=False,
+        self, kernel, n_columns, n_features_in, *, form="auto", draws="iid", cache_bytes=0, second_stream=False
     ):
         if not isinstance(kernel, Kernel):
-            raise ValueError(
-                f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}"
-            )
-        self.kernel, self.n_columns = (
-            kernel,
-            int(check_number("n_columns", n_columns, at_least=1, whole=True)),
-        )
+            raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
+        self.kernel, self.n_columns = (kernel, int(check_number("n_columns", n_columns, at_least=1, whole=True)))
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
         self._cache, self._room, self._second = {}, cache_bytes, second_stream
 
@@ -112,9 +99,7 @@ class FeatureBlocks:
         """
         check_number("seed", seed, at_least=0, at_most=MAX_SEED, whole=True)
         check_number("block", block, at_least=0, at_most=MAX_BLOCK, whole=True)
-        spans = [
-            Span(int(seed), int(block), term.n_columns, term.n_columns, self._second) for term in self._terms
-        ]
+        spans = [Span(int(seed), int(block), term.n_columns, term.n_columns, self._second) for term in self._terms]
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
     def write(self, X, drawn, out):
@@ -211,11 +196,5 @@ def _size_of(drawn):
     """Return the bytes of all arrays in what a map has drawn."""
     if isinstance(drawn, np.ndarray):
         return drawn.nbytes
-    parts = (
-        drawn
-        if isinstance(drawn, list | tuple)
-        else vars(drawn).values()
-        if hasattr(drawn, "__dict__")
-        else ()
-    )
+    parts = drawn if isinstance(drawn, list | tuple) else vars(drawn).values() if hasattr(drawn, "__dict__") else ()
     return sum(_size_of(part) for part in parts)

@@ -256,9 +256,7 @@ class RandomFeatures(KernelTransformer):
         if not isinstance(self.kernel_, Kernel):
             raise ValueError("kernel_ is not a kernel")
         check_number("seed_", self.seed_, at_least=0, at_most=MAX_SEED, whole=True)
-        check_number(
-            "n_features_in_", self.n_features_in_, at_least=1, at_most=np.iinfo(np.intp).max, whole=True
-        )
+        check_number("n_features_in_", self.n_features_in_, at_least=1, at_most=np.iinfo(np.intp).max, whole=True)
         names = getattr(self, "feature_names_in_", None)
         if names is not None and len(names) != self.n_features_in_:
             raise ValueError("feature_names_in_ has another length")

@@ -229,9 +229,7 @@ class _Combination(Kernel):
             if not isinstance(kernel, Kernel):
                 raise ValueError(f"{name}: every component must be a kernel object, got {kernel!r}")
         if any(kernel.routine == "precomputed" for kernel in kernels):
-            raise ValueError(
-                f"{name}: a precomputed kernel cannot be a component; combine the matrices instead"
-            )
+            raise ValueError(f"{name}: a precomputed kernel cannot be a component; combine the matrices instead")
         object.__setattr__(self, "kernels", kernels)
 
     @property

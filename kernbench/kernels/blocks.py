@@ -62,9 +62,7 @@ def _checked_out(out, shape, dtype):
     if not (isinstance(out, np.ndarray) and out.flags.carray):
         raise ValueError("out must be a writeable C-contiguous array")
     if out.shape != shape or out.dtype != dtype:
-        raise ValueError(
-            f"out must be a {np.dtype(dtype)} array of shape {shape}, got {out.dtype} {out.shape}"
-        )
+        raise ValueError(f"out must be a {np.dtype(dtype)} array of shape {shape}, got {out.dtype} {out.shape}")
     return out
 
 
@@ -133,8 +131,7 @@ def _engines(kernel, X, columns, dtype):
 def _require_training_side(X, Z):
     if Z is not None and X.shape[1] != Z.shape[0]:
         raise ValueError(
-            f"the precomputed kernel has {X.shape[1]} columns for {Z.shape[0]} training rows: "
-            "give k(X, training rows)"
+            f"the precomputed kernel has {X.shape[1]} columns for {Z.shape[0]} training rows: give k(X, training rows)"
         )
 
 
@@ -165,9 +162,7 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     A = np.asarray(A, dtype=np.float64)
     n_columns = X.shape[1] if kernel.routine == "precomputed" else Z.shape[0]
     if A.ndim not in (1, 2) or len(A) != n_columns:
-        raise ValueError(
-            f"A must have one entry or one row for each of the {n_columns} rows of Z, got {A.shape}"
-        )
+        raise ValueError(f"A must have one entry or one row for each of the {n_columns} rows of Z, got {A.shape}")
     right = np.ascontiguousarray(A if A.ndim == 2 else A[:, None])
     out = np.empty((X.shape[0], right.shape[1]))
     if kernel.routine == "precomputed":

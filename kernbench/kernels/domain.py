@@ -42,9 +42,7 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     if kernel.translation_invariant and bound < limit:
         return  # its diagonal is constant
     with np.errstate(over="ignore"):
-        bound = max(
-            bound, kernel.diagonal(np.sqrt([[bound]]))[0]
-        )  # the diagonal does not decrease along a ray
+        bound = max(bound, kernel.diagonal(np.sqrt([[bound]]))[0])  # the diagonal does not decrease along a ray
         if not bound < limit:  # the bound is rough: check the rows themselves
             bound = max(Linear().diagonal(X).max(), kernel.diagonal(X).max())
     if bound < limit:

@@ -159,13 +159,10 @@ class Quantile(ResidualLoss):
         return np.where(np.asarray(residuals) >= 0.0, 1.0 - self.parameter, -self.parameter)
 
 
-RESIDUAL_LOSSES = {
-    loss.name: loss for loss in (SquaredError, Huber, EpsilonInsensitive, AbsoluteError, Quantile)
-}
+RESIDUAL_LOSSES = {loss.name: loss for loss in (SquaredError, Huber, EpsilonInsensitive, AbsoluteError, Quantile)}
 # Those that rank by |r|, with their default parameters: a range of ranks sorts residuals by size.
 REGRESSION_LOSSES = {
-    name: RESIDUAL_LOSSES[name]()
-    for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
+    name: RESIDUAL_LOSSES[name]() for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
 }
 
 

@@ -39,9 +39,7 @@ class LinearProblem(MarginProblem):
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None, free_last=False):
         if design.is_kernel:
-            raise ValueError(
-                "this solver works on explicit features: give it a design of features, not of a kernel"
-            )
+            raise ValueError("this solver works on explicit features: give it a design of features, not of a kernel")
         example_loss(loss, offered)
         alpha = require_number("alpha", alpha, positive=True)
         rows = SimpleNamespace(n_rows=design.n_samples)

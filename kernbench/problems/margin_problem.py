@@ -49,9 +49,7 @@ class MarginProblem:
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
         if is_regression and self.fit_intercept:
-            raise ValueError(
-                f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False"
-            )
+            raise ValueError(f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False")
         if is_regression and not self.total_weight > 0:
             raise ValueError("at least one example needs a positive weight")
         for label in () if is_regression else (-1, 1):

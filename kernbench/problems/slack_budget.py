@@ -9,9 +9,7 @@ import numpy as np
 from kernbench.problems.intercept import best_intercept
 from kernbench.problems.water_level import paired_heights
 
-FIRST_RETUNE = (
-    32  # first step after which the budget is recomputed from the average; then after a quarter more each
-)
+FIRST_RETUNE = 32  # first step after which the budget is recomputed from the average; then after a quarter more each
 
 
 def best_scale(heights, squared_norm, y, weights, *, alpha, fit_intercept):

@@ -46,9 +46,7 @@ class WaterLevel:
     b: float = 0.0
 
 
-NO_LEVEL = (
-    "the values f(x_i) leave the range of floats, or the weights do: scale the features, or the weights"
-)
+NO_LEVEL = "the values f(x_i) leave the range of floats, or the weights do: scale the features, or the weights"
 
 
 def water_level(heights, weights, volume, y=None):

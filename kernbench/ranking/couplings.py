@@ -29,6 +29,4 @@ def couplings(near, terms):
     places = 0.5 * np.cos(angles)
     t = np.arange(-near, near + 1)[:, None, None] + (places[:, None] + places)
     p = expit(-t)
-    return np.ascontiguousarray(
-        [transform @ f @ transform.T for f in (np.logaddexp(0, -t), -p, p * expit(t))]
-    )
+    return np.ascontiguousarray([transform @ f @ transform.T for f in (np.logaddexp(0, -t), -p, p * expit(t))])

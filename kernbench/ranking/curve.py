@@ -67,9 +67,7 @@ def area_between(x, y, fpr_range, tpr_range, ties):
     lowest, highest = np.clip(first, floor, ceiling), np.clip(last, floor, ceiling)
     # Along a piece the clipped height is `floor`, then rises, then is `ceiling`.
     length = np.where(last > first, last - first, 1.0)
-    shares = np.array(
-        [np.clip(floor, first, last) - first, highest - lowest, last - np.clip(ceiling, first, last)]
-    )
+    shares = np.array([np.clip(floor, first, last) - first, highest - lowest, last - np.clip(ceiling, first, last)])
     heights = np.array([np.full(len(first), floor), 0.5 * (lowest + highest), np.full(len(first), ceiling)])
     mean = np.where(last > first, np.sum(shares * heights, axis=0) / length, lowest)
     return float(np.clip(np.sum(width * (mean - floor)) / ((high - low) * (ceiling - floor)), 0.0, 1.0))

@@ -65,9 +65,7 @@ def shares_and_error(values, positive):
     variance, means = 0.0, []
     for members in (positive, ~positive):
         mine = np.compress(members, values)
-        means.append(
-            mine.mean() if np.ptp(mine) > 0 else mine[0]
-        )  # rounding may not make a variance of equal values
+        means.append(mine.mean() if np.ptp(mine) > 0 else mine[0])  # rounding may not make a variance of equal values
         mine -= means[-1]
         variance += mine @ mine / (len(mine) - 1.0) / len(mine)
     return means, float(np.sqrt(variance))
@@ -139,9 +137,7 @@ def bootstrap_interval(area_of, positive, confidence, n_resamples, rng):
     weights = np.empty(len(positive))
     for k in range(n_resamples):
         for members in classes:
-            weights[members] = np.bincount(
-                rng.integers(len(members), size=len(members)), minlength=len(members)
-            )
+            weights[members] = np.bincount(rng.integers(len(members), size=len(members)), minlength=len(members))
         areas[k] = area_of(weights)
     area, tail = float(area_of(None)), 0.5 - 0.5 * confidence
     low, high = (float(np.quantile(areas, share)) for share in (tail, 1.0 - tail))

@@ -9,9 +9,7 @@ import numpy as np
 from kernbench.ranking.checks import binary_problem, checked_weights
 from kernbench.validation.numbers import check_name, is_integer, is_number
 
-SAME = (
-    1e-9  # distance from a whole number of samples that counts as rounding: 0.07 * 100 is 7.000000000000001
-)
+SAME = 1e-9  # distance from a whole number of samples that counts as rounding: 0.07 * 100 is 7.000000000000001
 
 
 def window_of(y, fpr_range=(0.0, 1.0), ranks=None, weights=None):
@@ -77,9 +75,7 @@ def structural_window(y, fpr_range=(0.0, 1.0), ranks=None, weights=None, roundin
     if rounding == "mass":
         return low, high
     if weights is not None and not np.all(np.asarray(weights) == 1):
-        raise ValueError(
-            "rounding='integer' counts samples: leave out the weights, or choose rounding='mass'"
-        )
+        raise ValueError("rounding='integer' counts samples: leave out the weights, or choose rounding='mass'")
     low, high = float(np.ceil(low)), float(np.floor(high))
     if low >= high:
         raise ValueError(
@@ -123,7 +119,5 @@ def _masses_of_ranks(name, ranks, total, what, whole):
     if not 0 <= low < high:
         raise ValueError(f"{name} must be (m, n) with 0 <= m < n, got {ranks!r}")
     if high > total * (1 + 1e-12):
-        raise ValueError(
-            f"{name}={tuple(ranks)!r} goes beyond {what}, which weigh {total:g} together: lower n"
-        )
+        raise ValueError(f"{name}={tuple(ranks)!r} goes beyond {what}, which weigh {total:g} together: lower n")
     return float(low), min(float(high), total)

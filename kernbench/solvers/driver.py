@@ -198,9 +198,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     pace = LEAST_PACE if ask is None else ask.pace
     chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
-    next_check = (
-        None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
-    )
+    next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
     # Dual methods know their dual objective at no cost; the primal one may cost a pass over the kernel.
     followed = getattr(solver, "dual_objective", solver.objective)
 
@@ -259,9 +257,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 at_end = any(getattr(solver, name, False) for name in ("converged", "stagnated", "finished"))
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
-                elif (
-                    advanced >= step == chunk
-                ):  # a chunk shortened by a check or a limit does not measure the speed
+                elif advanced >= step == chunk:  # a chunk shortened by a check or a limit does not measure the speed
                     factor = min(MOST_GROWTH, max(0.25, chunk_seconds / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
                 bar.tick(solver.n_iter - start)
@@ -278,10 +274,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         # Ctrl-C from here on does not lose the solution.
         try:
             # The last test of the rule may evaluate kernel values but takes no step.
-            now = {
-                "n_iter": solver.n_iter,
-                "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,
-            }
+            now = {"n_iter": solver.n_iter, "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from}
             if any(trace.columns[name][-1:] != [value] for name, value in now.items()):
                 ended = record()
                 if status != "interrupted":

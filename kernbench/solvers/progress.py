@@ -44,14 +44,7 @@ def progress_bar(show, total, *, objective=True):
     if not show:
         yield _Silent()
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     title = show if isinstance(show, str) else "fit"
     columns = (

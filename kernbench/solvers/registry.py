@@ -479,7 +479,5 @@ def add(entry):
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
     if not entry.losses or entry.load().losses != entry.load("reference").losses:
-        raise ValueError(
-            f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more"
-        )
+        raise ValueError(f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more")
     SOLVERS.append(entry)

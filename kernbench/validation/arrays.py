@@ -112,9 +112,7 @@ def _size_in_blocks(X, invalid):
     """Numbers of rows and columns of blocks of a BSR matrix."""
     sizes = np.asarray(X.shape)
     if X.data.ndim != 3 or 0 in X.data.shape[1:] or np.any(sizes % X.data.shape[1:]):
-        raise ValueError(
-            f"{invalid}: blocks of shape {X.data.shape[1:]} do not divide a matrix of shape {X.shape}"
-        )
+        raise ValueError(f"{invalid}: blocks of shape {X.data.shape[1:]} do not divide a matrix of shape {X.shape}")
     return (sizes // X.data.shape[1:]).tolist()
 
 
@@ -147,9 +145,7 @@ def _check_diagonals(X, invalid):
         raise ValueError(f"{invalid}: it must have as many integer offsets as diagonals")
     # Diagonals outside the matrix count for nothing; SciPy adds row numbers to offsets in 32 bits.
     if len(np.unique(offsets)) != len(offsets) or np.any(np.abs(offsets.astype(np.float64)) > MAX_SIZE // 2):
-        raise ValueError(
-            f"{invalid}: its offsets must be distinct and between -{MAX_SIZE // 2} and {MAX_SIZE // 2}"
-        )
+        raise ValueError(f"{invalid}: its offsets must be distinct and between -{MAX_SIZE // 2} and {MAX_SIZE // 2}")
 
 
 def check_finite(X, name="X"):

@@ -18,9 +18,7 @@ def check_numeric(schema, names, what):
     for name in names:
         kind = schema.field(name).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise ValueError(
-                f"{what}: the column {name!r} holds {kind}, not numbers: encode it first, or leave it out"
-            )
+            raise ValueError(f"{what}: the column {name!r} holds {kind}, not numbers: encode it first, or leave it out")
 
 
 def label_values(column):

@@ -42,11 +42,7 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
             model.n_features_in_ = X.shape[1]
         return X if isinstance(y, str) else (X, y)
     check_indices(X)  # first: conversions would read past the end of the arrays
-    settings = {
-        "dtype": FLOATS,
-        "order": "C",
-        "accept_sparse": "csr" if accept_sparse else False,
-    }
+    settings = {"dtype": FLOATS, "order": "C", "accept_sparse": "csr" if accept_sparse else False}
     try:
         checked = validate_data(model, X, y, reset=reset, **settings)
     except ValueError as error:

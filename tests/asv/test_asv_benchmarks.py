@@ -156,9 +156,7 @@ def test_every_registered_solver_is_measured(kind):
 @pytest.mark.parametrize("name", ["RandomFeatures", "Nystroem"])
 def test_both_maps_of_features_are_measured(name):
     """Their transform and their error."""
-    owners = {"RandomFeatures": ("Transform", "FeatureError"), "Nystroem": ("NystroemMap", "NystroemMap")}[
-        name
-    ]
+    owners = {"RandomFeatures": ("Transform", "FeatureError"), "Nystroem": ("NystroemMap", "NystroemMap")}[name]
     methods = {(owner.__name__, method) for owner, method in METHODS}
     assert {(owners[0], "time_transform"), (owners[1], "track_log10_error")} <= methods
 

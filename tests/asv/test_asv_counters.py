@@ -83,9 +83,7 @@ def test_a_counter_that_differs_on_one_data_set_is_left_out_on_all(store):
     for n in (1000, 1001):
         store(str(n), evaluations=500)
     kept = counters.agreed([counters.counters_of(folder) for folder in folders])
-    assert kept == {
-        CELL.replace("checkerboard", name): {"n_support": 50} for name in ("checkerboard", "text-like")
-    }
+    assert kept == {CELL.replace("checkerboard", name): {"n_support": 50} for name in ("checkerboard", "text-like")}
 
 
 @pytest.mark.parametrize("evaluations", [999, 1001, None])
@@ -125,8 +123,7 @@ def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
     machine = tmp_path / "results" / "two-cores"
     machine.mkdir(parents=True)
     described = {
-        name: {"unit": "seconds", "type": "time", "param_names": [], "code": "…"}
-        for name in ("a.F.f", "b.G.g")
+        name: {"unit": "seconds", "type": "time", "param_names": [], "code": "…"} for name in ("a.F.f", "b.G.g")
     }
     (machine.parent / "benchmarks.json").write_text(json.dumps({**described, "version": 2}))
     (machine / "machine.json").write_text("{}")
@@ -139,11 +136,7 @@ def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
     assert over_commits.keep(machine.parent, target, "a.") == 1
     assert not (target / "two-cores" / "bad.json").exists()
     kept = json.loads((target / "two-cores" / "good.json").read_text())
-    assert kept["results"] == {"a.F.f": [[1.0], [], "v"]} and kept["result_columns"] == [
-        "result",
-        "params",
-        "version",
-    ]
+    assert kept["results"] == {"a.F.f": [[1.0], [], "v"]} and kept["result_columns"] == ["result", "params", "version"]
 
     from kernbench.report.history.results import read
 

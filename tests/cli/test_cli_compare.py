@@ -28,10 +28,7 @@ def test_the_exit_code_says_whether_something_became_worse(kernbench, stores):
     same = kernbench("compare", before, before, "--json")
     assert same.exit_code == 0
     found = json.loads(same.stdout)
-    assert found["changes"] and {change["verdict"] for change in found["changes"]} == {
-        "same",
-        "too few repeats",
-    }
+    assert found["changes"] and {change["verdict"] for change in found["changes"]} == {"same", "too few repeats"}
     assert kernbench("compare", before, after, "--markdown").stdout.startswith("### Changes")
 
 

@@ -105,8 +105,6 @@ def test_a_torn_line_is_a_lack_and_a_newer_schema_is_broken(tmp_path):
     assert found.status == LACK and "results clean" in found.remedy
     record = dict.fromkeys(("key", "experiment", "scale", "dataset", "method", "started"), "x")
     record |= dict.fromkeys(("metrics", "seconds", "trace", "params", "data", "environment"), {})
-    (tmp_path / "x.jsonl").write_text(
-        json.dumps({**record, "status": "ok", "repeat": 0, "seed": 0, "schema": 99})
-    )
+    (tmp_path / "x.jsonl").write_text(json.dumps({**record, "status": "ok", "repeat": 0, "seed": 0, "schema": 99}))
     (found,) = surroundings.store(tmp_path)
     assert found.status == BROKEN and "99" in found.found

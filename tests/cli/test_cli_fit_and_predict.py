@@ -40,46 +40,27 @@ def outcome(result):
 
 def test_fit_save_predict_agree_with_the_library(kernbench, moons, tmp_path):
     shown = outcome(
-        kernbench(
-            "fit", "train.svm", "--set", "C=10", "--set", "gamma=2", "--test", "test.svm", "--out", "m.npz"
-        )
+        kernbench("fit", "train.svm", "--set", "C=10", "--set", "gamma=2", "--test", "test.svm", "--out", "m.npz")
     )
     model = load_model(tmp_path / "m.npz")
     assert (model.C, model.gamma) == (10, 2)
     error = np.mean(model.predict(moons.X_test) != moons.y_test)
     assert shown["test error"] == f"{100 * error:.2f} %"
     assert shown["support vectors"] == str(len(model.support_)) and shown["ended"] == "converged"
-    assert float(shown["duality gap"]) >= 0 and float(shown["objective"]) == pytest.approx(
-        model.objective_, rel=1e-4
-    )
+    assert float(shown["duality gap"]) >= 0 and float(shown["objective"]) == pytest.approx(model.objective_, rel=1e-4)
 
     result = kernbench("predict", "m.npz", "test.svm", "--out", "p.csv", "--decision")
     assert result.exit_code == 0 and f"error {100 * error:.2f} %" in result.stdout
     rows = list(csv.DictReader((tmp_path / "p.csv").open()))
     np.testing.assert_array_equal([int(row["prediction"]) for row in rows], model.predict(moons.X_test))
-    np.testing.assert_allclose(
-        [float(row["decision"]) for row in rows], model.decision_function(moons.X_test)
-    )
+    np.testing.assert_allclose([float(row["decision"]) for row in rows], model.decision_function(moons.X_test))
 
 
-@pytest.mark.parametrize(
-    "settings", [(), ("--set", "kernel=rbf", "--set", "n_landmarks=20"), ("--set", "kernel=rbf")]
-)
+@pytest.mark.parametrize("settings", [(), ("--set", "kernel=rbf", "--set", "n_landmarks=20"), ("--set", "kernel=rbf")])
 def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, moons, tmp_path, settings):
     wish = ("--set", "threshold=('sensitivity', 0.9)")
     shown = outcome(
-        kernbench(
-            "fit",
-            "train.svm",
-            "--estimator",
-            "rocsvc",
-            *wish,
-            *settings,
-            "--test",
-            "test.svm",
-            "--out",
-            "m.npz",
-        )
+        kernbench("fit", "train.svm", "--estimator", "rocsvc", *wish, *settings, "--test", "test.svm", "--out", "m.npz")
     )
     model = load_model(tmp_path / "m.npz")
     assert np.mean(model.predict(moons.X_train)[moons.y_train == 1] == 1) >= 0.9
@@ -90,19 +71,13 @@ def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, mo
 
 
 def test_alpha_found_by_cross_validation_is_printed(kernbench, moons, tmp_path):
-    shown = outcome(
-        kernbench("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=2", "--out", "m.npz")
-    )
+    shown = outcome(kernbench("fit", "train.svm", "--estimator", "rocsvccv", "--set", "cv=2", "--out", "m.npz"))
     assert float(shown["alpha"]) == pytest.approx(load_model(tmp_path / "m.npz").alpha_, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     "setting, message",
-    [
-        ("alpha=-1", "alpha"),
-        ("threshold=('sensitivity', 2)", "sensitivity"),
-        ("solver=bundl", "did you mean 'bundle'"),
-    ],
+    [("alpha=-1", "alpha"), ("threshold=('sensitivity', 2)", "sensitivity"), ("solver=bundl", "did you mean 'bundle'")],
 )
 def test_wrong_parameters_of_a_ranking_model_are_one_line(kernbench, moons, setting, message):
     result = kernbench("fit", "train.svm", "--estimator", "rocsvc", "--set", setting)
@@ -153,9 +128,7 @@ def test_the_seed_decides_the_split(kernbench, moons):
     arguments = ("fit", "table.csv", "--test-size", "0.3", "--seed")
     first, again, other = (outcome(kernbench(*arguments, seed)) for seed in (1, 1, 2))
     drop = ("time",)
-    assert {k: v for k, v in first.items() if k not in drop} == {
-        k: v for k, v in again.items() if k not in drop
-    }
+    assert {k: v for k, v in first.items() if k not in drop} == {k: v for k, v in again.items() if k not in drop}
     assert first["objective"] != other["objective"]
 
 
@@ -210,11 +183,7 @@ def test_settings_are_checked_before_the_data_are_read(refused, tmp_path, estima
 
 @pytest.mark.parametrize(
     "estimator, setting",
-    [
-        ("kernelsvc", "class_weight={1: 5, -1: 1}"),
-        ("linearsvc", "class_weight={1: 5, -1: 1}"),
-        ("rocsvccv", "cv=25"),
-    ],
+    [("kernelsvc", "class_weight={1: 5, -1: 1}"), ("linearsvc", "class_weight={1: 5, -1: 1}"), ("rocsvccv", "cv=25")],
 )
 def test_settings_that_depend_on_the_data_are_left_to_the_fit(kernbench, moons, estimator, setting):
     assert kernbench("fit", "train.svm", "--estimator", estimator, "--set", setting).exit_code == 0

@@ -69,9 +69,7 @@ def test_a_wrong_name_is_told_the_nearest(refused, arguments, hint):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["run", "--jobs", "0"], ["run", "--repeats", "x"], ["predict"], ["data", "fetch"]],
-    ids=" ".join,
+    "arguments", [["run", "--jobs", "0"], ["run", "--repeats", "x"], ["predict"], ["data", "fetch"]], ids=" ".join
 )
 def test_usage_errors_point_to_the_help(refused, arguments):
     assert f"see 'kernbench {arguments[0]}" in refused(*arguments)
@@ -110,11 +108,7 @@ def test_our_own_mistakes_say_how_to_see_more(capsys, monkeypatch):
         a_command_that_raises(KeyError("oops")).main(["go"])
     assert left.value.code == 1
     message = capsys.readouterr().err
-    assert (
-        "internal error: KeyError" in message
-        and errors.DEBUG_VARIABLE in message
-        and "Traceback" not in message
-    )
+    assert "internal error: KeyError" in message and errors.DEBUG_VARIABLE in message and "Traceback" not in message
     monkeypatch.setenv(errors.DEBUG_VARIABLE, "1")
     with pytest.raises(SystemExit):
         a_command_that_raises(KeyError("oops")).main(["go"])
@@ -129,9 +123,7 @@ def test_ctrl_c_is_exit_code_130(capsys):
 
 
 def test_python_dash_m_is_the_command():
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-P", "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr.startswith("kernbench: error: unknown command 'lst'") and done.stdout == ""
 
@@ -143,7 +135,5 @@ def test_help_does_not_wait_for_heavy_libraries():
         "except SystemExit: pass\n"
         "print([m for m in ('scipy', 'sklearn', 'matplotlib', 'jinja2') if m in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip().endswith("[]")

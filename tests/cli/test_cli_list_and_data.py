@@ -18,11 +18,7 @@ def test_list_names_everything(kernbench):
 
 
 def test_models_are_listed_with_their_tasks(kernbench):
-    lines = {
-        line.split()[0]: line.split()
-        for line in kernbench("list", "models").stdout.splitlines()
-        if line.strip()
-    }
+    lines = {line.split()[0]: line.split() for line in kernbench("list", "models").stdout.splitlines() if line.strip()}
     for model in MODELS:
         assert lines[model.name][1] == model.task
         package, name = lines[model.name][2], model.name
@@ -48,9 +44,7 @@ def names_by_problem():
 
 
 def test_data_alone_is_the_list(kernbench):
-    assert (
-        kernbench("data").stdout == kernbench("data", "list").stdout == kernbench("list", "datasets").stdout
-    )
+    assert kernbench("data").stdout == kernbench("data", "list").stdout == kernbench("list", "datasets").stdout
 
 
 def test_the_list_says_shares_of_positives_and_other_tasks(kernbench):

@@ -49,9 +49,7 @@ def test_list_and_fit_know_the_solver(kernbench):
     assert fit.exit_code == 0 and "duality gap" in fit.stdout
 
 
-@pytest.mark.parametrize(
-    "kind", ["kernel-svm", "linear-svm", "roc-svm", "kernel-regression", "linear-regression"]
-)
+@pytest.mark.parametrize("kind", ["kernel-svm", "linear-svm", "roc-svm", "kernel-regression", "linear-regression"])
 def test_what_new_writes_passes_its_checks(kernbench, kind):
     kernbench("new", "solver", "mine", "--kind", kind)
     checked = kernbench("check", "mine.py")
@@ -153,18 +151,14 @@ def my_file(tmp_path):
     X = rng.normal(size=(200, 3))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 0, 7, 3)
     path = tmp_path / "my.svm"
-    lines = [
-        f"{label} " + " ".join(f"{k + 1}:{v:.5f}" for k, v in enumerate(row)) for label, row in zip(y, X)
-    ]
+    lines = [f"{label} " + " ".join(f"{k + 1}:{v:.5f}" for k, v in enumerate(row)) for label, row in zip(y, X)]
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
 def test_a_file_is_a_data_set_of_every_experiment_that_takes_its_kind(kernbench, my_file):
     chosen = ("--only", "*/my.svm/smo*", "--only", "*/my.svm/roc-svc", "--skip", "sbp-libsvm/*/smo-quarter")
-    run = kernbench(
-        "run", "sbp-libsvm", "peers-svm", "peers-auc", "primitives", "--dataset", "my.svm", *chosen
-    )
+    run = kernbench("run", "sbp-libsvm", "peers-svm", "peers-auc", "primitives", "--dataset", "my.svm", *chosen)
     assert run.exit_code == 0, run.output
     records = Store("results").records()
     assert {(r["experiment"], r["dataset"], r["status"]) for r in records} == {
@@ -182,11 +176,7 @@ def test_a_file_is_a_data_set_of_every_experiment_that_takes_its_kind(kernbench,
 @pytest.mark.parametrize(
     "content, arguments, message",
     [
-        (
-            "1 1:2\n-1 1:3\n" * 8,
-            ("primitives", "--dataset", "my.svm"),
-            "none takes files of these: primitives",
-        ),
+        ("1 1:2\n-1 1:3\n" * 8, ("primitives", "--dataset", "my.svm"), "none takes files of these: primitives"),
         ("1 1:2\n2 1:3\n3 1:1\n" * 8, ("peers-svm", "--dataset", "my.svm"), "holds multi-class data"),
         ("1 1:2\n1 1:3\n" * 8, ("peers-svm", "--dataset", "my.svm"), "all rows are of one class, 1"),
         ("1 1:2\n-1 1:3\n", ("peers-svm", "--dataset", "my.svm"), "one row"),

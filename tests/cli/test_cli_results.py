@@ -37,8 +37,7 @@ def test_show_counts_the_records(kernbench, folder, recorded):
 
 def test_merge_adds_what_is_missing(kernbench, folder, recorded):
     assert (
-        f"{len(recorded)} records added to all"
-        in kernbench("results", "merge", "results", "--results", "all").output
+        f"{len(recorded)} records added to all" in kernbench("results", "merge", "results", "--results", "all").output
     )
     assert "0 records added" in kernbench("results", "merge", "results", "--results", "all").output
     assert Store("all").records() == recorded

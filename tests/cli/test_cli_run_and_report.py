@@ -39,11 +39,7 @@ def test_options_reach_the_runner_in_its_units(kernbench, asked, tmp_path, monke
     ((names, options),) = asked
     assert names == ["sbp-libsvm"]
     assert (options["scale"], options["jobs"], options["threads"], options["repeats"]) == ("paper", 2, 1, 4)
-    assert (options["datasets"], options["methods"], str(options["results"])) == (
-        ["adult", "covtype"],
-        ["libsvm"],
-        "r",
-    )
+    assert (options["datasets"], options["methods"], str(options["results"])) == (["adult", "covtype"], ["libsvm"], "r")
     assert (options["time_limit"], options["memory_limit"], options["dry_run"]) == (1.5, 100 * 2**20, False)
     assert os.environ["KERNBENCH_DATA"] == str(tmp_path)
 
@@ -105,10 +101,7 @@ def test_ctrl_c_says_how_to_go_on(kernbench, monkeypatch):
     monkeypatch.setattr(runner, "run", interrupted)
     result = kernbench("run")
     assert result.exit_code == 130
-    assert (
-        result.stderr.strip()
-        == "kernbench: interrupted after 3 of 9 cells; the same command again does the rest"
-    )
+    assert result.stderr.strip() == "kernbench: interrupted after 3 of 9 cells; the same command again does the rest"
 
 
 def test_a_real_interrupt_loses_no_finished_fit(tmp_path):

@@ -18,9 +18,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_an_unknown_option_is_answered_with_the_nearest():
-    with pytest.raises(
-        ValueError, match="unknown option of covtype 'standardize'; did you mean 'standardise'?"
-    ):
+    with pytest.raises(ValueError, match="unknown option of covtype 'standardize'; did you mean 'standardise'?"):
         load("covtype", standardize=True)
     with pytest.raises(ValueError, match="unknown option 'noise': adult-like has no options"):
         load("adult-like", noise=0.1)

@@ -171,10 +171,7 @@ def test_an_interrupted_closure_leaves_v_n_in_the_parameters(problem, module):
 def test_groups_have_steps_of_their_own(problem):
     """A group that hardly steps stays, and learning rate schedulers see the groups."""
     module = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
-    groups = [
-        {"params": module[0].parameters(), "lr": 1e-12, "weight_decay": 0.1},
-        {"params": module[2].parameters()},
-    ]
+    groups = [{"params": module[0].parameters(), "lr": 1e-12, "weight_decay": 0.1}, {"params": module[2].parameters()}]
     optimizer = AGDSBCD(groups, (0.05, 0.5), problem.data.n_positives, inner_steps=10)
     before = copy.deepcopy(module.state_dict())
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
@@ -191,9 +188,7 @@ def test_parameters_without_a_part_in_the_scores_stay(problem):
     before = module["not"].weight.detach().clone()
     optimizer = AGDSBCD(module.parameters(), (0.05, 0.5), problem.data.n_positives, inner_steps=5)
     for batch in PairBatchSampler(problem.y, n_batches=12, seed=0):
-        optimizer.step(
-            lambda: module["used"](problem.inputs[batch]), problem.labels[batch], problem.indices[batch]
-        )
+        optimizer.step(lambda: module["used"](problem.inputs[batch]), problem.labels[batch], problem.indices[batch])
     torch.testing.assert_close(module["not"].weight, before, rtol=1e-12, atol=1e-12)
 
 

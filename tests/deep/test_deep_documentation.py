@@ -15,9 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "deep.md"
 
 def test_snippets_of_the_page_run_one_after_another(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    snippets = re.findall(
-        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    snippets = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(snippets) > 4
     names = {"__name__": "snippet"}
     for snippet in snippets:

@@ -23,9 +23,7 @@ def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
 def test_examples_are_looked_at():
     finder = doctest.DocTestFinder(exclude_empty=True)
     shown = {test.name for name in MODULES for test in finder.find(import_module(name)) if test.examples}
-    assert {"AGDSBCD", "PESG", "PairBatchSampler", "PartialAUCLoss"} <= {
-        name.rpartition(".")[2] for name in shown
-    }
+    assert {"AGDSBCD", "PESG", "PairBatchSampler", "PartialAUCLoss"} <= {name.rpartition(".")[2] for name in shown}
 
 
 def test_public_names_are_there_and_documented():

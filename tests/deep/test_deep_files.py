@@ -50,12 +50,7 @@ def stop_after(looks):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("looks", [1, 4])
 def test_a_stopped_fit_goes_on_bit_for_bit(rows, tmp_path, method, looks):
-    params = {
-        "method": method,
-        "max_epochs": 3,
-        "random_state": 0,
-        "method_options": SMALL_STAGES.get(method),
-    }
+    params = {"method": method, "max_epochs": 3, "random_state": 0, "method_options": SMALL_STAGES.get(method)}
     whole = trained(rows, **params)
     file = tmp_path / "fit.pt"
     stopped = trained(rows, **params, checkpoint=file, callback=stop_after(looks))
@@ -80,9 +75,7 @@ def test_the_checkpoint_knows_the_seeds_of_a_fit_without_a_seed(rows, tmp_path):
     file = tmp_path / "fit.pt"
     first = trained(rows, max_epochs=2, checkpoint=file)
     resumed = trained(rows, max_epochs=2, checkpoint=file, resume=True)
-    assert (
-        same(first.last_state_, resumed.last_state_) and first.validation_score_ == resumed.validation_score_
-    )
+    assert same(first.last_state_, resumed.last_state_) and first.validation_score_ == resumed.validation_score_
 
 
 def test_resume_begins_where_there_is_no_file_yet(rows, tmp_path):
@@ -123,9 +116,7 @@ def test_a_loaded_model_predicts_the_same(rows, tmp_path, labels):
     model = trained((X, y), max_epochs=2, random_state=0)
     model.save(tmp_path / "model.pt")
     loaded = DeepPartialAUCClassifier.load(tmp_path / "model.pt", noisy)
-    assert (
-        np.array_equal(loaded.predict(X), model.predict(X)) and loaded.classes_.dtype == model.classes_.dtype
-    )
+    assert np.array_equal(loaded.predict(X), model.predict(X)) and loaded.classes_.dtype == model.classes_.dtype
     assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
     assert np.array_equal(loaded.use("last").predict(X), model.use("last").predict(X))
     assert loaded.trace_ == model.trace_ and loaded.fpr_range == RANGE

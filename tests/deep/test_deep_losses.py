@@ -63,15 +63,11 @@ def test_ranks_are_the_exact_ones(loss, dtype, tolerance):
 def test_all_pairs_are_the_exact_ones(loss, dtype, tolerance):
     for scores, positive in batches(dtype):
         theirs = AllPairs(np.where(positive, 1, -1)).value_and_subgradient(scores.double().numpy(), loss)
-        assert_equal(
-            value_and_slopes(PairwiseLoss(loss), scores, torch.as_tensor(positive)), theirs, tolerance
-        )
+        assert_equal(value_and_slopes(PairwiseLoss(loss), scores, torch.as_tensor(positive)), theirs, tolerance)
 
 
 @precisions
-@pytest.mark.parametrize(
-    "loss", [*PAIR_LOSSES, "squared_error", "absolute_error", "huber", "epsilon_insensitive"]
-)
+@pytest.mark.parametrize("loss", [*PAIR_LOSSES, "squared_error", "absolute_error", "huber", "epsilon_insensitive"])
 @pytest.mark.parametrize("ranked_range", [(0, 1), (1, 2), (0.1, 0.7), (0.05, 1.0), (0.0, 1.0)])
 def test_ranked_range_is_the_exact_one(loss, ranked_range, dtype, tolerance):
     for scores, positive in batches(dtype):
@@ -85,9 +81,7 @@ def test_ranked_range_is_the_exact_one(loss, ranked_range, dtype, tolerance):
 
 def test_ranked_range_takes_any_loss():
     """Cross-entropy over three classes, without the two hardest of ten examples."""
-    outputs = torch.randn(
-        10, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True
-    )
+    outputs = torch.randn(10, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     targets = torch.arange(10) % 3
     losses = torch.nn.CrossEntropyLoss(reduction="none")
     value = RankedRangeLoss((2, 10), losses)(outputs, targets)
@@ -97,9 +91,7 @@ def test_ranked_range_takes_any_loss():
     assert (outputs.grad.abs().sum(1) == 0).sum() == 2
 
 
-@pytest.mark.parametrize(
-    "module", [PartialAUCLoss((0.1, 0.6), "log_loss"), PairwiseLoss("log_loss"), AUCMarginLoss()]
-)
+@pytest.mark.parametrize("module", [PartialAUCLoss((0.1, 0.6), "log_loss"), PairwiseLoss("log_loss"), AUCMarginLoss()])
 def test_gradient_matches_finite_differences(module):
     scores = torch.tensor([0.3, -1.2, 0.8, 2.0, 0.1, -0.4, 0.9], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(module, (scores, torch.tensor([1, 0, 0, 1, 0, 0, 1])))
@@ -131,9 +123,7 @@ def test_auc_margin_is_its_saddle_value():
     saddle = saddle + 2 * theta * (1.5 + n.mean() - p.mean()) - theta**2
     (slopes,) = torch.autograd.grad(saddle, scores)
     assert_equal(
-        value_and_slopes(AUCMarginLoss(1.5), scores.detach(), positive),
-        (saddle.item(), slopes.numpy()),
-        1e-12,
+        value_and_slopes(AUCMarginLoss(1.5), scores.detach(), positive), (saddle.item(), slopes.numpy()), 1e-12
     )
 
 
@@ -149,10 +139,7 @@ def test_pairs_are_not_listed():
 def test_half_precision_is_computed_in_full(dtype):
     scores, labels = torch.linspace(-2, 2, 64, dtype=dtype), torch.arange(64) % 4 == 0
     for module in (PairwiseLoss(), PartialAUCLoss((0.0, 0.5)), RankedRangeLoss((0.1, 0.9))):
-        ours, theirs = (
-            value_and_slopes(module, scores, labels),
-            value_and_slopes(module, scores.double(), labels),
-        )
+        ours, theirs = (value_and_slopes(module, scores, labels), value_and_slopes(module, scores.double(), labels))
         assert_equal(ours, theirs, 2e-2)
 
 
@@ -204,15 +191,9 @@ def test_a_batch_without_a_class(module, label, missing):
         (lambda: AUCMarginLoss(0), "margin"),
         (lambda: RankedRangeLoss((3, 2)), "ranked_range"),
         (lambda: RankedRangeLoss(loss="huberr"), "did you mean 'huber'"),
-        (
-            lambda: PartialAUCLoss(ranks=(1, 9))(torch.randn(4), torch.tensor([1, 0, 0, 0])),
-            "beyond the negatives",
-        ),
+        (lambda: PartialAUCLoss(ranks=(1, 9))(torch.randn(4), torch.tensor([1, 0, 0, 0])), "beyond the negatives"),
         (lambda: RankedRangeLoss((1, 9))(torch.randn(4), torch.tensor([1, 0, 0, 0])), "beyond the 4 losses"),
-        (
-            lambda: RankedRangeLoss(loss=torch.nn.MSELoss())(torch.randn(4), torch.randn(4)),
-            "one number per example",
-        ),
+        (lambda: RankedRangeLoss(loss=torch.nn.MSELoss())(torch.randn(4), torch.randn(4)), "one number per example"),
     ],
 )
 def test_bad_parameters(make, said):

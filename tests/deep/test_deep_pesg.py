@@ -94,8 +94,7 @@ def test_scores_that_are_not_finite_stop_it_at_the_reference(problem, module):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"lr": 0}, {"margin": 0}, {"decay": -1}, {"weight_decay": np.nan}, {"clip": 0}, {"stage_steps": 0}],
+    "options", [{"lr": 0}, {"margin": 0}, {"decay": -1}, {"weight_decay": np.nan}, {"clip": 0}, {"stage_steps": 0}]
 )
 def test_bad_parameters(module, options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):

@@ -116,9 +116,7 @@ def test_looks_do_not_change_statistics_of_batch_normalisation(rows):
     assert same(often.last_state_, rarely.last_state_)
 
 
-@pytest.mark.parametrize(
-    "make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))]
-)
+@pytest.mark.parametrize("make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))])
 def test_a_dataset_is_its_arrays(rows, make):
     X, y = rows
     of_arrays = trained((X.astype(np.float32), y))
@@ -148,9 +146,7 @@ def test_clones_and_pickles(rows):
     fitted = clone(model).fit(*rows)
     assert clone(fitted).get_params()["n_positive"] == 8
     X = rows[0]
-    assert np.array_equal(
-        pickle.loads(pickle.dumps(fitted)).decision_function(X), fitted.decision_function(X)
-    )
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), fitted.decision_function(X))
 
 
 def test_only_cross_entropy_has_probabilities(rows):

@@ -58,15 +58,11 @@ MODELS = {
     "nystroem": ROCSVC("rbf", n_landmarks=30, random_state=0),
     "random": ROCSVC("rbf", features="random", n_features=64, random_state=0),
     "window": PartialAUCClassifier((0.0, 0.3), random_state=0),
-    "window-random": PartialAUCClassifier(
-        (0.0, 0.3), kernel="rbf", features="random", n_features=32, random_state=0
-    ),
+    "window-random": PartialAUCClassifier((0.0, 0.3), kernel="rbf", features="random", n_features=32, random_state=0),
     "tight": PartialAUCClassifier((0.0, 0.3), solver="svmpauc-tight", random_state=0),
     "linear": LinearSVC(solver="bundle", random_state=0),
     "pipeline": make_pipeline(
-        StandardScaler(),
-        Nystroem(Gaussian(2.0), 20, random_state=0),
-        LinearSVC(solver="bundle", random_state=0),
+        StandardScaler(), Nystroem(Gaussian(2.0), 20, random_state=0), LinearSVC(solver="bundle", random_state=0)
     ),
 }
 
@@ -88,8 +84,7 @@ PLACES = [(name, memory) for name in MODELS for memory in ("auto", 0) if memory 
 
 
 @pytest.mark.parametrize(
-    "name, memory",
-    [pytest.param(*place, marks=() if place in QUICK else pytest.mark.slow) for place in PLACES],
+    "name, memory", [pytest.param(*place, marks=() if place in QUICK else pytest.mark.slow) for place in PLACES]
 )
 def test_partitions_change_no_bit_and_files_give_the_same(name, memory, client, examples):
     X, y = examples(N, 6)
@@ -115,9 +110,7 @@ def test_sparse_chunks_and_unknown_sizes(client, examples):
     chosen = dense[dense[:, 0] > -10]  # of unknown length
     assert np.isnan(chosen.shape[0])
     there = Distributed(ROCSVC(random_state=0), client).fit(chosen, y).estimator_
-    assert np.array_equal(
-        there.coef_, Distributed(ROCSVC(random_state=0)).fit([X.toarray()], y).estimator_.coef_
-    )
+    assert np.array_equal(there.coef_, Distributed(ROCSVC(random_state=0)).fit([X.toarray()], y).estimator_.coef_)
 
 
 @pytest.mark.slow
@@ -128,9 +121,7 @@ def test_a_data_frame_keeps_its_names(client, examples):
     frame = dd.from_pandas(pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=y), npartitions=3)
     model = Distributed(ROCSVC(random_state=0), client).fit(frame[["a", "b", "c"]], frame["y"])
     assert list(model.feature_names_in_) == ["a", "b", "c"]
-    assert np.array_equal(
-        model.estimator_.coef_, Distributed(ROCSVC(random_state=0)).fit([X], y).estimator_.coef_
-    )
+    assert np.array_equal(model.estimator_.coef_, Distributed(ROCSVC(random_state=0)).fit([X], y).estimator_.coef_)
 
 
 def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
@@ -142,11 +133,7 @@ def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
         for method in ("predict", "decision_function"):
             lazy = getattr(fitted, method)(rows)
             expected = getattr(fitted.estimator_, method)(X)
-            assert (
-                hasattr(lazy, "__dask_graph__")
-                and lazy.dtype == expected.dtype
-                and lazy.shape == expected.shape
-            )
+            assert hasattr(lazy, "__dask_graph__") and lazy.dtype == expected.dtype and lazy.shape == expected.shape
             np.testing.assert_allclose(lazy.compute(), expected, atol=1e-12)
         assert fitted.score(rows, da.from_array(target, chunks=700)) == fitted.estimator_.score(X, target)
         assert fitted.score(rows, target) == fitted.estimator_.score(X, target)
@@ -172,13 +159,9 @@ def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
 @pytest.mark.parametrize("n_workers", [1, 3])
 def test_the_number_of_workers_changes_no_bit_nor_does_the_loss_of_one(n_workers, examples):
     X, y = examples(30_000, 5)
-    here = Distributed(ROCSVC(solver="adamax", max_iter=60, random_state=0, callback=lambda model: None)).fit(
-        [X], y
-    )
+    here = Distributed(ROCSVC(solver="adamax", max_iter=60, random_state=0, callback=lambda model: None)).fit([X], y)
     with (
-        distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
+        distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
         killed = []
@@ -206,9 +189,7 @@ def test_the_number_of_workers_changes_no_bit_nor_does_the_loss_of_one(n_workers
 def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, examples):
     X, y = examples(N, 6)
     m = 256
-    model = DoublyStochasticClassifier(
-        batch_size=512, block_size=m, precondition=False, random_state=0, max_iter=10
-    )
+    model = DoublyStochasticClassifier(batch_size=512, block_size=m, precondition=False, random_state=0, max_iter=10)
     there = Distributed(model, client).fit(da.from_array(X, chunks=(5_000, 6)), da.from_array(y, chunks=777))
     assert np.array_equal(there.estimator_.block_coef_, Distributed(model).fit([X], y).estimator_.block_coef_)
     workers, steps = 2, there.n_passes_
@@ -259,10 +240,7 @@ def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples)
     np.testing.assert_allclose(there.score_samples(rows).compute(), here.score_samples(X), atol=1e-9)
 
     ratio = DoublyStochasticDensityRatio(max_iter=8, **small)
-    here, there = (
-        Distributed(ratio).fit([X[:900]], [X[900:]]),
-        Distributed(ratio, client).fit(rows[:900], rows[900:]),
-    )
+    here, there = (Distributed(ratio).fit([X[:900]], [X[900:]]), Distributed(ratio, client).fit(rows[:900], rows[900:]))
     assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
     np.testing.assert_allclose(there.log_ratio(rows).compute(), here.log_ratio(X), atol=1e-9)
 
@@ -273,11 +251,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
     broken = X.copy()
     broken[33, 1] = np.inf
     for data, labels, message in (
-        (
-            da.from_array(broken, chunks=(20, 3)),
-            y,
-            "column 1 of partition 1 holds infinity, first in its row 13",
-        ),
+        (da.from_array(broken, chunks=(20, 3)), y, "column 1 of partition 1 holds infinity, first in its row 13"),
         ([dask.delayed(X[:20]), dask.delayed(X[20:, :2])], y, "partition 1 has shape"),
         ([dask.delayed(X[:20]), dask.delayed(X[20:].astype(np.float32))], y, "another dtype"),
         (da.from_array(X, chunks=(20, 3)), y[:7], "y has 7 entries and X has 40 rows"),
@@ -311,10 +285,7 @@ def test_sparse_rows_of_all_partitions_are_fetched(client, examples):
 
 def test_kernel_svc_is_that_of_files_for_any_partitions(client, examples):
     X, y = examples(2_000, 4)
-    for model in (
-        KernelSVC(C=3.0, tol=1e-3),
-        make_pipeline(StandardScaler(), KernelSVC(C=3.0, tol=1e-3)),
-    ):
+    for model in (KernelSVC(C=3.0, tol=1e-3), make_pipeline(StandardScaler(), KernelSVC(C=3.0, tol=1e-3))):
         here = last_of(Distributed(model).fit([X], y).estimator_)
         there = Distributed(model, client).fit(da.from_array(X, chunks=(300, 2)), y)
         found = last_of(there.estimator_)
@@ -337,17 +308,13 @@ def test_files_are_read_by_workers(client, cluster, examples, in_files, tmp_path
     X, y = examples(2_000, 4)
     folder = in_files(X, (5, 1_000))
     here = Distributed(ROCSVC(random_state=0)).fit(folder, y).estimator_
-    assert np.array_equal(
-        Distributed(ROCSVC(random_state=0), client).fit(folder, y).estimator_.coef_, here.coef_
-    )
+    assert np.array_equal(Distributed(ROCSVC(random_state=0), client).fit(folder, y).estimator_.coef_, here.coef_)
     tables = tmp_path / "tables"
     tables.mkdir()
     for k, part in enumerate(np.array_split(np.column_stack([X, y]), 3)):
         np.savetxt(tables / f"{k}.csv", part, delimiter=",", header="a,b,c,d,label", comments="")
     there = Distributed(ROCSVC(random_state=0), client).fit(str(tables), "label").estimator_
-    assert np.array_equal(
-        there.coef_, Distributed(ROCSVC(random_state=0)).fit(tables, "label").estimator_.coef_
-    )
+    assert np.array_equal(there.coef_, Distributed(ROCSVC(random_state=0)).fit(tables, "label").estimator_.coef_)
     out = tmp_path / "model.npz"
     arguments = ["fit", str(tables), "--estimator", "rocsvc", "--label", "label", "--out", str(out)]
     result = CliRunner().invoke(cli, [*arguments, "--scheduler", cluster.scheduler_address])

@@ -32,15 +32,11 @@ MODELS = {
     "median": ROCSVC("rbf", gamma="median", n_landmarks=20, random_state=0),
     "random": ROCSVC("rbf", features="random", n_features=64, random_state=0),
     "window": PartialAUCClassifier((0.0, 0.3), random_state=0),
-    "window-auc": PartialAUCClassifier(
-        (0.0, 0.3), loss="hinge", start="auc", threshold="window", random_state=0
-    ),
+    "window-auc": PartialAUCClassifier((0.0, 0.3), loss="hinge", start="auc", threshold="window", random_state=0),
     "window-nystroem": PartialAUCClassifier((0.05, 0.3), kernel="rbf", n_landmarks=20, random_state=0),
     "tight": PartialAUCClassifier((0.0, 0.3), solver="svmpauc-tight", random_state=0),
     "linear": LinearSVC(solver="bundle", random_state=0),
-    "hinge": LinearSVC(
-        "hinge", solver="bundle", random_state=0, class_weight="balanced", fit_intercept=False
-    ),
+    "hinge": LinearSVC("hinge", solver="bundle", random_state=0, class_weight="balanced", fit_intercept=False),
 }
 
 
@@ -53,9 +49,7 @@ def weights_of(model):
 def test_the_model_is_that_of_the_array_and_the_same_bits_for_any_cut(name, examples, in_files):
     X, y = examples(N, 6)
     sample_weight = (
-        np.random.default_rng(5).integers(1, 3, size=N) * 1.0
-        if name in ("bundle", "window", "linear")
-        else None
+        np.random.default_rng(5).integers(1, 3, size=N) * 1.0 if name in ("bundle", "window", "linear") else None
     )
     plain = clone(MODELS[name]).fit(X, y, sample_weight)
     models = [
@@ -71,9 +65,7 @@ def test_the_model_is_that_of_the_array_and_the_same_bits_for_any_cut(name, exam
         # The gap of an array includes a bound on rounding errors, which needs all rows.
         assert getattr(model, gap) == pytest.approx(getattr(plain, gap), rel=1e-3, abs=1e-8)
         assert model.n_kernel_evaluations_ == plain.n_kernel_evaluations_
-        np.testing.assert_allclose(
-            model.decision_function(X[:50]), plain.decision_function(X[:50]), atol=1e-6
-        )
+        np.testing.assert_allclose(model.decision_function(X[:50]), plain.decision_function(X[:50]), atol=1e-6)
     assert np.array_equal(weights_of(models[0]), weights_of(models[1]))
     assert np.array_equal(models[0].intercept_, models[1].intercept_)
 
@@ -144,12 +136,8 @@ def test_a_path_is_that_of_the_array(examples, in_files):
     X, y = examples(5_000, 4)
     folder = in_files(X, (2_000,))
     plain = ROCSVC(random_state=0).path(X, y, [0.1, 1e-3])
-    for model, expected in zip(
-        Distributed(ROCSVC(random_state=0)).path(folder, y, [0.1, 1e-3]), plain, strict=True
-    ):
-        assert model.alpha == expected.alpha and model.objective_ == pytest.approx(
-            expected.objective_, rel=1e-10
-        )
+    for model, expected in zip(Distributed(ROCSVC(random_state=0)).path(folder, y, [0.1, 1e-3]), plain, strict=True):
+        assert model.alpha == expected.alpha and model.objective_ == pytest.approx(expected.objective_, rel=1e-10)
 
 
 def test_validation_rows_and_a_path_of_partial_auc_are_those_of_the_array(examples):
@@ -160,9 +148,7 @@ def test_validation_rows_and_a_path_of_partial_auc_are_those_of_the_array(exampl
     assert found.validation_score_ == pytest.approx(plain.validation_score_, abs=5e-3)
     assert found.fpr_range_ == plain.fpr_range_
     model = PartialAUCClassifier((0.0, 0.3), random_state=0)
-    for one, other in zip(
-        Distributed(model).path([X], y, [0.1, 1e-3]), model.path(X, y, [0.1, 1e-3]), strict=True
-    ):
+    for one, other in zip(Distributed(model).path([X], y, [0.1, 1e-3]), model.path(X, y, [0.1, 1e-3]), strict=True):
         assert one.objective_ == pytest.approx(other.objective_, rel=1e-10)
 
 
@@ -178,9 +164,9 @@ def test_a_stream_is_learned_chunk_after_chunk(examples, in_files):
 
 def test_what_the_estimator_has_is_there(examples):
     X, y = examples(600, 3)
-    model = Distributed(
-        DoublyStochasticClassifier(loss="log_loss", max_iter=3, block_size=8, random_state=0)
-    ).fit([X], y)
+    model = Distributed(DoublyStochasticClassifier(loss="log_loss", max_iter=3, block_size=8, random_state=0)).fit(
+        [X], y
+    )
     assert np.array_equal(model.predict_proba([X[:9], X[9:]]), model.estimator_.predict_proba(X))
     assert not hasattr(Distributed(ROCSVC()), "predict_proba")
     assert clone(model).get_params()["estimator__loss"] == "log_loss"
@@ -208,8 +194,7 @@ def test_a_run_of_no_time_still_leaves_a_model(examples, in_files):
 def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
     X, y = examples(60, 3)
     model, named = (
-        Distributed(LinearSVC(random_state=0, **given)).fit(X, y).estimator_
-        for given in ({}, {"solver": "bundle"})
+        Distributed(LinearSVC(random_state=0, **given)).fit(X, y).estimator_ for given in ({}, {"solver": "bundle"})
     )
     assert model.solver_ == "bundle" and model.solver == "auto"
     np.testing.assert_array_equal(model.coef_, named.coef_)

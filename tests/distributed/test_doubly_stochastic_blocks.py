@@ -43,8 +43,7 @@ def test_cuts_change_no_bit_and_the_model_is_as_good_as_that_of_the_array(name, 
     weights = np.arange(N) % 3 if name == "hinge" else None  # some are 0
     plain = clone(model).fit(X, target, **({} if weights is None else {"sample_weight": weights}))
     found = [
-        Distributed(model).fit(data, target, weights)
-        for data in (in_files(X, (700,)), [X[:1], X[1:2_000], X[2_000:]])
+        Distributed(model).fit(data, target, weights) for data in (in_files(X, (700,)), [X[:1], X[1:2_000], X[2_000:]])
     ]
     assert np.array_equal(found[0].estimator_.block_coef_, found[1].estimator_.block_coef_)
     assert found[0].estimator_.objective_ == pytest.approx(plain.objective_, rel=0.1)
@@ -58,9 +57,7 @@ def test_a_step_on_all_rows_is_that_of_the_array(examples):
     X, y = examples(500, 3)
     for model in (
         DoublyStochasticClassifier(batch_size=500, block_size=16, max_iter=3, random_state=0),
-        DoublyStochasticRegressor(
-            batch_size=500, block_size=16, max_iter=3, precondition=False, random_state=0
-        ),
+        DoublyStochasticRegressor(batch_size=500, block_size=16, max_iter=3, precondition=False, random_state=0),
     ):
         plain = clone(model).fit(X, y)
         found = Distributed(model).fit([X], y).estimator_
@@ -72,13 +69,7 @@ def test_the_standard_deviations_of_a_gaussian_process_are_as_good_as_those_of_t
     X, y = examples(N, 2)
     for options in ({}, {"precondition": False, "step_size": 0.5}):
         model = DoublyStochasticGPRegressor(
-            std="operator",
-            max_blocks=2,
-            batch_size=512,
-            block_size=32,
-            max_iter=16,
-            random_state=0,
-            **options,
+            std="operator", max_blocks=2, batch_size=512, block_size=32, max_iter=16, random_state=0, **options
         )
         target = np.sin(X[:, 0])
         plain = clone(model).fit(X, target)

@@ -35,9 +35,7 @@ def test_the_dual_objective_is_that_of_one_kernel_matrix(name, rows, in_files, m
     model = KernelSVC(tol=1e-4, **{"C": 3.0, **CASCADES[name]})
     plain = model.fit(X, y, weights)
     dual = plain.objective_ - plain.duality_gap_
-    found = [
-        Distributed(model).fit(data, y, weights) for data in (in_files(X, (7, 999)), [X[:1_500], X[1_500:]])
-    ]
+    found = [Distributed(model).fit(data, y, weights) for data in (in_files(X, (7, 999)), [X[:1_500], X[1_500:]])]
     model = found[0].estimator_
     assert model.converged_ and model.objective_ - model.duality_gap_ == pytest.approx(dual, rel=1e-5)
     assert 0 <= model.duality_gap_ <= 2e-3 * model.objective_
@@ -71,9 +69,7 @@ def test_parts_of_one_class_and_pipelines(rows):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    "limit", [{"max_iter": 50}, {"callback": lambda model: len(model.predict([[0.0] * 4])) > 0}]
-)
+@pytest.mark.parametrize("limit", [{"max_iter": 50}, {"callback": lambda model: len(model.predict([[0.0] * 4])) > 0}])
 def test_a_run_that_is_stopped_leaves_a_model_of_all_rows(limit, rows):
     X, y = rows
     found = Distributed(KernelSVC(tol=1e-4, **limit)).fit([X], y).estimator_

@@ -31,13 +31,7 @@ print(json.dumps([peak, model.duality_gap_ / model.objective_, bool(model.conver
     [
         ("ROCSVC", "ROCSVC(random_state=0)", 1_000_000, 440, 420 << 20),
         # 2 GB of features, most of them computed anew in each pass
-        (
-            "ROCSVC",
-            "ROCSVC('rbf', features='random', n_features=512, random_state=0)",
-            1_050_000,
-            20,
-            512 << 20,
-        ),
+        ("ROCSVC", "ROCSVC('rbf', features='random', n_features=512, random_state=0)", 1_050_000, 20, 512 << 20),
     ],
 )
 def test_a_file_or_features_four_times_the_limit_are_fitted_within_it(model, call, n, d, limit, tmp_path):

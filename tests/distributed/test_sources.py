@@ -45,9 +45,7 @@ def test_csv_text_is_read_by_byte_ranges(tmp_path, examples, header):
     table = np.column_stack([X[:, :2], y, X[:, 2:]])
     for k, part in enumerate(np.split(table, [1_100])):
         path = tmp_path / f"t{k}.csv"
-        np.savetxt(
-            path, part, delimiter=",", header="a,b,label,c,d" if header else "", comments="", fmt="%.17g"
-        )
+        np.savetxt(path, part, delimiter=",", header="a,b,label,c,d" if header else "", comments="", fmt="%.17g")
     blocks = FileBlocks(tmp_path, label="label" if header else 2)
     assert blocks.shape == X.shape
     assert np.array_equal(blocks.y, y) and np.array_equal(rows_of(blocks), X)
@@ -99,10 +97,7 @@ def test_files_come_in_the_order_of_their_numbers(tmp_path):
     [
         ([np.ones((3, 2)), np.ones((3, 3))], "chunk 0 has 2 columns, others have 3"),
         ([np.ones((3, 2)), np.ones((3, 2), np.float32)], "chunk 1 has dtype float32, chunk 0 has float64"),
-        (
-            [np.ones((3, 2)), sparse.csr_matrix(np.ones((3, 2)))],
-            "chunk 1 and chunk 0 differ: one holds sparse",
-        ),
+        ([np.ones((3, 2)), sparse.csr_matrix(np.ones((3, 2)))], "chunk 1 and chunk 0 differ: one holds sparse"),
         ([np.ones(3)], "chunk 0 must have two dimensions"),
         ([np.ones((0, 2))], "no rows"),
         ([(np.ones((3, 2)), np.ones(2))], "chunk 0 has 3 rows and labels of shape"),

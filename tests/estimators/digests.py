@@ -51,22 +51,13 @@ def kernel_models():
         if entry.problem != "kernel-svm":
             continue
         name = entry.name
-        options = {
-            "solver": name,
-            "random_state": 0,
-            "max_iter": 1024,
-            "fit_intercept": name != "closed-form",
-        }
+        options = {"solver": name, "random_state": 0, "max_iter": 1024, "fit_intercept": name != "closed-form"}
         for loss in entry.losses:
             yield f"KernelSVC {name} {loss}", KernelSVC(loss=loss, **options), (*two, None)
         yield f"KernelSVC {name} weights", KernelSVC(class_weight="balanced", **options), (*two, weights)
         yield f"KernelSVC {name} three", KernelSVC(**options), (*three, None)
         yield f"KernelSVC {name} against the rest", KernelSVC(multi_class="ovr", **options), (*three, None)
-        yield (
-            f"KernelSVC {name} warm",
-            KernelSVC(warm_start=True, **{**options, "max_iter": 256}),
-            (*two, None),
-        )
+        yield (f"KernelSVC {name} warm", KernelSVC(warm_start=True, **{**options, "max_iter": 256}), (*two, None))
     X, y = three
     positive = abs(X)
     for kernel in ("linear", "laplacian", "poly", "chi2", Gaussian(1.5)):
@@ -75,11 +66,7 @@ def kernel_models():
     yield "KernelSVC precomputed", KernelSVC("precomputed"), (X @ X.T, y, None)
     yield "KernelSVC callable", KernelSVC(lambda A, B: A @ B.T), (X, y, None)
     yield "KernelSVC sparse", KernelSVC(), (sparse.csr_matrix(np.where(X > 0.3, X, 0)), y, None)
-    yield (
-        "KernelSVC sbp nu",
-        KernelSVC(solver="sbp", random_state=0, solver_options={"nu": 0.1}),
-        (*two, None),
-    )
+    yield ("KernelSVC sbp nu", KernelSVC(solver="sbp", random_state=0, solver_options={"nu": 0.1}), (*two, None))
     yield "KernelSVC float32 by size", KernelSVC(max_iter=4000), (*wide, None)
     yield "KernelSVC two precisions", KernelSVC(dtype="float64", max_iter=4000), (*wide, None)
     yield "KernelSVC too narrow", KernelSVC(gamma=1e6, max_iter=200), (*wide, None)
@@ -96,20 +83,12 @@ def linear_models():
         options = {"solver": entry.name, "random_state": 0, "max_iter": 2000}
         for loss in entry.losses:
             yield f"LinearSVC {entry.name} {loss}", LinearSVC(loss=loss, **options), (*two, None)
-        yield (
-            f"LinearSVC {entry.name} weights",
-            LinearSVC(class_weight="balanced", **options),
-            (*two, weights),
-        )
+        yield (f"LinearSVC {entry.name} weights", LinearSVC(class_weight="balanced", **options), (*two, weights))
         yield f"LinearSVC {entry.name} four", LinearSVC(n_jobs=2, **options), (*three, None)
         yield f"LinearSVC {entry.name} warm", LinearSVC(warm_start=True, **options), (*two, None)
     X, y = three
     yield "LinearSVC sparse", LinearSVC(random_state=0), (sparse.csr_matrix(np.where(X > 0.3, X, 0)), y, None)
-    yield (
-        "LinearSVC no intercept",
-        LinearSVC(random_state=0, fit_intercept=False, dtype="float32"),
-        (X, y, None),
-    )
+    yield ("LinearSVC no intercept", LinearSVC(random_state=0, fit_intercept=False, dtype="float32"), (X, y, None))
 
 
 def ranking_models():
@@ -121,13 +100,7 @@ def ranking_models():
             continue
         for loss in entry.losses:
             for kernel in ("linear", "rbf"):
-                options = {
-                    "solver": entry.name,
-                    "random_state": 0,
-                    "max_iter": 60,
-                    "loss": loss,
-                    "kernel": kernel,
-                }
+                options = {"solver": entry.name, "random_state": 0, "max_iter": 60, "loss": loss, "kernel": kernel}
                 yield f"ROCSVC {entry.name} {loss} {kernel}", ROCSVC(**options), (X, y, None)
         options = {"solver": entry.name, "random_state": 0, "max_iter": 60}
         yield f"ROCSVC {entry.name} weights", ROCSVC(**options), (X, y, weights)
@@ -137,18 +110,10 @@ def ranking_models():
     yield "ROCSVC random", ROCSVC("rbf", features="random", random_state=0), (X, y, None)
     yield "ROCSVC squared", ROCSVC(loss="squared"), (X, y, None)
     yield "ROCSVC squared rbf", ROCSVC("rbf", loss="squared", random_state=0), (X, y, weights)
-    yield (
-        "ROCSVC held",
-        ROCSVC(threshold=("sensitivity", 0.9), threshold_on=0.2, random_state=0),
-        (X, y, None),
-    )
+    yield ("ROCSVC held", ROCSVC(threshold=("sensitivity", 0.9), threshold_on=0.2, random_state=0), (X, y, None))
     yield "ROCSVC precomputed", ROCSVC("precomputed"), (X @ X.T, y, weights)
     yield "ROCSVCCV", ROCSVCCV(cv=3, random_state=0), (X, y, None)
-    yield (
-        "ROCSVCCV rbf 1se",
-        ROCSVCCV("rbf", cv=3, random_state=0, selection="1se", n_landmarks=40),
-        (X, y, weights),
-    )
+    yield ("ROCSVCCV rbf 1se", ROCSVCCV("rbf", cv=3, random_state=0, selection="1se", n_landmarks=40), (X, y, weights))
 
 
 def paths():
@@ -163,9 +128,7 @@ def paths():
     y = (y == 2).astype(int)
     for kernel in ("linear", "rbf"):
         for solver in ("bundle", "adamax"):
-            model = ROCSVC(
-                kernel, solver=solver, random_state=0, pairs="n_samples", max_iter=50, n_landmarks=30
-            )
+            model = ROCSVC(kernel, solver=solver, random_state=0, pairs="n_samples", max_iter=50, n_landmarks=30)
             for one in model.path(X, y, [1e-3, 1e-1]):
                 report(f"ROCSVC path {kernel} {solver} {one.alpha:g}", one)
     for model in ROCSVC(loss="squared").path(X, y, [1e-3, 1e-1]):

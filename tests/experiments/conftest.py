@@ -49,12 +49,7 @@ def cell_of():
     def make(experiment, dataset, method, *, arguments=None, **params):
         cells, _ = plan([experiment], "quick", datasets=[dataset], methods=[method], repeats=1)
         (cell,) = [cell for cell in cells if cell.method == method]
-        return replace(
-            cell,
-            arguments=cell.arguments | (arguments or {}),
-            params=cell.params | params,
-            warm_up_rows=0,
-        )
+        return replace(cell, arguments=cell.arguments | (arguments or {}), params=cell.params | params, warm_up_rows=0)
 
     return make
 

@@ -113,9 +113,7 @@ def evaluate(fit):
 def measured(cell):
     """A measurement that is not a race."""
     return result(
-        load(),
-        {"value": cell.params["value"], "nothing": float("nan")},
-        trace={"x": [1, 2], "y": [0.5, 0.25]},
+        load(), {"value": cell.params["value"], "nothing": float("nan")}, trace={"x": [1, 2], "y": [0.5, 0.25]}
     )
 
 

@@ -28,9 +28,7 @@ def small(monkeypatch):
         experiment = experiments.EXPERIMENTS[place]
         scale = experiment.scale("quick")
         settings = [replace(s, arguments={**s.arguments, "n_train": 200}) for s in scale.settings]
-        reduced = replace(
-            experiment, scales={**experiment.scales, "quick": replace(scale, settings=tuple(settings))}
-        )
+        reduced = replace(experiment, scales={**experiment.scales, "quick": replace(scale, settings=tuple(settings))})
         return run(reduced, results=folder, only=[CELL], **options).records
 
     return go
@@ -122,9 +120,7 @@ def test_the_same_file_is_loaded_once_and_a_changed_one_not_again(write_plugin):
         ),
     ],
 )
-def test_a_bad_file_is_refused_in_one_line_and_leaves_nothing(
-    tmp_path, text, message, forgotten_plugins, monkeypatch
-):
+def test_a_bad_file_is_refused_in_one_line_and_leaves_nothing(tmp_path, text, message, forgotten_plugins, monkeypatch):
     monkeypatch.setattr(plugins, "IMPORT_SECONDS", 0.5)
     (tmp_path / "bad.py").write_text(text)
     before = list(solvers.SOLVERS), list(experiments.EXPERIMENTS)
@@ -159,9 +155,7 @@ def test_what_is_no_plug_in_file_is_refused(tmp_path):
 
 def test_a_copy_of_the_process_that_an_import_makes_ends_at_once(tmp_path, write_plugin):
     log = tmp_path / "log"
-    fork = (
-        f"import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\nopen({str(log)!r}, 'a').write('x')\n"
-    )
+    fork = f"import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\nopen({str(log)!r}, 'a').write('x')\n"
     path = write_plugin("mine", ("import numpy as np\n", f"{fork}import numpy as np\n"))
     plugins.load(path)
     assert log.read_text() == "xx" and "mine" in solvers.names()  # both imported it, one came here
@@ -178,9 +172,7 @@ def test_a_cell_of_a_plug_in_is_measured_and_names_it(write_plugin, small, tmp_p
     assert record["metrics"]["test_error"] < 0.5 and len(record["trace"]["seconds"]) > 1
 
 
-def test_its_cells_run_again_when_the_file_has_changed_and_no_others_do(
-    write_plugin, small, tmp_path, request
-):
+def test_its_cells_run_again_when_the_file_has_changed_and_no_others_do(write_plugin, small, tmp_path, request):
     path = write_plugin("mine")
     plugins.load(path)
     assert len(small(tmp_path / "results")) == 1
@@ -207,22 +199,10 @@ def declared(monkeypatch):
     "change, status, message",
     [
         (("self.beta[i] += s", "self.beta[i] += np.nan"), "error", "is not finite: it diverged"),
-        (
-            ("Solution(self.beta.copy()", "Solution(self.beta[:3].copy()"),
-            "error",
-            r"of shape \(3,\), not \(200,\)",
-        ),
-        (
-            ("        return n_iter\n", "        while True: pass\n"),
-            "timeout",
-            "took longer than its limit of 4 s",
-        ),
+        (("Solution(self.beta.copy()", "Solution(self.beta[:3].copy()"), "error", r"of shape \(3,\), not \(200,\)"),
+        (("        return n_iter\n", "        while True: pass\n"), "timeout", "took longer than its limit of 4 s"),
         (("        return n_iter\n", "        raise OSError('no luck')\n"), "error", "OSError: no luck"),
-        (
-            ("        return n_iter\n", "        import os; os._exit(0)\n"),
-            "error",
-            "exit code 0 and no result",
-        ),
+        (("        return n_iter\n", "        import os; os._exit(0)\n"), "error", "exit code 0 and no result"),
     ],
     ids=["nan", "shape", "endless", "raises", "leaves"],
 )

@@ -64,10 +64,7 @@ def test_an_import_of_a_sibling_would_be_noticed():
 
 def test_every_declaration_is_registered():
     declared = {
-        path
-        for home in HOMES
-        for path in home.glob("*.py")
-        if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
+        path for home in HOMES for path in home.glob("*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
     }
     assert len(declared) == len(EXPERIMENTS) == len({experiment.name for experiment in EXPERIMENTS})
 

@@ -138,9 +138,7 @@ def kernel_values():
 
     def values(kernel, X, Z):
         if isinstance(kernel, Sum):
-            return sum(
-                weight * values(component, X, Z) for weight, component in zip(kernel.weights, kernel.kernels)
-            )
+            return sum(weight * values(component, X, Z) for weight, component in zip(kernel.weights, kernel.kernels))
         if isinstance(kernel, Product):
             return prod(values(component, X, Z) for component in kernel.kernels)
         return FORMULAS[type(kernel)](kernel, X, Z)

@@ -78,14 +78,8 @@ def test_a_cache_holds_no_more_than_its_room():
 @pytest.mark.parametrize("n", [1, 15, 128, 1000])
 def test_any_number_of_rows_and_outputs(n, n_outputs):
     rng = np.random.default_rng(n)
-    X, A = (
-        rng.normal(size=(n, 5)),
-        rng.normal(size=(60, 100, n_outputs)),
-    )  # 50 draws a block: no multiple of lanes
-    close(
-        blocks_of(Plain, 100, 5).multiply(X, 2, range(60), A),
-        by_features(Plain, X, 2, range(60), A),
-    )
+    X, A = (rng.normal(size=(n, 5)), rng.normal(size=(60, 100, n_outputs)))  # 50 draws a block: no multiple of lanes
+    close(blocks_of(Plain, 100, 5).multiply(X, 2, range(60), A), by_features(Plain, X, 2, range(60), A))
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])

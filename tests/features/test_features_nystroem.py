@@ -99,9 +99,7 @@ def test_eigenvectors_are_ordered_and_orthogonal_on_the_landmarks():
 
 def test_columns_are_the_rank(root):
     symmetric = root == "symmetric"  # whose columns are the landmarks
-    assert Nystroem("linear", 50, root=root, random_state=0).fit_transform(X).shape[1] == (
-        50 if symmetric else 3
-    )
+    assert Nystroem("linear", 50, root=root, random_state=0).fit_transform(X).shape[1] == (50 if symmetric else 3)
     repeated = np.repeat(X[:7], 20, axis=0)
     model = Nystroem(Gaussian(1.5), 140, root=root).fit(repeated)
     features = model.transform(repeated)
@@ -186,9 +184,7 @@ FORMATS = {
 @pytest.mark.parametrize("choice", CHOICES)
 def test_format_agnosticism(choice, form):
     rows = np.where(np.abs(X) > 0.8, X, 0.0)
-    models = [
-        Nystroem("rbf", 12, landmarks=choice, random_state=0).fit(given, Y) for given in (rows, form(rows))
-    ]
+    models = [Nystroem("rbf", 12, landmarks=choice, random_state=0).fit(given, Y) for given in (rows, form(rows))]
     dense, other = (model.transform(given) for model, given in zip(models, (rows, form(rows))))
     assert sparse.issparse(models[1].landmarks_) == sparse.issparse(form(rows))
     np.testing.assert_allclose(dense @ dense.T, other @ other.T, atol=1e-9)

@@ -72,11 +72,7 @@ def test_clone_and_pickle():
 
 def test_in_a_grid_search():
     pipeline = make_pipeline(Nystroem(landmarks="stratified", random_state=0), LinearSVC())
-    grid = {
-        "nystroem__n_landmarks": [5, 40],
-        "nystroem__gamma": ["scale", "median"],
-        "nystroem__kernel": ["rbf"],
-    }
+    grid = {"nystroem__n_landmarks": [5, 40], "nystroem__gamma": ["scale", "median"], "nystroem__kernel": ["rbf"]}
     assert GridSearchCV(pipeline, grid, cv=3).fit(X, Y).best_score_ > 0.9
 
 
@@ -184,17 +180,7 @@ def test_parameters_that_make_no_sense(settings, message):
         (sparse.csr_array(X * 1e200), "too large"),
         (1j * X, "[Cc]omplex"),
     ],
-    ids=[
-        "NaN",
-        "infinity",
-        "no rows",
-        "no columns",
-        "one dimension",
-        "text",
-        "large",
-        "large sparse",
-        "complex",
-    ],
+    ids=["NaN", "infinity", "no rows", "no columns", "one dimension", "text", "large", "large sparse", "complex"],
 )
 def test_rows_that_make_no_sense(rows, message):
     with pytest.raises(ValueError, match=message):

@@ -22,9 +22,7 @@ KERNELS = {
 }
 CHOICES = ["uniform", "stratified", "kmeans", "leverage"]
 # Means of kernel values cannot be landmarks.
-CASES = [
-    (name, choice) for name in KERNELS for choice in CHOICES if (name, choice) != ("precomputed", "kmeans")
-]
+CASES = [(name, choice) for name in KERNELS for choice in CHOICES if (name, choice) != ("precomputed", "kmeans")]
 ROWS = np.random.default_rng(0).normal(size=(260, 4))
 LABELS = np.random.default_rng(1).choice(["a", "b", "c"], p=[0.7, 0.27, 0.03], size=260)
 
@@ -104,9 +102,7 @@ def test_leverage_scores_of_a_deep_recursion_agree(monkeypatch):
     assert draws[0].random() == draws[1].random()  # as many numbers drawn
 
 
-@pytest.mark.parametrize(
-    "sizes", [[1], [5, 1], [1, 5], [3, 3, 3], [100, 1, 1, 2], [7, 0, 4], [40, 30, 20, 10]]
-)
+@pytest.mark.parametrize("sizes", [[1], [5, 1], [1, 5], [3, 3, 3], [100, 1, 1, 2], [7, 0, 4], [40, 30, 20, 10]])
 def test_shares_of_twins_agree(sizes):
     for total in range(1, sum(sizes) + 1):
         if all(sizes) or total >= len(sizes):

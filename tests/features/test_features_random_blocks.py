@@ -49,9 +49,7 @@ def test_columns_of_the_transformer_are_blocks(kind, make):
     Z = make().fit(X).transform(X)
     for b in range(8):
         block = feature_block(7, b, 16, X, kind.kernel, form=kind.form, draws=kind.draws)
-        np.testing.assert_allclose(
-            Z[:, 16 * b : 16 * b + 16], block / np.sqrt(8), rtol=0, atol=1e-12 * np.abs(Z).max()
-        )
+        np.testing.assert_allclose(Z[:, 16 * b : 16 * b + 16], block / np.sqrt(8), rtol=0, atol=1e-12 * np.abs(Z).max())
 
 
 def test_order_of_blocks_does_not_matter(kind):
@@ -181,10 +179,7 @@ KNOWN = [
     (Laplacian(0.7), "phase", "iid", [-0.03653531, -0.69890852, 0.1928804, 0.6177951]),
     (SkewedIntersection(0.3), "phase", "iid", [0.6973185, 0.3100595, -0.19562289, 0.05124657]),
     (JensenShannon(), "scalar", "iid", [0.58315749, 0.33940931, 0.12996681, -0.11241156]),
-    (
-        *(Intersection(), "vector", "iid"),
-        [0.44689808, -0.64582616, -0.43958352, 0.0167959, 0.28793848, -0.42043588],
-    ),
+    (*(Intersection(), "vector", "iid"), [0.44689808, -0.64582616, -0.43958352, 0.0167959, 0.28793848, -0.42043588]),
     (ExponentialSemigroup(0.4), "random", "iid", [0.44042606, 0.0, 0.00576213, 0.4243806]),
     (ArcCosine(2), "random", "iid", [0.0, 0.00732286, 0.0, 0.15865863]),
     (Polynomial(3, 0.5, 1.0), "tensor-sketch", "iid", [-1.31690447, -1.08044834, -0.62856125, -0.34423227]),

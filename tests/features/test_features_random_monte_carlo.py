@@ -116,8 +116,7 @@ def test_variance_of_a_draw(form):
 
 def test_orthogonal_and_quasi_random_draws_are_more_accurate():
     error = {
-        draws: np.mean((estimates(draws, "pair")[0] - 0.473) ** 2)
-        for draws in ("iid", "orthogonal", "qmc", "fastfood")
+        draws: np.mean((estimates(draws, "pair")[0] - 0.473) ** 2) for draws in ("iid", "orthogonal", "qmc", "fastfood")
     }
     assert error["orthogonal"] < error["iid"] / 2
     assert error["qmc"] < error["iid"] / 2

@@ -77,9 +77,7 @@ def test_kernels_without_random_features(kernel):
 
 @pytest.mark.parametrize("transformer", [RandomFeatures, Nystroem])
 def test_kernel_class_in_place_of_an_object(transformer):
-    with pytest.raises(
-        ValueError, match=r"kernel=Gaussian is a class: pass a kernel object, Gaussian\(...\)"
-    ):
+    with pytest.raises(ValueError, match=r"kernel=Gaussian is a class: pass a kernel object, Gaussian\(...\)"):
         transformer(Gaussian, 5).fit(np.ones((6, 2)))
 
 
@@ -89,9 +87,7 @@ def test_kernels_that_are_no_formula(kernel):
         RandomFeatures(kernel).fit(np.eye(3))
 
 
-@pytest.mark.parametrize(
-    "kernel, place", [(ChiSquared(), 0.0), (Hellinger(), 0.0), (SkewedChiSquared(0.5), -0.5)]
-)
+@pytest.mark.parametrize("kernel, place", [(ChiSquared(), 0.0), (Hellinger(), 0.0), (SkewedChiSquared(0.5), -0.5)])
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_the_domain_names_the_column(kernel, place, convert):
     rows = X.copy()

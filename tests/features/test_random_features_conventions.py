@@ -56,9 +56,7 @@ def test_feature_names_and_data_frames(X):
     assert frame.columns.tolist() == [f"randomfeatures{i}" for i in range(6)]
 
 
-@pytest.mark.parametrize(
-    "convert", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"]
-)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "matrix", "array"])
 def test_precision_is_preserved(X, convert):
     features = RandomFeatures(Gaussian(), 8, random_state=0)
     single = features.fit_transform(convert(X.astype(np.float32)))

@@ -108,9 +108,7 @@ def test_the_function_is_shown_batches_of_rows_as_they_were_given(X, storage):
     assert function.shown == [(3, 30)]  # from the cache
     rows.batch([3, 5])
     assert function.shown == [(3, 30), (1, 30)]
-    np.testing.assert_allclose(
-        rows.block([0, 2], [5, 6, 7]), (X @ X.T)[np.ix_([0, 2], [5, 6, 7])], atol=1e-12
-    )
+    np.testing.assert_allclose(rows.block([0, 2], [5, 6, 7]), (X @ X.T)[np.ix_([0, 2], [5, 6, 7])], atol=1e-12)
     assert function.shown[2:] == [(2, 3)]
     np.testing.assert_allclose(rows.matvec(np.ones(30)), (X @ X.T).sum(axis=1), atol=1e-12)
     assert function.shown[3:] == [(30, 30)]
@@ -160,9 +158,7 @@ def test_a_sparse_answer_is_an_answer(X, storage, form):
     y = np.arange(len(X)) % 2
     model = KernelSVC(function).fit(rows, y)
     np.testing.assert_allclose(
-        model.decision_function(rows),
-        KernelSVC("linear", tol=1e-6).fit(rows, y).decision_function(rows),
-        atol=1e-2,
+        model.decision_function(rows), KernelSVC("linear", tol=1e-6).fit(rows, y).decision_function(rows), atol=1e-2
     )
 
 

@@ -49,9 +49,7 @@ def test_threads_agnosticism(kernel_and_rows, dtype, density):
     results = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, user_api="openmp"):
-            results.append(
-                (kernel(X[:270], X, dtype=dtype), matmul(kernel, X[:270], X, np.ones(450), dtype=dtype))
-            )
+            results.append((kernel(X[:270], X, dtype=dtype), matmul(kernel, X[:270], X, np.ones(450), dtype=dtype)))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
@@ -69,9 +67,7 @@ def test_training_matrix_is_symmetric_and_positive_semi_definite(kernel_and_rows
         assert least > -1e-10 * len(K) * size
 
 
-@pytest.mark.parametrize(
-    "storage, density", [(np.asarray, 1.0), (sparse.csr_matrix, 0.1)], ids=["dense", "csr"]
-)
+@pytest.mark.parametrize("storage, density", [(np.asarray, 1.0), (sparse.csr_matrix, 0.1)], ids=["dense", "csr"])
 def test_rows_batches_blocks_and_products_are_parts_of_one_matrix(
     kernel_and_rows, dtype, density, storage, assert_close
 ):

@@ -110,9 +110,7 @@ def test_exp_of_the_kernels_is_right_on_its_whole_domain(dtype):
     low = dtype(LOWEST[dtype])
     first = around(low, dtype)
     assert_exp_nonpositive_as_promised(first[first >= low])
-    assert_exp_nonpositive_as_promised(
-        np.array([0.0, -0.0, -np.finfo(dtype).smallest_subnormal], dtype=dtype)
-    )
+    assert_exp_nonpositive_as_promised(np.array([0.0, -0.0, -np.finfo(dtype).smallest_subnormal], dtype=dtype))
     assert_exp_nonpositive_as_promised(np.linspace(low, 0, 200_003).astype(dtype).clip(low, 0))
     sizes = 2.0 ** np.linspace(-120, np.log2(-low) - 1e-6, 20_000)
     assert_exp_nonpositive_as_promised(-sizes.astype(dtype))

@@ -67,9 +67,7 @@ def test_csr_equals_dense_however_it_is_stored(kernel, dtype, index_dtype, densi
     assert_close(kernel.diag(sparse.csr_matrix(X)), np.diag(evaluate(kernel, X)))
 
 
-@pytest.mark.parametrize(
-    "storage", [sparse.csc_matrix, sparse.coo_array, sparse.csr_array, sparse.lil_matrix]
-)
+@pytest.mark.parametrize("storage", [sparse.csc_matrix, sparse.coo_array, sparse.csr_array, sparse.lil_matrix])
 def test_other_sparse_formats_are_read(kernel, storage, thin_rows, assert_close):
     X = thin_rows(40, 12)
     assert_close(kernel(storage(X)), evaluate(kernel, X))
@@ -143,11 +141,7 @@ def test_a_kernel_that_is_called_refuses_nan_and_infinity(kernel, storage, value
     """NaN in one entry would otherwise become NaN in all values, through the centre of its column."""
     X = np.ones((4, 3))
     X[2, 1] = value
-    for rows in (
-        (storage(X),),
-        (storage(np.ones((2, 3))), storage(X)),
-        (storage(X), storage(np.ones((2, 3)))),
-    ):
+    for rows in ((storage(X),), (storage(np.ones((2, 3))), storage(X)), (storage(X), storage(np.ones((2, 3))))):
         with pytest.raises(ValueError, match=f"column 1 holds {what}, first in row 2"):
             kernel(*rows)
     largest = np.full((2, 3), np.finfo(np.float64).max / 2)  # finite, though their sum is not

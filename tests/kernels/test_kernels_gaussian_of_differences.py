@@ -43,9 +43,7 @@ def test_rows_in_float32_whose_kernel_is_narrow():
     X[1] = X[0]
     values = Gaussian(1e-3)(X)
     assert values.dtype == np.float32
-    assert values == pytest.approx(
-        np.exp(-0.5e6 * ((X[:, None] - X[None]).astype(float) ** 2).sum(axis=2)), abs=1e-3
-    )
+    assert values == pytest.approx(np.exp(-0.5e6 * ((X[:, None] - X[None]).astype(float) ** 2).sum(axis=2)), abs=1e-3)
     assert np.array_equal(np.diagonal(values), np.ones(30))
 
 

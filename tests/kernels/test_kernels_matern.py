@@ -49,9 +49,7 @@ def test_tables_agree_with_bessel_functions(nu, dtype):
     values = MaternProfile(nu, dtype)(s)
     np.testing.assert_allclose(values[finite], expected[finite], rtol=0, atol=ERROR[dtype])
     order = np.argsort(s)
-    assert (
-        np.diff(values[order].astype(np.float64)).max() <= ERROR[dtype]
-    )  # where there is no expected value too
+    assert np.diff(values[order].astype(np.float64)).max() <= ERROR[dtype]  # where there is no expected value too
 
 
 @pytest.mark.parametrize("nu", [0.3, 0.5, 1.5, 7.7, 500.0])

@@ -85,8 +85,7 @@ def test_misspelt_gamma_says_the_nearest(typed, meant, wide_X):
 
 
 @pytest.mark.parametrize(
-    "typed, meant",
-    [("rfb", "rbf"), ("laplace", "laplacian"), ("polynomal", "polynomial"), ("Linear", "linear")],
+    "typed, meant", [("rfb", "rbf"), ("laplace", "laplacian"), ("polynomal", "polynomial"), ("Linear", "linear")]
 )
 def test_misspelt_kernel_says_the_nearest(typed, meant, wide_X):
     with pytest.raises(ValueError, match=f"unknown kernel '{typed}'; did you mean '{meant}'"):

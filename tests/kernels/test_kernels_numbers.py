@@ -113,9 +113,7 @@ def test_float32_error_grows_with_the_squared_norm_only():
     X = np.random.default_rng(3).normal(size=(200, 20))
     for sigma in (10.0, 3.0, 1.0, 0.3):
         bound = 8 * np.finfo(np.float32).eps * (1 + 0.5 / sigma**2 * np.square(X - X.mean(0)).sum(1).max())
-        np.testing.assert_allclose(
-            Gaussian(sigma)(X, dtype=np.float32), evaluate(Gaussian(sigma), X), 0, bound
-        )
+        np.testing.assert_allclose(Gaussian(sigma)(X, dtype=np.float32), evaluate(Gaussian(sigma), X), 0, bound)
 
 
 @pytest.mark.parametrize("degree", [1, 2, 5, 16])

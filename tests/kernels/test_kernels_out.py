@@ -8,13 +8,7 @@ from kernbench.kernels import Callable, Cauchy, Gaussian, Matern, Precomputed
 from kernbench.kernels.blocks import block
 from kernbench.kernels.engine.prepared import prepare
 
-KERNELS = [
-    Gaussian(2.0),
-    Matern(0.5),
-    Cauchy(),
-    Gaussian() + Cauchy(),
-    Callable(lambda A, B: np.asarray(A @ B.T)),
-]
+KERNELS = [Gaussian(2.0), Matern(0.5), Cauchy(), Gaussian() + Cauchy(), Callable(lambda A, B: np.asarray(A @ B.T))]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
@@ -85,9 +79,7 @@ def test_other_layouts_are_prepared_alike(dtype):
 def test_rows_out_of_range_are_refused_and_nan_goes_its_way():
     X = np.ones((4, 4))
     X[1, 2] = np.nan
-    rows = prepare(
-        Gaussian(), X, np.dtype(np.float32), like=prepare(Gaussian(), np.ones((1, 4)), np.dtype(np.float32))
-    )
+    rows = prepare(Gaussian(), X, np.dtype(np.float32), like=prepare(Gaussian(), np.ones((1, 4)), np.dtype(np.float32)))
     assert np.isnan(rows.terms).tolist() == [False, True, False, False]
     X[2, 0] = 1e30
     with pytest.raises(ValueError, match="too large for this kernel in float32"):

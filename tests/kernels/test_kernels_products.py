@@ -52,9 +52,7 @@ def test_many_right_hand_sides_are_summed_as_one_is(dtype):
     one = matmul(Linear(), X, X, a, dtype=dtype)
     many = matmul(Linear(), X, X, np.stack([a, 2 * a], axis=1), dtype=dtype)
     terms = np.abs(X @ X.T) @ np.abs(a)
-    assert np.all(
-        np.abs(many - np.stack([one, 2 * one], axis=1)).max(axis=1) <= 4 * np.finfo(dtype).eps * terms
-    )
+    assert np.all(np.abs(many - np.stack([one, 2 * one], axis=1)).max(axis=1) <= 4 * np.finfo(dtype).eps * terms)
 
 
 @pytest.mark.parametrize("n_rhs", [None, 3])
@@ -97,9 +95,7 @@ def test_nothing_times_nothing_is_zero(kernel, X):
 
 
 @pytest.mark.parametrize(
-    "one",
-    [Gaussian(1.0), Precomputed(), Callable(lambda X, Z: X @ Z.T)],
-    ids=["kernel", "precomputed", "function"],
+    "one", [Gaussian(1.0), Precomputed(), Callable(lambda X, Z: X @ Z.T)], ids=["kernel", "precomputed", "function"]
 )
 def test_right_hand_sides_must_have_one_entry_per_row(one, X):
     """Without the check the compiled loops read past the end of a short one."""

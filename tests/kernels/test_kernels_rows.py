@@ -26,14 +26,7 @@ def test_all_ways_give_parts_of_one_matrix(data, kernel, dtype, cache_bytes, ass
     assert rows.n_rows == 150 and rows.dtype == dtype
     a = np.where(rng.random(150) < 0.5, 0.0, rng.normal(size=150))
     for _ in range(2):  # fresh and from the cache
-        for wanted in (
-            [3],
-            [5, 1, 9],
-            np.arange(150),
-            rng.permutation(150),
-            [7] * 5,
-            rng.integers(0, 150, 400),
-        ):
+        for wanted in ([3], [5, 1, 9], np.arange(150), rng.permutation(150), [7] * 5, rng.integers(0, 150, 400)):
             assert_close(rows.batch(wanted), K[wanted], dtype)
         assert_close(rows.row(149), K[149], dtype)
     assert rows.batch([1]).dtype == rows.row(1).dtype == dtype
@@ -94,9 +87,7 @@ def test_precomputed_rows_are_rows_of_the_matrix(dtype):
         np.testing.assert_array_equal(rows.diagonal(), np.diag(K))
         a = np.random.default_rng(3).normal(size=40)
         np.testing.assert_allclose(rows.matvec(a), K.astype(np.float64) @ a, rtol=1e-12)
-        np.testing.assert_allclose(
-            rows.product([3, 1], range(40), a), K[[3, 1]].astype(np.float64) @ a, rtol=1e-12
-        )
+        np.testing.assert_allclose(rows.product([3, 1], range(40), a), K[[3, 1]].astype(np.float64) @ a, rtol=1e-12)
         assert rows.batch([0]).dtype == dtype
         with pytest.raises(ValueError, match="precomputed kernel cannot be restricted"):
             rows.restrict(np.arange(3))

@@ -207,9 +207,7 @@ def test_restricted_to_nothing_and_back(make_rows, points, assert_close):
     assert_close(rows.batch([1, 2]), evaluate(Gaussian(1.0), points)[[1, 2]])
 
 
-@pytest.mark.parametrize(
-    "keep", [[0, N], [-1, 2], [2, 1], [1, 1]], ids=["beyond", "negative", "falling", "twice"]
-)
+@pytest.mark.parametrize("keep", [[0, N], [-1, 2], [2, 1], [1, 1]], ids=["beyond", "negative", "falling", "twice"])
 def test_restriction_to_what_is_no_subset_is_refused(make_rows, points, keep, assert_close):
     """Compacting rows in place relies on ascending indices; others would corrupt them silently."""
     rows = make_rows(5)

@@ -101,9 +101,7 @@ def histograms():
 
 
 def test_laplacian_is_scikit_learns(histograms, dtype, assert_close):
-    assert_close(
-        Laplacian(2.5)(*histograms, dtype=dtype), pairwise.laplacian_kernel(*histograms, gamma=0.4), dtype
-    )
+    assert_close(Laplacian(2.5)(*histograms, dtype=dtype), pairwise.laplacian_kernel(*histograms, gamma=0.4), dtype)
 
 
 def test_chi_squared_are_scikit_learns(histograms, dtype, assert_close):
@@ -153,9 +151,7 @@ def test_rough_kernels_keep_their_digits_where_rows_meet(nu, dtype):
     near = X + np.float64(2.0**-12) * np.sign(X)
     for rows in (X, near):
         exact = evaluate(Matern(nu), X, rows.astype(dtype).astype(np.float64))
-        np.testing.assert_allclose(
-            Matern(nu)(X, rows, dtype=dtype), exact, atol=4e-6 if dtype is np.float32 else 1e-13
-        )
+        np.testing.assert_allclose(Matern(nu)(X, rows, dtype=dtype), exact, atol=4e-6 if dtype is np.float32 else 1e-13)
     exact = evaluate(ArcCosine(0), X, np.concatenate([near, -near]))
     values = ArcCosine(0)(X, np.concatenate([near, -near]), dtype=dtype)
     np.testing.assert_allclose(values, exact, atol=1e-6 if dtype is np.float32 else 1e-13)

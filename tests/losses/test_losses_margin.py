@@ -10,15 +10,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import kernbench.losses
-from kernbench.losses.margin import (
-    MARGIN_LOSSES,
-    Hinge,
-    LogLoss,
-    SquaredHinge,
-    dual_pair,
-    margin_loss,
-    pair_room,
-)
+from kernbench.losses.margin import MARGIN_LOSSES, Hinge, LogLoss, SquaredHinge, dual_pair, margin_loss, pair_room
 from kernbench.problems.intercept import best_intercept
 
 LOSSES = list(MARGIN_LOSSES.values())
@@ -97,9 +89,7 @@ def test_dual_coordinate_maximises(loss):
         grid = np.concatenate([np.linspace(0, end, 201), end * np.geomspace(1e-9, 1, 50)])
         for other in (*grid, *np.clip(new + np.array([-1e-4, 1e-4]), 0, loss.upper)):
             best = gain_of_one(loss, a, margin, curvature, new)
-            assert gain_of_one(loss, a, margin, curvature, other) <= best + 1e-12 * (
-                1 + abs(margin) + curvature
-            )
+            assert gain_of_one(loss, a, margin, curvature, other) <= best + 1e-12 * (1 + abs(margin) + curvature)
 
 
 def test_a_coordinate_of_the_logistic_loss_is_found_where_newton_alone_runs_in_circles():
@@ -119,13 +109,7 @@ def test_a_hinge_of_no_curvature_goes_to_the_bound_its_margin_says():
 def pair_of(rng, loss):
     ends = rng.choice([0.0, 1.0, 2.0], 2) if rng.random() < 0.5 else rng.random(2)
     a = np.minimum(ends, 1.0) if np.isfinite(loss.upper) else ends
-    return (
-        a,
-        rng.choice([-1.0, 1.0], 2),
-        10 ** rng.uniform(-1, 1, 2),
-        rng.normal() * 3,
-        10 ** rng.uniform(-3, 3),
-    )
+    return (a, rng.choice([-1.0, 1.0], 2), 10 ** rng.uniform(-1, 1, 2), rng.normal() * 3, 10 ** rng.uniform(-3, 3))
 
 
 @every_loss
@@ -191,10 +175,7 @@ def compiled(tmp_path_factory):
 
     def call(name, loss, *numbers):
         function = getattr(library, f"k_{name}")
-        function.restype, function.argtypes = (
-            ctypes.c_double,
-            [ctypes.c_int] + [ctypes.c_double] * len(numbers),
-        )
+        function.restype, function.argtypes = (ctypes.c_double, [ctypes.c_int] + [ctypes.c_double] * len(numbers))
         return function(loss.code, *map(float, numbers))
 
     return call
@@ -204,17 +185,11 @@ def compiled(tmp_path_factory):
 def test_c_has_the_same_formulas(loss, compiled):
     rng = np.random.default_rng(2)
     for margin in (*EXTREME[1:-1], *rng.normal(size=50), 1.0):
-        assert compiled("margin_value", loss, margin) == pytest.approx(
-            float(loss.value(margin)), rel=1e-13, abs=1e-300
-        )
-        assert compiled("margin_slope", loss, margin) == pytest.approx(
-            float(loss.slope(margin)), rel=1e-13, abs=1e-300
-        )
+        assert compiled("margin_value", loss, margin) == pytest.approx(float(loss.value(margin)), rel=1e-13, abs=1e-300)
+        assert compiled("margin_slope", loss, margin) == pytest.approx(float(loss.slope(margin)), rel=1e-13, abs=1e-300)
     for a in (0.0, 1e-18, 1e-9, *rng.random(20), 1.0):
         for name in ("dual_value", "dual_slope", "dual_curvature"):
-            assert compiled(name, loss, a) == pytest.approx(
-                float(getattr(loss, name)(a)), rel=1e-12, abs=1e-14
-            )
+            assert compiled(name, loss, a) == pytest.approx(float(getattr(loss, name)(a)), rel=1e-12, abs=1e-14)
     for _ in range(300):
         a, margin = rng.choice([0.0, 1.0, rng.random()]), rng.normal() * 10 ** rng.uniform(-2, 4)
         curvature = 10 ** rng.uniform(-4, 5)

@@ -77,10 +77,7 @@ def test_compiled_losses_are_the_numpy_ones(name):
 )
 def test_worked_values(name, u, y, value, slope):
     loss, U, labels = made(name), np.array([[float(u)]]), np.array([float(y)])
-    for found in (
-        (loss.value(U, labels), loss.slope(U, labels)),
-        values_and_slopes(loss, U, labels),
-    ):
+    for found in ((loss.value(U, labels), loss.slope(U, labels)), values_and_slopes(loss, U, labels)):
         assert found[0][0] == pytest.approx(value, abs=1e-12)
         assert found[1][0, 0] == pytest.approx(slope, abs=1e-12)
 

@@ -64,9 +64,7 @@ def test_two_samples_come_in_halves_of_the_same_mass():
 
 
 def test_a_stream_leaves_out_rows_of_weight_0_and_fills_its_batches():
-    parts = iter(
-        [(X[:4], None, np.array([1.0, 0, 0, 1])), (X[4:9], None, np.ones(5)), (X[:0], None, np.ones(0))]
-    )
+    parts = iter([(X[:4], None, np.array([1.0, 0, 0, 1])), (X[4:9], None, np.ones(5)), (X[:0], None, np.ones(0))])
     source = StreamBatches(lambda count: next(parts), batch_size=6, n_features=2, dtype=np.float32)
     batch = source.next()
     np.testing.assert_array_equal(batch.X, X[[0, 3, 4, 5, 6, 7, 8]])

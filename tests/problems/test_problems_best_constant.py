@@ -25,9 +25,7 @@ def test_no_other_constant_has_a_smaller_loss(loss, weighted):
 
         found = total(best_constant(targets, weights if weighted else None, loss))
         kinks = np.concatenate([targets + k * (loss.parameter or 0.0) for k in (-1, 0, 1)])
-        searched = minimize_scalar(
-            total, bounds=(targets.min(), targets.max() + 1e-9), options={"xatol": 1e-12}
-        )
+        searched = minimize_scalar(total, bounds=(targets.min(), targets.max() + 1e-9), options={"xatol": 1e-12})
         assert found <= min(total(searched.x), *map(total, kinks)) * (1 + 1e-12) + 1e-12
 
 

@@ -54,9 +54,7 @@ def test_uniform_draws_are_uniform(global_random_seed):
 
 
 def test_weighted_draws_are_proportional_to_the_weights(global_random_seed):
-    drawn = draw_indices(
-        np.random.default_rng(global_random_seed), 50_000, len(WEIGHTS), cumulative_weights(WEIGHTS)
-    )
+    drawn = draw_indices(np.random.default_rng(global_random_seed), 50_000, len(WEIGHTS), cumulative_weights(WEIGHTS))
     counts = np.bincount(drawn, minlength=len(WEIGHTS))
     assert np.all(counts[WEIGHTS == 0] == 0)
     heavy = WEIGHTS > 0
@@ -94,12 +92,7 @@ def test_the_largest_number_below_one_draws_the_last_index(n):
 def test_generators_pass_through_and_seeds_repeat():
     rng = np.random.default_rng(3)
     assert as_generator(rng) is rng
-    for make in (
-        lambda: 3,
-        lambda: np.random.SeedSequence(3),
-        lambda: np.random.RandomState(3),
-        lambda: np.int64(3),
-    ):
+    for make in (lambda: 3, lambda: np.random.SeedSequence(3), lambda: np.random.RandomState(3), lambda: np.int64(3)):
         assert as_generator(make()).random() == as_generator(make()).random()
     assert as_generator(None).random() != as_generator(None).random()
 
@@ -167,12 +160,7 @@ def test_streams_of_one_run_do_not_disturb_each_other():
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    n_positive=st.integers(1, 60),
-    n_negative=st.integers(1, 60),
-    seed=st.integers(0, 1000),
-    weighted=st.booleans(),
-)
+@given(n_positive=st.integers(1, 60), n_negative=st.integers(1, 60), seed=st.integers(0, 1000), weighted=st.booleans())
 def test_a_stratified_sample_has_both_classes_and_no_repeats(n_positive, n_negative, seed, weighted):
     rng = np.random.default_rng(seed)
     positive = rng.permutation(np.arange(n_positive + n_negative) < n_positive)

@@ -82,8 +82,7 @@ def test_worked_scores(Pairs):
 
 @TWINS
 @pytest.mark.parametrize(
-    "w, objective, gradient",
-    [((0, 0), 1.0, (-1, -1 / 6)), ((0.5, 0.25), 0.557291667, (-0.116666667, -0.141666667))],
+    "w, objective, gradient", [((0, 0), 1.0, (-1, -1 / 6)), ((0.5, 0.25), 0.557291667, (-0.116666667, -0.141666667))]
 )
 def test_worked_problem(Pairs, w, objective, gradient):
     X = np.array([[2, 0], [0, 1], [0, 0], [1, 1], [-1, 0]], dtype=float)
@@ -132,9 +131,7 @@ def test_derivatives_match_finite_differences(weighted, pair_problem):
     ):
         slope = (value(ahead) - value(behind)) / (2 * step)
         assert slope == pytest.approx(derivative(p.scores)[1] @ p.v, rel=1e-6)
-    change = (
-        pairs.squared_hinge_loss_and_gradient(ahead)[1] - pairs.squared_hinge_loss_and_gradient(behind)[1]
-    )
+    change = pairs.squared_hinge_loss_and_gradient(ahead)[1] - pairs.squared_hinge_loss_and_gradient(behind)[1]
     product = pairs.squared_hinge_hessian_product(p.scores, p.v)
     np.testing.assert_allclose(change / (2 * step), product, rtol=1e-6, atol=1e-8)
 
@@ -263,9 +260,7 @@ def test_scores_of_any_size(size, pair_problem):
     assert loss == pytest.approx(exactly(p.y, scores, False), rel=1e-14)
     assert np.all(np.isfinite(subgradient))
     if size < 1e140:
-        assert AllPairs(p.y).squared_hinge_loss(scores) == pytest.approx(
-            exactly(p.y, scores, True), rel=1e-14
-        )
+        assert AllPairs(p.y).squared_hinge_loss(scores) == pytest.approx(exactly(p.y, scores, True), rel=1e-14)
 
 
 def test_one_outlier_does_not_spoil_the_others(pair_problem, brute_force):

@@ -152,8 +152,7 @@ def test_mean_over_drawn_pairs_is_unbiased_and_has_the_variance_of_the_formula()
     whole = AllPairs(Y).hinge_loss(scores)
     losses = {
         balanced: [
-            DrawnPairs(*draw_pairs(rng, Y, B, balanced=balanced), 200).hinge_loss(scores)
-            for _ in range(repeats)
+            DrawnPairs(*draw_pairs(rng, Y, B, balanced=balanced), 200).hinge_loss(scores) for _ in range(repeats)
         ]
         for balanced in (False, True)
     }

@@ -19,9 +19,7 @@ def by_grid(y, scores, weights, fpr_range, tpr_range, n=20_000):
     """The clipped height of the curve, averaged over a fine grid of false positive rates."""
     fpr, tpr, _ = roc_curve(y, scores, sample_weight=weights, drop_intermediate=False)
     grid = fpr_range[0] + (np.arange(n) + 0.5) / n * (fpr_range[1] - fpr_range[0])
-    place = (
-        np.searchsorted(fpr, grid, side="right") - 1
-    )  # grid points are not vertices: pieces rise from left to right
+    place = np.searchsorted(fpr, grid, side="right") - 1  # grid points are not vertices: pieces rise from left to right
     share = (grid - fpr[place]) / (fpr[place + 1] - fpr[place])
     height = tpr[place] + share * (tpr[place + 1] - tpr[place])
     return np.mean(np.clip(height, *tpr_range) - tpr_range[0]) / (tpr_range[1] - tpr_range[0])
@@ -58,25 +56,19 @@ def test_area_with_ties_as_misses_counts_ranks(ties, rectangle, pair_problem):
         found = partial_auc(p.y, p.scores, *rectangle, ties="miss", sample_weight=p.weights)
         assert found == pytest.approx(by_ranks(p.y, p.scores, p.weights, *rectangle), rel=1e-11, abs=1e-13)
         if not ties:
-            assert found == pytest.approx(
-                partial_auc(p.y, p.scores, *rectangle, sample_weight=p.weights), rel=1e-11
-            )
+            assert found == pytest.approx(partial_auc(p.y, p.scores, *rectangle, sample_weight=p.weights), rel=1e-11)
 
 
 def test_worked_areas():
     y, scores = [1, 1, 0, 0, 0, 0], [1, 0, 2, 0.5, -1, 0]
-    assert partial_auc(y, scores, (0.25, 0.75)) == pytest.approx(
-        0.5 + 0.25 / 2
-    )  # half of one tied pair of four
+    assert partial_auc(y, scores, (0.25, 0.75)) == pytest.approx(0.5 + 0.25 / 2)  # half of one tied pair of four
     assert partial_auc(y, scores, (0.25, 0.75), ties="miss") == pytest.approx(0.5)
     assert partial_auc(y, scores, (0.1, 0.6), ties="miss") == pytest.approx(0.35)
     assert partial_auc(y, scores, ties="miss") == pytest.approx(0.5)
     assert roc_auc(y, scores) == pytest.approx(0.5625)
 
 
-@pytest.mark.parametrize(
-    "options, message", [({"tpr_range": (0.5, 0.5)}, "tpr_range"), ({"ties": "none"}, "ties")]
-)
+@pytest.mark.parametrize("options, message", [({"tpr_range": (0.5, 0.5)}, "tpr_range"), ({"ties": "none"}, "ties")])
 def test_bad_options_of_the_area_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         partial_auc([0, 1], [0.0, 1.0], **options)
@@ -91,9 +83,7 @@ def delong(y, scores):
     a, b = scores[:, positive, None], scores[:, None, negative]
     right = (a > b) + 0.5 * (a == b)
     v10, v01 = right.mean(axis=2), right.mean(axis=1)
-    return v10.mean(axis=1), np.atleast_2d(np.cov(v10)) / len(positive) + np.atleast_2d(np.cov(v01)) / len(
-        negative
-    )
+    return v10.mean(axis=1), np.atleast_2d(np.cov(v10)) / len(positive) + np.atleast_2d(np.cov(v01)) / len(negative)
 
 
 @TIES
@@ -109,9 +99,7 @@ def test_standard_errors_are_those_of_delong(ties, pair_problem):
         error = np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
         assert difference.difference == pytest.approx(areas[0] - areas[1], abs=1e-13)
         assert difference.standard_error == pytest.approx(error, rel=1e-11)
-        assert difference.p_value == pytest.approx(
-            2 * stats.norm.sf(abs(areas[0] - areas[1]) / error), rel=1e-9
-        )
+        assert difference.p_value == pytest.approx(2 * stats.norm.sf(abs(areas[0] - areas[1]) / error), rel=1e-9)
         assert difference.high - difference.low == pytest.approx(2 * stats.norm.ppf(0.975) * error, rel=1e-9)
 
 
@@ -190,9 +178,7 @@ def test_p_values_are_uniform_under_the_null():
         scores = [shared + rng.normal(size=600) for _ in range(2)]
         p_values.append(auc_difference(y, *scores).p_value)
         interval = auc_interval(y, scores[0])
-        covered += (
-            interval.low <= stats.norm.cdf(1 / 2) <= interval.high
-        )  # P(a > b), a - b normal with variance 4
+        covered += interval.low <= stats.norm.cdf(1 / 2) <= interval.high  # P(a > b), a - b normal with variance 4
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
     assert 930 <= covered <= 970
 
@@ -218,9 +204,7 @@ def test_results_are_python_floats():
         assert all(type(value) is float for value in vars(found).values())
 
 
-@pytest.mark.parametrize(
-    "fpr_range", [{0, 1}, ("0", "1"), "ab", np.array(3), np.eye(2), (0, [1]), (0, 1, 1), None]
-)
+@pytest.mark.parametrize("fpr_range", [{0, 1}, ("0", "1"), "ab", np.array(3), np.eye(2), (0, [1]), (0, 1, 1), None])
 def test_what_is_not_a_pair_of_rates_is_refused(fpr_range):
     for range_of in ("fpr_range", "tpr_range"):
         with pytest.raises(ValueError, match=f"{range_of} must be a pair"):

@@ -21,9 +21,7 @@ def in_extended_precision(y, scores, weights=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize(
-    "n, spread, shift", [(30, 0.3, 0), (800, 1, 0), (800, 5, 1000), (800, 60, -3), (300, 1e3, 0)]
-)
+@pytest.mark.parametrize("n, spread, shift", [(30, 0.3, 0), (800, 1, 0), (800, 5, 1000), (800, 60, -3), (300, 1e3, 0)])
 def test_sums_are_exact_to_rounding(n, spread, shift, weighted):
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -54,12 +52,7 @@ def test_two_scores_at_any_distance(distance):
 def test_hessian_product_is_the_derivative_of_the_gradient():
     rng = np.random.default_rng(0)
     n = 500
-    y, scores, v, weights = (
-        rng.random(n) < 0.3,
-        3 * rng.normal(size=n),
-        rng.normal(size=n),
-        rng.exponential(size=n),
-    )
+    y, scores, v, weights = (rng.random(n) < 0.3, 3 * rng.normal(size=n), rng.normal(size=n), rng.exponential(size=n))
     pairs = AllPairs(y, weights)
     ahead, behind = (pairs.log_loss_and_gradient(scores + sign * 1e-5 * v)[1] for sign in (1, -1))
     product = pairs.log_loss_hessian_product(scores, v)

@@ -61,11 +61,7 @@ def test_order_is_that_of_value_class_and_index(name, n):
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.booleans()), min_size=1, max_size=60
-    )
-)
+@given(st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.booleans()), min_size=1, max_size=60))
 def test_any_floating_point_numbers(samples):
     scores, positive = (np.array(column) for column in zip(*samples))
     found = ScoreOrder(positive).argsort(scores)
@@ -83,24 +79,9 @@ def test_order_does_not_depend_on_earlier_calls(n):
     swapped[:2] = swapped[1::-1]
     late = np.sort(x)
     late[-3:] = -10.0, -11.0, -12.0  # nearly sorted, but far to go
-    for scores in (
-        x,
-        x,
-        near,
-        swapped,
-        np.zeros(n),
-        np.round(x),
-        x,
-        np.sort(x),
-        late,
-        np.sort(x)[::-1],
-        -x,
-        x,
-    ):
+    for scores in (x, x, near, swapped, np.zeros(n), np.round(x), x, np.sort(x), late, np.sort(x)[::-1], -x, x):
         for margin in (0.0, 1.0):
-            np.testing.assert_array_equal(
-                order.argsort(scores, margin), expected_order(scores, positive, margin)
-            )
+            np.testing.assert_array_equal(order.argsort(scores, margin), expected_order(scores, positive, margin))
         np.testing.assert_array_equal(order.argsort(scores, 1.0), expected_order(scores, positive, 1.0))
 
 

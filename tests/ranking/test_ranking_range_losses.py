@@ -55,11 +55,7 @@ def test_range_is_the_sum_of_the_ranked_losses(Range, loss):
             (v / (high - low), d / (high - low)) for v, d in (phi(losses, slopes, w, m) for m in (high, low))
         )
         found = Range(y, (low, high), loss=loss, sample_weight=weights)
-        tied_losses = loss in (
-            "hinge",
-            "squared_hinge",
-            "epsilon_insensitive",
-        )  # 0 beyond the margin, with slope 0
+        tied_losses = loss in ("hinge", "squared_hinge", "epsilon_insensitive")  # 0 beyond the margin, with slope 0
         for (value, gradient), (expected, slope) in (
             (found.upper_and_subgradient(scores), (upper, g)),
             (found.lower_and_subgradient(scores), (lower, h)),
@@ -87,10 +83,7 @@ def test_twins_agree(loss, weighted):
             product = found.hessian_product(scores, v)
             np.testing.assert_allclose(product, expected.hessian_product(scores, v), rtol=1e-8, atol=1e-11)
             upper, lower, g, h = found.parts(scores)
-            assert (upper, lower) == (
-                found.upper_and_subgradient(scores)[0],
-                found.lower_and_subgradient(scores)[0],
-            )
+            assert (upper, lower) == (found.upper_and_subgradient(scores)[0], found.lower_and_subgradient(scores)[0])
             np.testing.assert_array_equal(g, found.upper_and_subgradient(scores)[1])
             np.testing.assert_array_equal(h, found.lower_and_subgradient(scores)[1])
 
@@ -103,9 +96,7 @@ def test_whole_ranks_are_the_metric(Range, loss):
     losses, _ = list_of_losses(y, scores, loss)
     value, _ = Range(y, (3, 20), loss=loss).value_and_subgradient(scores)
     assert value == pytest.approx(ranked_range(losses, 3, 20) / 17, rel=1e-12)
-    assert Range(y, (0, 50), loss=loss).value_and_subgradient(scores)[0] == pytest.approx(
-        losses.mean(), rel=1e-12
-    )
+    assert Range(y, (0, 50), loss=loss).value_and_subgradient(scores)[0] == pytest.approx(losses.mean(), rel=1e-12)
 
 
 def test_extreme_scores_are_ranked_and_others_refused():

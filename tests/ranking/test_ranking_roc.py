@@ -146,10 +146,7 @@ def test_standardised_it_is_that_of_scikit_learn(weighted, ties, b, pair_problem
 def test_parts_add_up_to_the_whole(weighted, ties, pair_problem):
     p = pair_problem(5, 200, weighted, ties)
     cuts = [0, 0.1, 0.3, 1 / 3, 0.8, 1]
-    parts = [
-        (b - a) * partial_auc(p.y, p.scores, (a, b), sample_weight=p.weights)
-        for a, b in zip(cuts[:-1], cuts[1:])
-    ]
+    parts = [(b - a) * partial_auc(p.y, p.scores, (a, b), sample_weight=p.weights) for a, b in zip(cuts[:-1], cuts[1:])]
     whole = roc_auc(p.y, p.scores, sample_weight=p.weights)
     assert sum(parts) == pytest.approx(whole, rel=1e-13)
     assert partial_auc(p.y, p.scores, sample_weight=p.weights) == whole
@@ -164,8 +161,7 @@ def test_perfect_and_tied_rankings(fpr_range):
 
 
 @pytest.mark.parametrize(
-    "fpr_range",
-    [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0, 1.1), (np.nan, 1), (0, np.nan), (0,), 0.5, "ab", None],
+    "fpr_range", [(0.5, 0.5), (0.6, 0.5), (-0.1, 0.5), (0, 1.1), (np.nan, 1), (0, np.nan), (0,), 0.5, "ab", None]
 )
 def test_ranges_that_are_none_are_refused(fpr_range):
     with pytest.raises(ValueError, match="fpr_range"):
@@ -197,20 +193,14 @@ def test_corners_are_those_of_scikit_learn_where_scores_are_distinct(pair_proble
 def test_corners_draw_the_same_curve(weighted, ties, pair_problem):
     p = pair_problem(8, 300, weighted, ties)
     fpr, tpr, thresholds = roc_curve(p.y, p.scores, sample_weight=p.weights)
-    all_fpr, all_tpr, all_thresholds = roc_curve(
-        p.y, p.scores, sample_weight=p.weights, drop_intermediate=False
-    )
+    all_fpr, all_tpr, all_thresholds = roc_curve(p.y, p.scores, sample_weight=p.weights, drop_intermediate=False)
     assert len(fpr) < len(all_fpr) or (ties and len(fpr) == len(all_fpr))
     assert np.isin(thresholds, all_thresholds).all()
     assert sklearn_metrics.auc(fpr, tpr) == pytest.approx(sklearn_metrics.auc(all_fpr, all_tpr), rel=1e-13)
     for curve in ((fpr, tpr, thresholds), (all_fpr, all_tpr, all_thresholds)):
         assert (curve[0][0], curve[1][0], curve[2][0]) == (0, 0, np.inf)
         assert (curve[0][-1], curve[1][-1]) == (1, 1)
-        assert (
-            np.all(np.diff(curve[0]) >= 0)
-            and np.all(np.diff(curve[1]) >= 0)
-            and np.all(np.diff(curve[2]) < 0)
-        )
+        assert np.all(np.diff(curve[0]) >= 0) and np.all(np.diff(curve[1]) >= 0) and np.all(np.diff(curve[2]) < 0)
 
 
 @WEIGHTED
@@ -218,9 +208,7 @@ def test_corners_draw_the_same_curve(weighted, ties, pair_problem):
 def test_area_under_the_curve_is_the_area(weighted, ties, pair_problem):
     p = pair_problem(9, 300, weighted, ties)
     fpr, tpr, _ = roc_curve(p.y, p.scores, sample_weight=p.weights)
-    assert sklearn_metrics.auc(fpr, tpr) == pytest.approx(
-        roc_auc(p.y, p.scores, sample_weight=p.weights), rel=1e-12
-    )
+    assert sklearn_metrics.auc(fpr, tpr) == pytest.approx(roc_auc(p.y, p.scores, sample_weight=p.weights), rel=1e-12)
 
 
 @WEIGHTED
@@ -231,9 +219,7 @@ def test_rates_are_those_of_the_rule_at_the_threshold(weighted, ties, pair_probl
     for x, y, threshold in zip(*roc_curve(p.y, p.scores, sample_weight=p.weights)):
         predicted = p.scores >= threshold
         for rate, members in ((x, p.y < 0), (y, p.y > 0)):
-            assert rate == pytest.approx(
-                w[members & predicted].sum() / w[members].sum(), rel=1e-12, abs=1e-15
-            )
+            assert rate == pytest.approx(w[members & predicted].sum() / w[members].sum(), rel=1e-12, abs=1e-15)
 
 
 # --- what the functions are given ---------------------------------------------------------------------------
@@ -286,13 +272,7 @@ def test_bad_input_is_refused(metric, y, score, message):
 @METRICS
 @pytest.mark.parametrize(
     "weights, message",
-    [
-        ([1, 0], "no weight"),
-        ([0, 1], "no weight"),
-        ([1, -1], "at least 0"),
-        ([1, np.nan], "finite"),
-        ([1], "shape"),
-    ],
+    [([1, 0], "no weight"), ([0, 1], "no weight"), ([1, -1], "at least 0"), ([1, np.nan], "finite"), ([1], "shape")],
 )
 def test_bad_weights_are_refused(metric, weights, message):
     with pytest.raises(ValueError, match=message):

@@ -72,9 +72,7 @@ def test_it_is_the_vertex_of_the_curve(wish, ties, pair_problem):
     first = np.flatnonzero(tpr >= wish - 1e-12)[0]
     assert threshold_for(p.y, p.scores, sensitivity=wish) == thresholds[first]
     last = np.flatnonzero(1 - fpr >= wish - 1e-12)[-1]
-    assert rates(p.y, p.scores, threshold_for(p.y, p.scores, specificity=wish))[1] == pytest.approx(
-        1 - fpr[last]
-    )
+    assert rates(p.y, p.scores, threshold_for(p.y, p.scores, specificity=wish))[1] == pytest.approx(1 - fpr[last])
 
 
 @pytest.mark.parametrize("n", [3, 7, 10, 49, 1000, 100_000])
@@ -133,8 +131,7 @@ def test_wishes_are_rates(kind, wish):
 
 
 @pytest.mark.parametrize(
-    "y, score, message",
-    [([1, 1], [0.0, 1.0], "only 1"), ([0, 1], [0.0, np.nan], "finite"), ([0, 1], [0.0], "long")],
+    "y, score, message", [([1, 1], [0.0, 1.0], "only 1"), ([0, 1], [0.0, np.nan], "finite"), ([0, 1], [0.0], "long")]
 )
 def test_bad_input_is_refused(y, score, message):
     with pytest.raises(ValueError, match=message):

@@ -26,9 +26,7 @@ def random_case(rng, largest=6):
     y = rng.permutation(np.repeat([1, -1], [p, n]))
     scores = rng.normal(size=p + n)
     scores = np.round(2 * scores) / 2 if rng.random() < 0.5 else scores
-    weights = [None, rng.integers(1, 4, size=p + n).astype(float), rng.uniform(0.1, 3.0, size=p + n)][
-        rng.integers(3)
-    ]
+    weights = [None, rng.integers(1, 4, size=p + n).astype(float), rng.uniform(0.1, 3.0, size=p + n)][rng.integers(3)]
     ends = np.sort(rng.choice([0, 1, 0.25, 0.5, *rng.random(2)], size=2, replace=False))
     if ends[1] - ends[0] < 1e-3:
         ends = np.array([0.0, 1.0])
@@ -58,11 +56,7 @@ def phi(y, scores, weights, mass, loss):
         return 0.0, gradient
     positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
     margins = scores[positives][:, None] - scores[negatives]
-    w, values, slopes = (
-        weights[positives],
-        MARGIN_LOSSES[loss].value(margins),
-        MARGIN_LOSSES[loss].slope(margins),
-    )
+    w, values, slopes = (weights[positives], MARGIN_LOSSES[loss].value(margins), MARGIN_LOSSES[loss].slope(margins))
     shares = all_shares(weights[negatives], mass)
     sums = shares @ (w @ values)
     best = shares[sums >= sums.max() - 1e-13 * abs(sums.max())]
@@ -81,9 +75,7 @@ def test_window_is_the_maximum_over_subsets(Window, loss):
         total, positive = w[y < 0].sum(), w[y > 0].sum()
         low, high = (end * total for end in fpr_range)
         parts = [phi(y, scores, w, mass, loss) for mass in (high, low)]
-        (upper, g), (lower, h) = (
-            (v / (positive * (high - low)), d / (positive * (high - low))) for v, d in parts
-        )
+        (upper, g), (lower, h) = ((v / (positive * (high - low)), d / (positive * (high - low))) for v, d in parts)
         window = Window(y, fpr_range, loss=loss, sample_weight=weights)
         for found, expected in (
             (window.upper_and_subgradient(scores), (upper, g)),
@@ -92,9 +84,7 @@ def test_window_is_the_maximum_over_subsets(Window, loss):
         ):
             scale = max(1.0, upper)
             assert found[0] == pytest.approx(expected[0], rel=1e-12, abs=1e-12 * scale)
-            np.testing.assert_allclose(
-                found[1], expected[1], rtol=1e-12, atol=1e-12 * max(1, np.abs(g).max())
-            )
+            np.testing.assert_allclose(found[1], expected[1], rtol=1e-12, atol=1e-12 * max(1, np.abs(g).max()))
 
 
 @EVERY_LOSS
@@ -105,8 +95,7 @@ def test_parts_by_one_sort_are_the_parts(loss):
         window = WindowPairs(y, fpr_range, loss=loss, sample_weight=weights)
         upper, lower, g, h = window.parts(scores)
         for one, other in zip(
-            (upper, g, lower, h),
-            (*window.upper_and_subgradient(scores), *window.lower_and_subgradient(scores)),
+            (upper, g, lower, h), (*window.upper_and_subgradient(scores), *window.lower_and_subgradient(scores))
         ):
             np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12 * max(1.0, upper))
         value, slopes = window.value_and_subgradient(scores)
@@ -130,9 +119,7 @@ def test_twins_agree(loss, weighted, n, fpr_range, pair_problem):
             np.testing.assert_allclose(one[1], other[1], rtol=1e-9, atol=1e-14 / width)
         if loss != "hinge":
             product = found.hessian_product(p.scores, p.v)
-            np.testing.assert_allclose(
-                product, expected.hessian_product(p.scores, p.v), rtol=1e-8, atol=1e-14 / width
-            )
+            np.testing.assert_allclose(product, expected.hessian_product(p.scores, p.v), rtol=1e-8, atol=1e-14 / width)
 
 
 @EVERY_LOSS
@@ -178,9 +165,7 @@ def test_ranks_are_whole_masses(Window, pair_problem):
 def test_adding_a_constant_and_permuting_changes_nothing(loss, pair_problem):
     p = pair_problem(6, 200, True)
     order = p.rng.permutation(p.n)
-    value, slopes = WindowPairs(p.y, (0.1, 0.4), loss=loss, sample_weight=p.weights).value_and_subgradient(
-        p.scores
-    )
+    value, slopes = WindowPairs(p.y, (0.1, 0.4), loss=loss, sample_weight=p.weights).value_and_subgradient(p.scores)
     window = WindowPairs(p.y[order], (0.1, 0.4), loss=loss, sample_weight=p.weights[order])
     moved, moved_slopes = window.value_and_subgradient(p.scores[order] + 3.7)
     assert moved == pytest.approx(value, rel=1e-12)
@@ -225,12 +210,8 @@ def test_worked_scores(Window):
     window = Window(Y, (0.25, 0.75), loss="log_loss")
     normaliser = 2 * (3 - 1)
     assert (window.low, window.high) == (1, 3)
-    assert window.upper_and_subgradient(SCORES)[0] * normaliser == pytest.approx(
-        2.10060036 + 3.79415218, abs=1e-8
-    )
-    assert window.lower_and_subgradient(SCORES)[0] * normaliser == pytest.approx(
-        1.31326169 + 2.12692801, abs=1e-8
-    )
+    assert window.upper_and_subgradient(SCORES)[0] * normaliser == pytest.approx(2.10060036 + 3.79415218, abs=1e-8)
+    assert window.lower_and_subgradient(SCORES)[0] * normaliser == pytest.approx(1.31326169 + 2.12692801, abs=1e-8)
     assert window.value_and_subgradient(SCORES)[0] == pytest.approx(0.61364071, abs=1e-8)
     assert Window(Y, (0.25, 0.75), loss="hinge").value_and_subgradient(SCORES)[0] == 0.75
 
@@ -241,9 +222,7 @@ def test_worked_structural_bound(Bound):
     assert value == pytest.approx(1.5, rel=1e-15)
     np.testing.assert_allclose(slopes[:2], [-2 / 4, -3 / 4], rtol=1e-15)  # r = (2, 3)
     assert Bound(Y, ranks=(0, 3)).upper_and_subgradient(SCORES)[0] == pytest.approx(4 / 3, rel=1e-15)
-    assert Bound([1, -1, -1], ranks=(1, 2)).upper_and_subgradient([0.6, 0.5, 0.4])[0] == pytest.approx(
-        0.7, rel=1e-14
-    )
+    assert Bound([1, -1, -1], ranks=(1, 2)).upper_and_subgradient([0.6, 0.5, 0.4])[0] == pytest.approx(0.7, rel=1e-14)
 
 
 # --- the structural bound -----------------------------------------------------------------------------------
@@ -284,9 +263,9 @@ def test_structural_twins_agree(weighted, fpr_range, pair_problem):
     for ties in (False, True):
         p = pair_problem(10, 1500, weighted, ties)
         found = StructuralBound(p.y, fpr_range, sample_weight=p.weights).upper_and_subgradient(p.scores)
-        expected = structural_reference.StructuralBound(
-            p.y, fpr_range, sample_weight=p.weights
-        ).upper_and_subgradient(p.scores)
+        expected = structural_reference.StructuralBound(p.y, fpr_range, sample_weight=p.weights).upper_and_subgradient(
+            p.scores
+        )
         assert found[0] == pytest.approx(expected[0], rel=1e-11)
         np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-15)
 

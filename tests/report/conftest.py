@@ -41,11 +41,7 @@ TOY = Experiment(
     name="toy",
     title="A toy race",
     paper="Nobody, 2000, section 0",
-    claims=(
-        Claim(
-            "SBP is as good in a quarter.", "sbp-quarter", "libsvm", "test_error", 0.002, time_fraction=0.25
-        ),
-    ),
+    claims=(Claim("SBP is as good in a quarter.", "sbp-quarter", "libsvm", "test_error", 0.002, time_fraction=0.25),),
     methods=(
         Method("libsvm", "LIBSVM (scikit-learn SVC)", "sklearn.svm:SVC"),
         Method(
@@ -89,13 +85,7 @@ TOY = Experiment(
             ),
         ),
         Recommendation(
-            "a kernel SVM",
-            "test_error",
-            "libsvm",
-            0.002,
-            objective="objective",
-            rough=0.01,
-            arguments=("C=1.0",),
+            "a kernel SVM", "test_error", "libsvm", 0.002, objective="objective", rough=0.01, arguments=("C=1.0",)
         ),
     ),
     figures=(

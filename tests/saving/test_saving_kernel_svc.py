@@ -241,15 +241,9 @@ def test_a_later_format_says_which_version_wrote_it(path):
         lambda arrays, header: arrays.update(n_support_=arrays["n_support_"][::-1] - 100),
         lambda arrays, header: arrays.update(classes_=arrays["classes_"][::-1]),
         lambda arrays, header: arrays.update(intercept_=arrays["intercept_"][:2]),
-        lambda arrays, header: arrays.update(
-            {"support_vectors_.indices": arrays["support_vectors_.indices"] + 10**6}
-        ),
-        lambda arrays, header: arrays.update(
-            {"support_vectors_.indptr": arrays["support_vectors_.indptr"][::-1]}
-        ),
-        lambda arrays, header: arrays.update(
-            {"support_vectors_.data": arrays["support_vectors_.data"] + np.inf}
-        ),
+        lambda arrays, header: arrays.update({"support_vectors_.indices": arrays["support_vectors_.indices"] + 10**6}),
+        lambda arrays, header: arrays.update({"support_vectors_.indptr": arrays["support_vectors_.indptr"][::-1]}),
+        lambda arrays, header: arrays.update({"support_vectors_.data": arrays["support_vectors_.data"] + np.inf}),
     ],
 )
 def test_inconsistent_content_is_refused(path, change):

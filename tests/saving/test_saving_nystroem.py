@@ -46,9 +46,7 @@ def test_saved_map_comes_back(tmp_path, model, rows):
 def test_a_loaded_map_can_be_fitted_again(tmp_path):
     Nystroem(n_landmarks=10, random_state=0).fit(X).save(tmp_path / "map.npz")
     again = kernbench.load(tmp_path / "map.npz").fit(X[:30])
-    np.testing.assert_array_equal(
-        again.transform(X), Nystroem(n_landmarks=10, random_state=0).fit(X[:30]).transform(X)
-    )
+    np.testing.assert_array_equal(again.transform(X), Nystroem(n_landmarks=10, random_state=0).fit(X[:30]).transform(X))
 
 
 def test_unfitted_map_is_not_saved(tmp_path):

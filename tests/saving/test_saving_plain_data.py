@@ -24,9 +24,7 @@ def through_json(value):
     return decode(json.loads(json.dumps(encode(value, "value", arrays))), arrays)
 
 
-NESTED = Sum(
-    (Product((Gaussian(0.1), Polynomial(2, np.float32(0.5)))), DotProduct([0.0, 1.0, 0.25])), (0.1, 3)
-)
+NESTED = Sum((Product((Gaussian(0.1), Polynomial(2, np.float32(0.5)))), DotProduct([0.0, 1.0, 0.25])), (0.1, 3))
 PARTS = {"Sum": (NESTED.kernels,), "Product": ((Laplacian(3.0), NESTED),)}
 
 
@@ -49,10 +47,7 @@ def test_parameters_and_parts_come_back():
     [
         (Callable(np.dot), "value is a Python function"),
         (np.dot, "value is a Python function"),
-        (
-            Gaussian() + Product((Gaussian(), Callable(np.dot))),
-            r"value\.kernels\.1\.kernels\.1 is a Python function",
-        ),
+        (Gaussian() + Product((Gaussian(), Callable(np.dot))), r"value\.kernels\.1\.kernels\.1 is a Python function"),
         (object(), "value is a object"),
         (np.array([object()]), "value holds Python objects"),
     ],

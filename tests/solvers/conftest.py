@@ -88,9 +88,7 @@ def design_of():
         compiled, X = twin == "compiled", problem.X
         if problem.form in ("kernel", "tiles"):
             room = 10**8 if problem.form == "kernel" else 4 * 8 * problem.n
-            X = (KernelRows if compiled else ReferenceRows)(
-                X, problem.kernel, dtype=np.float64, cache_bytes=room
-            )
+            X = (KernelRows if compiled else ReferenceRows)(X, problem.kernel, dtype=np.float64, cache_bytes=room)
         return (as_design if compiled else as_reference_design)(X)
 
     return make
@@ -108,11 +106,7 @@ def rank(design_of):
 
 
 # What a problem of these kinds is made from beyond the data: a range that leaves out both ends.
-RANGES = {
-    "partial-auc": {"fpr_range": (0.1, 0.6)},
-    "ranked-range": {"ranked_range": (4.0, 30.0)},
-    "auc-margin": {},
-}
+RANGES = {"partial-auc": {"fpr_range": (0.1, 0.6)}, "ranked-range": {"ranked_range": (4.0, 30.0)}, "auc-margin": {}}
 
 
 @pytest.fixture(scope="session")
@@ -123,13 +117,7 @@ def windowed(design_of):
     """
 
     def make(entry, twin, problem, **options):
-        options = {
-            "alpha": 0.01,
-            "random_state": 0,
-            "weights": problem.weights,
-            **RANGES[entry.problem],
-            **options,
-        }
+        options = {"alpha": 0.01, "random_state": 0, "weights": problem.weights, **RANGES[entry.problem], **options}
         return entry.load(twin)(design_of(problem, twin), problem.y, **options)
 
     return make

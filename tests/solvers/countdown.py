@@ -18,9 +18,7 @@ class Clock:
 class Countdown:
     """A solver whose objective is 1/(1 + n_iter); an iteration takes `cost` seconds, a check `check_cost`."""
 
-    def __init__(
-        self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None
-    ):
+    def __init__(self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None):
         self.clock, self.cost, self.check_cost = clock, cost, check_cost
         self.granularity, self.first_check, self.n_iter = granularity, first_check, n_iter
         self.ends_at = ends_at  # iteration from which on `check` is True

@@ -30,13 +30,9 @@ def solver_on(batches, twin="compiled", kernel=None, **options):
     return get("doubly-sgd").load(twin)(batches, kernel or Gaussian(1.2), **settings)
 
 
-def solver_of(
-    X, y, twin="compiled", *, weights=None, batch_size=16, shuffle=True, n_passes=None, seed=5, **options
-):
+def solver_of(X, y, twin="compiled", *, weights=None, batch_size=16, shuffle=True, n_passes=None, seed=5, **options):
     """A solver on arrays."""
-    batches = ArrayBatches(
-        X, y, weights, batch_size=batch_size, seed=seed, shuffle=shuffle, n_passes=n_passes
-    )
+    batches = ArrayBatches(X, y, weights, batch_size=batch_size, seed=seed, shuffle=shuffle, n_passes=n_passes)
     return solver_on(batches, twin, **options)
 
 

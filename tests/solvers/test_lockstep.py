@@ -80,9 +80,7 @@ def test_a_difference_is_seen_and_the_problem_named(part, value):
         run(part, value)
 
 
-@pytest.mark.parametrize(
-    "part, value", [("coef", 0.25 + 1e-10), ("objective", 2 + 1e-10), ("gap", 0.5 + 1e-8)]
-)
+@pytest.mark.parametrize("part, value", [("coef", 0.25 + 1e-10), ("objective", 2 + 1e-10), ("gap", 0.5 + 1e-8)])
 def test_rounding_is_forgiven(part, value):
     assert run(part, value, rounds=2).compared == 2
 

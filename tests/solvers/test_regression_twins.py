@@ -42,9 +42,7 @@ def solved(compiled, reference):
 def compare(case, problem, regress, tally, *, alpha, rounds, length, label):
     entry, options = case
     options = {**options, "loss": regression_loss(options["loss"], **PARAMETERS)}
-    compiled, reference = (
-        regress(entry, twin, problem, alpha=alpha, **options) for twin in ("compiled", "reference")
-    )
+    compiled, reference = (regress(entry, twin, problem, alpha=alpha, **options) for twin in ("compiled", "reference"))
     rounding = solved if entry.name == "sdca" else None
     follow(compiled, reference, tally, TIGHT, rounds=rounds, length=length, rounding=rounding, label=label)
 
@@ -60,9 +58,7 @@ def forms_of(entry):
 @every_case
 def test_twin_is_in_lockstep(case, regression, regress, global_random_seed):
     tally = Tally()
-    for seed, (form, weighted) in enumerate(
-        zip(FORMS, (False, True, True, False)), start=10 * global_random_seed
-    ):
+    for seed, (form, weighted) in enumerate(zip(FORMS, (False, True, True, False)), start=10 * global_random_seed):
         form = form if form in forms_of(case[0]) else "dense"
         problem = regression(60, seed, d=5, form=form, weighted=weighted)
         label = f"{form=} {weighted=}"

@@ -38,9 +38,7 @@ def read_signature(line, constants):
     """
     arguments = ast.parse(f"def {line}: pass").body[0].args
     names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
-    values = (
-        [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
-    )
+    values = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
 
     def value(node):
         if node is None:
@@ -53,10 +51,7 @@ def read_signature(line, constants):
 def test_signatures_are_read():
     expected = {"x": REQUIRED, "a": None, "b": 1e-3, "c": 7, "d": REQUIRED}
     assert read_signature("F(x, a=None, *, b=1e-3, c=LIMIT, d)", {"LIMIT": 7}) == expected
-    assert (
-        parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None}))
-        == expected
-    )
+    assert parameters_of(type("F", (), {"__init__": lambda self, x, a=None, *, b=1e-3, c=7, d: None})) == expected
 
 
 def takes_batches(entry):
@@ -119,9 +114,7 @@ def test_twins_have_the_same_name_and_constructor(entry):
 @every_solver
 def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
     declared = entry.load("compiled").losses
-    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(
-        entry.kind.losses
-    )
+    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(entry.kind.losses)
     assert entry.losses and set(entry.losses) <= set(entry.kind.losses)
     for loss in entry.kind.losses:
         if loss in entry.losses:
@@ -132,9 +125,7 @@ def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
     assert (parameters_of(entry.load()) | entry.kind.defaults)["loss"] in entry.losses
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", [entry for entry in SOLVERS if not entry.draws], ids=lambda entry: entry.name)
 def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
     def coef(random_state):
         solver = make(entry, random_state=random_state)
@@ -226,25 +217,16 @@ def test_twins_agree_on_what_the_driver_asks(entry, make):
 
 def optional_parts(entry):
     """What the compiled solver has beyond `Solver`, of what base.py lists."""
-    solver = entry.load()(
-        *data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults
-    )
+    solver = entry.load()(*data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults)
     return {name for name in ALL_PARTS if hasattr(solver, name)}
 
 
 def parts(*protocols):
     """The names that protocols list."""
-    return {
-        name
-        for protocol in protocols
-        for name in [*protocol.__annotations__, *vars(protocol)]
-        if name[0] != "_"
-    }
+    return {name for protocol in protocols for name in [*protocol.__annotations__, *vars(protocol)] if name[0] != "_"}
 
 
-ALL_PARTS = parts(
-    *(value for value in vars(base).values() if inspect.isclass(value) and Solver in value.__mro__)
-)
+ALL_PARTS = parts(*(value for value in vars(base).values() if inspect.isclass(value) and Solver in value.__mro__))
 
 
 class Spy:

@@ -82,10 +82,6 @@ def test_every_count_of_a_solver_is_listed_here():
     """Integers among the defaults of the constructors."""
     for entry in SOLVERS:
         signature = entry.load("reference").__init__.__kwdefaults__ or {}
-        counts = {
-            name
-            for name, value in signature.items()
-            if isinstance(value, int) and not isinstance(value, bool)
-        }
+        counts = {name for name, value in signature.items() if isinstance(value, int) and not isinstance(value, bool)}
         counts -= {"cache_size"}  # megabytes
         assert counts <= set(COUNTS.get((entry.problem, entry.name), ())), entry.name

@@ -15,11 +15,7 @@ def test_a_design_maps_to_scores_and_back(form, n, d, ranking, design_of):
     design, plain = design_of(problem), design_of(problem, "reference")
     rng = np.random.default_rng(1)
     f, g = rng.normal(size=design.n_coef), rng.normal(size=n)
-    assert (design.n_samples, design.n_coef, design.is_kernel) == (
-        plain.n_samples,
-        plain.n_coef,
-        plain.is_kernel,
-    )
+    assert (design.n_samples, design.n_coef, design.is_kernel) == (plain.n_samples, plain.n_coef, plain.is_kernel)
     np.testing.assert_allclose(design.scores(f), plain.scores(f), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(design.combine(g), plain.combine(g), rtol=1e-9, atol=1e-9)
     assert design.n_passes == plain.n_passes
@@ -27,9 +23,7 @@ def test_a_design_maps_to_scores_and_back(form, n, d, ranking, design_of):
     part = design.take(some)
     small = rng.normal(size=part.n_coef)
     # An element found on a subset is the same function on the whole.
-    np.testing.assert_allclose(
-        part.scores(small), design.scores(design.embed(small, some))[some], rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(part.scores(small), design.scores(design.embed(small, some))[some], rtol=1e-9, atol=1e-9)
 
 
 def test_a_design_refuses_vectors_of_another_length(ranking, design_of):

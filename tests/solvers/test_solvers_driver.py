@@ -56,9 +56,7 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
     run(solver, tol=0.1, max_iter=3000)
     checked = {n_iter for n_iter, _ in solver.checks}
     ends = np.cumsum(solver.steps)
-    after = [
-        step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500
-    ]
+    after = [step for step, end in zip(solver.steps[1:], ends[:-1], strict=True) if end in checked and end < 2500]
     assert len(after) >= 4
     # A chunk that a check cuts short does not change the length of the next ones.
     assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
@@ -231,9 +229,7 @@ def test_callbacks_of_a_list_share_a_snapshot_and_the_trace_gets_all_their_colum
 
 @pytest.mark.parametrize("answer", [True, np.True_], ids=["True", "NumPy's True"])
 def test_callback_that_returns_true_stops_the_run(clock, answer):
-    result = run(
-        Countdown(clock), max_iter=10**6, callback=lambda solver: answer if solver.n_iter >= 500 else None
-    )
+    result = run(Countdown(clock), max_iter=10**6, callback=lambda solver: answer if solver.n_iter >= 500 else None)
     assert result.status == "callback" and not result.converged
     assert 500 <= result.n_iter < 1000
     assert result.trace["n_iter"][-1] == result.n_iter

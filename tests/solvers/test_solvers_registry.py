@@ -46,9 +46,7 @@ def test_names_are_unique_within_a_problem():
 
 def test_names_by_problem_divide_the_names():
     problems = {entry.problem for entry in SOLVERS}
-    assert sorted(name for problem in problems for name in registry.names(problem)) == sorted(
-        registry.names()
-    )
+    assert sorted(name for problem in problems for name in registry.names(problem)) == sorted(registry.names())
     assert "smo" in registry.names("kernel-svm")
     assert registry.names("no such problem") == []
 
@@ -61,9 +59,7 @@ def test_get_finds_each_by_its_name(entry):
         registry.get(entry.name, "no such problem")
 
 
-@pytest.mark.parametrize(
-    "typed, meant", [("smoo", "smo"), ("pegassos", "pegasos"), ("spb", "sbp"), ("SMO", "smo")]
-)
+@pytest.mark.parametrize("typed, meant", [("smoo", "smo"), ("pegassos", "pegasos"), ("spb", "sbp"), ("SMO", "smo")])
 def test_unknown_name_says_the_nearest(typed, meant):
     with pytest.raises(ValueError, match=f"unknown solver '{typed}'; did you mean '{meant}'"):
         registry.get(typed)
@@ -106,10 +102,7 @@ def test_every_reference_solver_is_listed():
         f"{name}:{key}"
         for name in names
         for key, value in vars(import_module(name)).items()
-        if inspect.isclass(value)
-        and value.__module__ == name
-        and hasattr(value, "advance")
-        and not key.startswith("_")
+        if inspect.isclass(value) and value.__module__ == name and hasattr(value, "advance") and not key.startswith("_")
     }
     bases = {  # of several solvers, and without an `__init__` of a solver
         "kernbench.reference.bundle.cutting_planes:CuttingPlanes",
@@ -122,9 +115,7 @@ def test_every_reference_solver_is_listed():
 # --- two precisions
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in SOLVERS if entry.two_precisions], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", [entry for entry in SOLVERS if entry.two_precisions], ids=lambda entry: entry.name)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_solver_of_two_precisions_takes_both_kinds_of_rows(entry, loss, classification):
     problem = classification(300, 0)

@@ -110,9 +110,7 @@ def in_memory(folder):
 
 
 def main(number, n_cases):
-    quietly = settings(
-        max_examples=int(n_cases), deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
+    quietly = settings(max_examples=int(n_cases), deadline=None, database=None, suppress_health_check=list(HealthCheck))
     with tempfile.TemporaryDirectory() as folder:
         for law in (in_models, in_memory):
             quietly(seed(int(number))(law(Path(folder))))()

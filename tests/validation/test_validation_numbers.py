@@ -9,19 +9,7 @@ from kernbench.validation.numbers import check_name, check_number, check_positiv
 
 INTEGERS = [0, -3, 10**30, np.int32(2), np.uint64(2)]
 NUMBERS = [*INTEGERS, 0.5, np.float32(0.5), np.float16(-1), Fraction(1, 3)]
-OTHERS = [
-    True,
-    np.True_,
-    None,
-    "1",
-    [1.0],
-    np.array([1.0]),
-    1j,
-    float("nan"),
-    float("inf"),
-    -np.inf,
-    np.float32("nan"),
-]
+OTHERS = [True, np.True_, None, "1", [1.0], np.array([1.0]), 1j, float("nan"), float("inf"), -np.inf, np.float32("nan")]
 
 
 @pytest.mark.parametrize("value", NUMBERS, ids=repr)

@@ -75,9 +75,7 @@ def test_the_message_names_the_place(layout, kind):
     """SciPy builds such a matrix without a complaint."""
     make = getattr(sparse, f"{layout}_{kind}")
     one = np.ones((3, 1, 1)) if layout == "bsr" else np.ones(3)
-    matrix = make(
-        (one, np.array([0, 5, 1]), np.array([0, 1, 3, 3])), shape=(2, 3) if layout == "csc" else (3, 2)
-    )
+    matrix = make((one, np.array([0, 5, 1]), np.array([0, 1, 3, 3])), shape=(2, 3) if layout == "csc" else (3, 2))
     place = "column 1 has the row index 5" if layout == "csc" else "row 1 has the column index 5"
     with pytest.raises(ValueError, match=f"X is not a valid {layout.upper()} matrix: {place}"):
         check_indices(matrix)
@@ -113,13 +111,9 @@ def test_blocks_of_rows_are_counted_in_blocks():
 # --- NaN ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "convert", [np.asarray, sparse.csr_matrix, np.asfortranarray], ids=["dense", "CSR", "Fortran"]
-)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, np.asfortranarray], ids=["dense", "CSR", "Fortran"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Gaussian(1.0) + Linear()], ids=str
-)
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(1.0), Linear(), Gaussian(1.0) + Linear()], ids=str)
 def test_nan_is_refused_by_a_kernel(convert, dtype, kernel):
     X = np.ones((5, 4), dtype=dtype)
     Z = X.copy()
@@ -133,12 +127,7 @@ def test_nan_is_refused_by_a_kernel(convert, dtype, kernel):
 
 
 def test_finite_entries_pass_however_large():
-    for X in (
-        np.empty((0, 3)),
-        np.ones((2, 2), dtype=int),
-        np.full((2, 2), 1e308),
-        sparse.csr_matrix((3, 3)),
-    ):
+    for X in (np.empty((0, 3)), np.ones((2, 2), dtype=int), np.full((2, 2), 1e308), sparse.csr_matrix((3, 3))):
         check_finite(X)
 
 

@@ -41,9 +41,7 @@ def version(package):
 
 def output(*command):
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

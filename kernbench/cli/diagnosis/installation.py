@@ -28,17 +28,7 @@ def python():
 
 def packages():
     """What kernbench requires."""
-    names = (
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "joblib",
-        "psutil",
-        "threadpoolctl",
-        "matplotlib",
-        "click",
-        "rich",
-    )
+    names = ("numpy", "scipy", "scikit-learn", "joblib", "psutil", "threadpoolctl", "matplotlib", "click", "rich")
     found, missing = [], []
     for name in (*names, "pooch", "jinja2"):
         try:
@@ -124,9 +114,7 @@ def blas():
     threads = sorted({lib["num_threads"] for lib in libraries})
     if not libraries:
         remedy = "install SciPy from PyPI or conda-forge, which bring OpenBLAS or MKL"
-        return [
-            Finding("BLAS", LACK, "none that is known: products may be slow, and threads not limited", remedy)
-        ]
+        return [Finding("BLAS", LACK, "none that is known: products may be slow, and threads not limited", remedy)]
     found = f"{name}, {' and '.join(map(str, threads))} threads; kernbench limits it inside its own loops"
     return [Finding("BLAS", OK, found)]
 

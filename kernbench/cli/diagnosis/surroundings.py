@@ -12,15 +12,11 @@ def peers():
     """The peers that experiments compare with, each a finding."""
     from kernbench.experiments import registry
 
-    wanted = {
-        m.requires: m.package or m.requires for e in registry.EXPERIMENTS for m in e.methods if m.requires
-    }
+    wanted = {m.requires: m.package or m.requires for e in registry.EXPERIMENTS for m in e.methods if m.requires}
     yield Finding("peer scikit-learn", OK, version("scikit-learn"))
     for module, package in sorted(wanted.items()):
         if find_spec(module) is None:
-            yield Finding(
-                f"peer {package}", LACK, "not installed: a named gap in the report", install(package)
-            )
+            yield Finding(f"peer {package}", LACK, "not installed: a named gap in the report", install(package))
         else:
             yield Finding(f"peer {package}", OK, version(package) or "installed")
 
@@ -32,13 +28,9 @@ def data_sets():
     known, here = available(), set(available(offline=True))
     missing = [name for name in known if name not in here]
     folder = os.environ.get("KERNBENCH_DATA")
-    where = (
-        f"KERNBENCH_DATA={folder}" if folder else f"KERNBENCH_DATA is not set, the cache is {cache_folder()}"
-    )
+    where = f"KERNBENCH_DATA={folder}" if folder else f"KERNBENCH_DATA is not set, the cache is {cache_folder()}"
     if folder and not Path(folder).is_dir():
-        return [
-            Finding("data", BROKEN, f"{where}: there is no such folder", "set KERNBENCH_DATA to a folder")
-        ]
+        return [Finding("data", BROKEN, f"{where}: there is no such folder", "set KERNBENCH_DATA to a folder")]
     found = f"{len(here)} of {len(known)} data sets ({where})"
     if not missing:
         return [Finding("data", OK, found)]
@@ -49,9 +41,7 @@ def data_sets():
 def asv():
     """airspeed velocity, for benchmarks over commits."""
     if find_spec("asv") is None:
-        return [
-            Finding("asv", LACK, "not installed: no benchmarks over commits", install("asv", "virtualenv"))
-        ]
+        return [Finding("asv", LACK, "not installed: no benchmarks over commits", install("asv", "virtualenv"))]
     missing = [name for name in ("virtualenv",) if find_spec(name) is None]
     missing += [] if shutil.which("git") else ["git"]
     if missing:

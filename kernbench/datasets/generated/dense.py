@@ -97,19 +97,13 @@ def _flipped(y, rng, share):
 _FACTS = {"n_train": 2000, "n_test": 2000, "positive": "50%"}
 
 ENTRIES = (
-    generated_entry(
-        blobs, "Two overlapping Gaussians; the best classifier is linear.", n_features=10, **_FACTS
-    ),
-    generated_entry(
-        moons, "Two interleaving half circles in the plane, with Gaussian noise.", n_features=2, **_FACTS
-    ),
+    generated_entry(blobs, "Two overlapping Gaussians; the best classifier is linear.", n_features=10, **_FACTS),
+    generated_entry(moons, "Two interleaving half circles in the plane, with Gaussian noise.", n_features=2, **_FACTS),
     generated_entry(
         checkerboard,
         "Squares of two colours in the plane, some labels flipped; no linear classifier beats chance.",
         n_features=2,
         **_FACTS,
     ),
-    generated_entry(
-        rings, "Two concentric rings in the plane, with noise on the radius.", n_features=2, **_FACTS
-    ),
+    generated_entry(rings, "Two concentric rings in the plane, with noise on the radius.", n_features=2, **_FACTS),
 )

@@ -146,8 +146,7 @@ ENTRIES = (
     ),
     generated_entry(
         roc_large,
-        "Linear truth over all features, float32, drawn in chunks for millions of rows; population AUC "
-        "0.908088.",
+        "Linear truth over all features, float32, drawn in chunks for millions of rows; population AUC 0.908088.",
         n_train=1_000_000,
         n_test=100_000,
         n_features=20,

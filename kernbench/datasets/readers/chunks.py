@@ -110,8 +110,7 @@ class FileChunks:
             raise malformed(self.path, f"not an array as numpy.save writes them ({error})") from None
         if table.ndim != 2 or table.dtype.kind not in "fiub" or table.shape[1] < 2:
             raise malformed(
-                self.path,
-                f"expected numbers in two dimensions, features and a label column; found shape {table.shape}",
+                self.path, f"expected numbers in two dimensions, features and a label column; found shape {table.shape}"
             )
         label = self._position(table.shape[1])
         for start in range(0, len(table), self.rows):

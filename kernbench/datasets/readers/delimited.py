@@ -6,13 +6,7 @@ from kernbench.datasets.errors import DataFileError, malformed
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.conventions import integers_if_whole
 from kernbench.datasets.readers.delimited_faults import raise_first_fault
-from kernbench.datasets.readers.delimited_layout import (
-    BLANKS,
-    OPEN_QUOTE,
-    detect_layout,
-    has_open_quote,
-    is_number,
-)
+from kernbench.datasets.readers.delimited_layout import BLANKS, OPEN_QUOTE, detect_layout, has_open_quote, is_number
 
 
 def read_csv(path, *, label=-1, delimiter=None, header="auto"):

@@ -34,10 +34,7 @@ def _rows(file, path, layout):
         if has_open_quote(line, layout.delimiter):
             *before, open_field = split(line, layout.delimiter)
             raise malformed(
-                path,
-                f"found {shown(open_field)}: {OPEN_QUOTE}",
-                line=number,
-                column=layout.column(len(before)),
+                path, f"found {shown(open_field)}: {OPEN_QUOTE}", line=number, column=layout.column(len(before))
             )
         yield number, split(line, layout.delimiter)
 

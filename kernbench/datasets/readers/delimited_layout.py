@@ -50,9 +50,7 @@ class Layout:
 def detect_layout(path, label, delimiter, header):
     """Return the `Layout` of the table at `path`; the arguments are those of `read_csv`."""
     if delimiter is not None and not _is_delimiter(delimiter):
-        raise ValueError(
-            f"delimiter must be None or one character, not a quote or a line end, got {delimiter!r}"
-        )
+        raise ValueError(f"delimiter must be None or one character, not a quote or a line end, got {delimiter!r}")
     if header not in ("auto", True, False):
         raise ValueError(f"header must be 'auto', True or False, got {header!r}")
     with open_text(path) as file:
@@ -75,11 +73,7 @@ def detect_layout(path, label, delimiter, header):
             line=line,
         )
     if header == "auto":
-        named = (
-            isinstance(label, str)
-            or _are_names(first, position)
-            or _are_quoted_names(lines, delimiter, position)
-        )
+        named = isinstance(label, str) or _are_names(first, position) or _are_quoted_names(lines, delimiter, position)
     else:
         named = header
     if named and len(lines) == 1:
@@ -110,8 +104,7 @@ def _are_quoted_names(lines, delimiter, label):
     if len(lines) < 2 or delimiter == BLANKS:
         return False
     first, second = (
-        _without(next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)), label)
-        for _, line in lines
+        _without(next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)), label) for _, line in lines
     )
     quoted = [field.lstrip().startswith('"') for field in (*first, *second)]
     return len(first) == len(second) and all(quoted[: len(first)]) and not any(quoted[len(first) :])

@@ -52,8 +52,7 @@ def read_file(path, *, label=-1, n_features=None):
     format_ = format_of(path)
     if format_ != "csv" and label not in (-1, None):
         raise ValueError(
-            f"{path}: label={label!r} names a column of a table, but this is a file in {format_} format; "
-            "leave it out"
+            f"{path}: label={label!r} names a column of a table, but this is a file in {format_} format; leave it out"
         )
     if format_ == "npz":
         X, y = read_npz(path, labelled=label is not None)
@@ -84,7 +83,5 @@ def _format_from_content(path):
     if start.startswith(b"PK\x03\x04"):
         return "npz"
     if b"\0" in start:
-        raise malformed(
-            path, "a binary file; expected LIBSVM text, a table (.csv, .tsv) or a NumPy archive (.npz)"
-        )
+        raise malformed(path, "a binary file; expected LIBSVM text, a table (.csv, .tsv) or a NumPy archive (.npz)")
     return "svmlight" if _SVMLIGHT_LINE.search(start + b"\n") else "csv"

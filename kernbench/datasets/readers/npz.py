@@ -91,9 +91,7 @@ def write_npz(path, X, y):
         arrays = {"X": np.asarray(X)}
     for name, array in {"y": y, **arrays}.items():
         if array.dtype.hasobject:
-            raise ValueError(
-                f"{name} holds Python objects; convert it to numbers (labels: or to strings) first"
-            )
+            raise ValueError(f"{name} holds Python objects; convert it to numbers (labels: or to strings) first")
     with written_whole(path, "wb") as file:
         np.savez_compressed(file, y=y, **arrays)
 

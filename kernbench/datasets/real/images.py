@@ -139,9 +139,7 @@ def _read_idx(path):
     start = 4 + 4 * content[3]
     shape = np.frombuffer(content[4:start], dtype=">u4")
     if len(content) - start != shape.prod(dtype=np.int64):
-        raise malformed(
-            path, f"found {len(content) - start} bytes of data, expected {' x '.join(map(str, shape))}"
-        )
+        raise malformed(path, f"found {len(content) - start} bytes of data, expected {' x '.join(map(str, shape))}")
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)
 
 
@@ -156,18 +154,10 @@ _MNIST_FACTS = {
     "n_features": 784,
     "layout": "dense float32",
     "files": (
-        _mnist_file(
-            "train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
-        ),
-        _mnist_file(
-            "train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"
-        ),
-        _mnist_file(
-            "t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"
-        ),
-        _mnist_file(
-            "t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"
-        ),
+        _mnist_file("train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        _mnist_file("train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+        _mnist_file("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+        _mnist_file("t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
     ),
 }
 

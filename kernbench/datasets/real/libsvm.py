@@ -58,15 +58,9 @@ ENTRIES = (
         positive="24.1%",
         build=adult,
         files=(
+            RemoteFile("a9a", "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906", (f"{_LIBSVM}/a9a",)),
             RemoteFile(
-                "a9a",
-                "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
-                (f"{_LIBSVM}/a9a",),
-            ),
-            RemoteFile(
-                "a9a.t",
-                "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
-                (f"{_LIBSVM}/a9a.t",),
+                "a9a.t", "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9", (f"{_LIBSVM}/a9a.t",)
             ),
         ),
     ),
@@ -82,9 +76,7 @@ ENTRIES = (
         build=ijcnn1,
         files=(
             RemoteFile(
-                "ijcnn1",
-                "7fe291672c3fefe6a7e3c51529becd23f0e985ba05ffb8d53c9c648c1e91cc19",
-                (f"{_LIBSVM}/ijcnn1.bz2",),
+                "ijcnn1", "7fe291672c3fefe6a7e3c51529becd23f0e985ba05ffb8d53c9c648c1e91cc19", (f"{_LIBSVM}/ijcnn1.bz2",)
             ),
             RemoteFile(
                 "ijcnn1.t",
@@ -96,8 +88,7 @@ ENTRIES = (
     DatasetEntry(
         name="w8a",
         kind="subset",
-        summary="Web pages by keywords, LIBSVM's w8a without w8a.t: +1 is the rare category; seeded "
-        "stratified split.",
+        summary="Web pages by keywords, LIBSVM's w8a without w8a.t: +1 is the rare category; seeded stratified split.",
         source=f"{_LIBSVM}.html#w8a",
         n_train=34_824,
         n_test=14_925,
@@ -107,11 +98,7 @@ ENTRIES = (
         positive="3.0%",
         build=w8a,
         files=(
-            RemoteFile(
-                "w8a",
-                "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2",
-                (f"{_LIBSVM}/w8a",),
-            ),
+            RemoteFile("w8a", "6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2", (f"{_LIBSVM}/w8a",)),
         ),
     ),
     DatasetEntry(

@@ -99,9 +99,7 @@ def binary_predicates(X, largest, step=10.0):
     -------
     ndarray of shape (n, n_predicates), float32
     """
-    columns, thresholds = zip(
-        *((j, t) for j, most in enumerate(largest) for t in np.arange(0.0, most + step, step))
-    )
+    columns, thresholds = zip(*((j, t) for j, most in enumerate(largest) for t in np.arange(0.0, most + step, step)))
     return np.tanh((X[:, columns] - np.array(thresholds)) / step).astype(np.float32)
 
 

@@ -55,17 +55,11 @@ def split_by_seed(*, test_fraction=0.3, scaled=True, draw=stratified_indices):
             check_number("test_fraction", fraction, at_least=0.001, below=1)
             n_train = len(y) - max(1, round(fraction * len(y)))
             if n_train < 2:
-                raise ValueError(
-                    f"test_fraction={fraction!r} leaves fewer than 2 of {len(y)} rows for training"
-                )
-            return standardised(
-                split(X, y, n_train, settings["split_seed"], draw), settings.get("standardise", False)
-            )
+                raise ValueError(f"test_fraction={fraction!r} leaves fewer than 2 of {len(y)} rows for training")
+            return standardised(split(X, y, n_train, settings["split_seed"], draw), settings.get("standardise", False))
 
         signature = inspect.signature(read)
-        keywords = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=added[name]) for name in added
-        ]
+        keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=added[name]) for name in added]
         build.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *keywords])
         return build
 

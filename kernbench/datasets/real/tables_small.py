@@ -96,8 +96,7 @@ ENTRIES = (
     ),
     DatasetEntry(
         name="heart-failure",
-        summary="Heart failure clinical records: +1 is death before the end of follow-up; seeded stratified "
-        "split.",
+        summary="Heart failure clinical records: +1 is death before the end of follow-up; seeded stratified split.",
         source=f"{UCI_PAGES}/519/heart+failure+clinical+records",
         n_train=209,
         n_test=90,

@@ -125,9 +125,7 @@ class AGDSBCD(SBCD):
         if n_positives is not None:
             check_number("n_positives", n_positives, at_least=1, whole=True)
         elif thresholds == "stochastic":
-            raise ValueError(
-                "thresholds='stochastic' needs n_positives, the number of positives in the training set"
-            )
+            raise ValueError("thresholds='stochastic' needs n_positives, the number of positives in the training set")
         super().__init__(params, {
             "lr": lr, "mu": mu, "gamma": gamma, "weight_decay": weight_decay, "fpr_range": (low, high),
             "n_positives": n_positives, "inner_steps": inner_steps, "loss": loss, "thresholds": thresholds,

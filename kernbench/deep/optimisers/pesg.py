@@ -59,9 +59,7 @@ class PESG(ScoreOptimizer):
 
     shared, copies = ("margin", "clip", "stage_steps"), ("reference", "mean")
 
-    def __init__(
-        self, params, *, lr=0.1, margin=1.0, decay=2e-3, weight_decay=1e-5, clip=1.0, stage_steps=None
-    ):
+    def __init__(self, params, *, lr=0.1, margin=1.0, decay=2e-3, weight_decay=1e-5, clip=1.0, stage_steps=None):
         check_number("margin", margin, above=0)
         check_number("clip", clip, above=0)
         if stage_steps is not None:

@@ -43,9 +43,7 @@ class ThresholdPerPositive:
         thresholds, drift = self._tensors(losses, lambda: losses.new_zeros(self.size))
         old = thresholds[indices]
         counted = losses > old[:, None]
-        self._move(
-            thresholds, drift, indices, old, theta * (self.share - counted.to(b.dtype).mean(1)), weight
-        )
+        self._move(thresholds, drift, indices, old, theta * (self.share - counted.to(b.dtype).mean(1)), weight)
         return counted
 
     def end_stage(self):

@@ -74,9 +74,7 @@ class Checkpoint:
             theirs, mine = (
                 f"{sizes['n']} ({sizes['n_positive']} positive)" for sizes in (content["sizes"], self.sizes)
             )
-            raise ValueError(
-                f"{self.path} was written for {theirs} training examples, and there are {mine} now"
-            )
+            raise ValueError(f"{self.path} was written for {theirs} training examples, and there are {mine} now")
         states.load_weights(method.module, content["method"]["module"], self.path)
         method.load_state_dict(content["method"])
         kept = content["run"]

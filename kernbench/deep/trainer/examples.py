@@ -90,9 +90,7 @@ def labels_of(dataset):
     for k in range(len(dataset)):
         item = dataset[k]
         if not (isinstance(item, tuple | list) and len(item) >= 2):
-            raise ValueError(
-                "an item of the dataset must be a pair (input, label); without labels, give them as y"
-            )
+            raise ValueError("an item of the dataset must be a pair (input, label); without labels, give them as y")
         labels.append(np.asarray(item[1]))
     return np.array(labels)
 

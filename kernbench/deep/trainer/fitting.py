@@ -31,9 +31,7 @@ def fit(model, X, y):
     make_method = check(model, METHODS)
     device = device_of(model.device)
     found = checkpoints.read(model) if model.resume and Path(model.checkpoint).exists() else None
-    seeds = (
-        generator_of(model.random_state).integers(2**53, size=3).tolist() if found is None else found["seeds"]
-    )
+    seeds = generator_of(model.random_state).integers(2**53, size=3).tolist() if found is None else found["seeds"]
     with torch.random.fork_rng(devices=[] if device.type != "cuda" else [device.index or 0]):
         torch.manual_seed(seeds[0])
         train, validation = _examples(model, X, y, seeds[1])
@@ -44,9 +42,7 @@ def fit(model, X, y):
         if found is not None:
             file.restore(found)
         look_every = model.look_every or method.steps_per_epoch
-        limits = Limits(
-            model.max_epochs * method.steps_per_epoch, look_every, model.patience, model.max_seconds
-        )
+        limits = Limits(model.max_epochs * method.steps_per_epoch, look_every, model.patience, model.max_seconds)
         status = advance(
             run,
             limits,
@@ -77,9 +73,7 @@ def _examples(model, X, y, seed):
     pair = (asked, None) if is_dataset(asked) else asked
     source, y = _checked(model, *pair, reset=False)
     if np.unique(y).tolist() != classes.tolist():
-        raise ValueError(
-            f"the examples of validation must hold both classes, {classes.tolist()}, and no others"
-        )
+        raise ValueError(f"the examples of validation must hold both classes, {classes.tolist()}, and no others")
     return examples, Examples(source, np.where(y == classes[1], 1.0, -1.0))
 
 
@@ -109,17 +103,13 @@ def _array(model, X, *y, reset):
         found = check_rows(model, X, *y, reset=reset, accept_sparse=False)
         array = found[0] if y else found
     else:
-        found = validate_data(
-            model, X, *y, reset=reset, dtype="numeric", allow_nd=True, ensure_all_finite=False
-        )
+        found = validate_data(model, X, *y, reset=reset, dtype="numeric", allow_nd=True, ensure_all_finite=False)
         array = found[0] if y else found
         check_finite(array.reshape(len(array), -1))
     if reset:
         model.example_shape_ = array.shape[1:]
     elif array.shape[1:] != getattr(model, "example_shape_", array.shape[1:]):
-        raise ValueError(
-            f"examples have the shape {array.shape[1:]}, the model was fitted to {model.example_shape_}"
-        )
+        raise ValueError(f"examples have the shape {array.shape[1:]}, the model was fitted to {model.example_shape_}")
     return found
 
 
@@ -131,9 +121,7 @@ def _module(model, train, device):
     """A module to train, on its device; a look at two examples sets lazy layers and finds a wrong output early."""
     module = copy.deepcopy(model.module) if isinstance(model.module, torch.nn.Module) else model.module()
     if not isinstance(module, torch.nn.Module):
-        raise ValueError(
-            f"the function given as module returned {type(module).__name__}, not a torch.nn.Module"
-        )
+        raise ValueError(f"the function given as module returned {type(module).__name__}, not a torch.nn.Module")
     module.to(device).eval()
     chosen = np.array([np.flatnonzero(train.positive)[0], np.flatnonzero(~train.positive)[0]])
     like = next((p for p in module.parameters() if p.is_floating_point()), torch.empty(0, device=device))
@@ -183,8 +171,6 @@ def _threshold(model):
 
 def intercept(threshold, scores, positive, module):
     """Return the intercept that a threshold means on some scores, shape (1,)."""
-    precision = max(
-        (torch.finfo(p.dtype).eps for p in module.parameters() if p.is_floating_point()), default=0.0
-    )
+    precision = max((torch.finfo(p.dtype).eps for p in module.parameters() if p.is_floating_point()), default=0.0)
     rounding = ROUNDING_ULPS * precision * float(np.abs(scores).max())
     return np.array([intercept_for(threshold, scores, positive, None, rounding)])

@@ -191,6 +191,4 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
 
 def state_of(module):
     """A copy of a module's parameters and buffers, on the CPU."""
-    return {
-        name: tensor.detach().to("cpu", copy=True) for name, tensor in copy.copy(module.state_dict()).items()
-    }
+    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in copy.copy(module.state_dict()).items()}

@@ -60,10 +60,7 @@ class Method:
     @property
     def decay_steps(self):
         """Steps after which the step size is divided by ten."""
-        return (
-            check_number("decay_every", self.option("decay_every"), at_least=1, whole=True)
-            * self.steps_per_epoch
-        )
+        return check_number("decay_every", self.option("decay_every"), at_least=1, whole=True) * self.steps_per_epoch
 
     @property
     def learning_rate(self):
@@ -110,13 +107,9 @@ class CrossEntropy(Method):
 
     def __init__(self, module, examples, settings):
         super().__init__(module, examples, settings)
-        self.batches = ShuffledBatches(
-            len(examples), settings.n_positive + settings.n_negative, settings.seed
-        )
+        self.batches = ShuffledBatches(len(examples), settings.n_positive + settings.n_negative, settings.seed)
         self.optimiser = torch.optim.Adam(
-            module.parameters(),
-            lr=settings.rate(self.default_rate),
-            weight_decay=self.option("weight_decay"),
+            module.parameters(), lr=settings.rate(self.default_rate), weight_decay=self.option("weight_decay")
         )
         self.decay = torch.optim.lr_scheduler.StepLR(self.optimiser, self.decay_steps)
 
@@ -162,9 +155,7 @@ class Minibatch(Pairs):
         super().__init__(module, examples, settings)
         self.loss = PartialAUCLoss(settings.fpr_range, self.option("loss"))
         self.rate, self.n_iter = settings.rate(self.default_rate), 0
-        self.optimiser = torch.optim.SGD(
-            module.parameters(), lr=self.rate, weight_decay=self.option("weight_decay")
-        )
+        self.optimiser = torch.optim.SGD(module.parameters(), lr=self.rate, weight_decay=self.option("weight_decay"))
 
     def step(self):
         indices = self.batches.draw()

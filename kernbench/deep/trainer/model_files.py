@@ -24,11 +24,7 @@ def save(model, path):
     classes = model.classes_
     if classes.dtype.kind not in "biufUS":
         classes = classes.astype(str)
-    params = {
-        name: states.plain(value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in NOT_DATA
-    }
+    params = {name: states.plain(value) for name, value in model.get_params(deep=False).items() if name not in NOT_DATA}
     content = {
         "params": params,
         "classes": classes.tolist(),

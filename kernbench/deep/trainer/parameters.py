@@ -79,9 +79,7 @@ def check(model, methods):
     if not is_dataset(model.validation):
         check_validation(model.validation)
     if model.patience is not None and model.validation is None:
-        raise ValueError(
-            "patience counts looks without a better validation score: give validation, or leave it out"
-        )
+        raise ValueError("patience counts looks without a better validation score: give validation, or leave it out")
     options = {} if model.method_options is None else model.method_options
     if not isinstance(options, dict):
         raise ValueError(f"method_options must be a dict or None, got {options!r}")
@@ -122,7 +120,5 @@ def device_of(asked):
                 "device='cpu', or None for whatever there is"
             )
     elif device.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(
-            f"device={asked!r} was asked for, but this computer has none: use device='cpu', or None"
-        )
+        raise ValueError(f"device={asked!r} was asked for, but this computer has none: use device='cpu', or None")
     return device

@@ -87,9 +87,7 @@ def files_of(path):
     files = [file for file in path.iterdir() if file.suffix.lower() in SOURCES]
     if not files:
         raise ValueError(f"the folder {path} holds no file that can be read in blocks ({', '.join(SOURCES)})")
-    return sorted(
-        files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)]
-    )
+    return sorted(files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)])
 
 
 def _split(name):

@@ -35,16 +35,11 @@ class ColumnsSource:
             import pyarrow
             from pyarrow import ipc, parquet
         except ImportError:
-            raise ValueError(
-                f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy"
-            ) from None
+            raise ValueError(f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy") from None
         self._lock, self._groups = threading.Lock(), {}
         if self._path.endswith(".parquet"):
             file = parquet.ParquetFile(self._path)
-            self._schema, self._read = (
-                file.schema_arrow,
-                lambda k, names: file.read_row_group(k, columns=names),
-            )
+            self._schema, self._read = (file.schema_arrow, lambda k, names: file.read_row_group(k, columns=names))
             self._sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         else:
             file = ipc.open_file(pyarrow.memory_map(self._path))

@@ -20,9 +20,7 @@ class NpySource:
         if len(shape) != 2:
             raise ValueError(f"{path} must hold an array of two dimensions, got shape {shape}")
         if fortran and min(shape) > 1:
-            raise ValueError(
-                f"{path} is in Fortran order: save numpy.ascontiguousarray(X), so that rows are together"
-            )
+            raise ValueError(f"{path} is in Fortran order: save numpy.ascontiguousarray(X), so that rows are together")
         if dtype.kind not in "fiub":
             raise ValueError(f"{path} must hold numbers, got dtype {dtype}")
         self.n_rows, self.n_columns = shape

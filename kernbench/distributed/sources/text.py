@@ -98,18 +98,14 @@ class CsvSource(TextSource):
         out[:] = np.delete(self._parse(text)[skip : skip + len(out)], self._dropped, axis=1)
 
     def _skip_header(self, file):
-        fields = [
-            field.strip().strip('"') for field in file.readline().decode("utf-8-sig").strip().split(",")
-        ]
+        fields = [field.strip().strip('"') for field in file.readline().decode("utf-8-sig").strip().split(",")]
         names = None if all(map(_is_number, fields)) else fields
         if names is None:
             file.seek(0)
         self._dropped = [] if self._label is None else [_place_of(self._label, names, fields, self.title)]
         self.n_columns = len(fields) - len(self._dropped)
         if names is not None:
-            self.names = np.array(
-                [name for k, name in enumerate(names) if k not in self._dropped], dtype=object
-            )
+            self.names = np.array([name for k, name in enumerate(names) if k not in self._dropped], dtype=object)
 
     def _survey(self, text):
         rows = self._parse(text)

@@ -125,9 +125,7 @@ class BlockDoublySGD(DoublySGD):
 
     def _sums(self, batch, k):
         team, B = self.batches.team, len(batch)
-        losses, slopes, sums = team.step(
-            self, self._update_sent, batch.rows, k, self.loss.parameter, self._exponents
-        )
+        losses, slopes, sums = team.step(self, self._update_sent, batch.rows, k, self.loss.parameter, self._exponents)
         for _ in range(MOST_REPEATS):
             largest = [max(float(part[1]) for part in parts) for parts in sums]
             if not np.all(np.isfinite(largest)):
@@ -140,8 +138,7 @@ class BlockDoublySGD(DoublySGD):
         if not np.all(np.isfinite(largest)):
             losses = np.inf  # which is said to be divergence
         gradient, *totals = [
-            as_floats(sum(part[0] for part in parts), exponent)
-            for parts, exponent in zip(sums, self._exponents)
+            as_floats(sum(part[0] for part in parts), exponent) for parts, exponent in zip(sums, self._exponents)
         ]
         # A little room, so that the next step's are not repeated for being twice as large.
         self._exponents = [

@@ -58,10 +58,7 @@ class BlockStreamTask:
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
         edges = self._edges(examples)
         strata = [self._stratum(k, a, b, y) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
-        options, (origin, maps) = (
-            {**(model.solver_options or {}), **model._problem(n_rows)},
-            origin_of(blocks),
-        )
+        options, (origin, maps) = ({**(model.solver_options or {}), **model._problem(n_rows)}, origin_of(blocks))
         setup = Setup(
             kernel=model.kernel_, n_features=blocks.n_columns, block_size=0, form=options.get("form", "auto"),
             draws=options.get("draws", "iid"), cache_bytes=int(model.cache_size * MEGABYTE), seed=0, loss=None,
@@ -72,9 +69,7 @@ class BlockStreamTask:
             self.blocks.client = blocks.client
         else:
             rows = rows_at_random(origin, examples.keep_bytes)
-            self.blocks = LocalTeam(
-                setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])]
-            )
+            self.blocks = LocalTeam(setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])])
         self.source = self._batches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
             batch_size=min(batch_size_of(model, n_rows), n_rows), code=code,

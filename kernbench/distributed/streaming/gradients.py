@@ -95,9 +95,7 @@ class Gradients(Member):
         )
         self.operator = None
         if operator is not None:
-            second = FeatureBlocks(
-                setup.kernel, setup.block_size, setup.n_features, second_stream=True, **options
-            )
+            second = FeatureBlocks(setup.kernel, setup.block_size, setup.n_features, second_stream=True, **options)
             self.operator = CovarianceOperator(self.features, second, setup.seed, operator)
 
     def step(self, update, draw, k, level, exponents):
@@ -141,10 +139,7 @@ class Gradients(Member):
 
     def rounded(self, exponents):
         """Return pairs (integers, largest term) of the sums of the last step; none without rows in it."""
-        return [
-            (rounded_sum(terms, exponent), largest_of(terms))
-            for terms, exponent in zip(self._terms, exponents)
-        ]
+        return [(rounded_sum(terms, exponent), largest_of(terms)) for terms, exponent in zip(self._terms, exponents)]
 
     def _change(self, shrink, k, change):
         if shrink != 1.0:

@@ -54,9 +54,7 @@ def joined(draws):
     sizes = np.array([len(part) for part in draws])
     weights = np.repeat(sizes.sum() / sizes, [len(part.spans) for part in draws])
     return Draw(
-        np.concatenate([part.numbers for part in draws]),
-        np.concatenate([part.spans for part in draws]),
-        weights,
+        np.concatenate([part.numbers for part in draws]), np.concatenate([part.spans for part in draws]), weights
     )
 
 

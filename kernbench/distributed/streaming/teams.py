@@ -82,9 +82,7 @@ class DaskTeam(Team):
     def rounded(self, exponents):
         """Return the sums of the last step again, with other exponents."""
         try:
-            return list(
-                zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1) if sums))
-            )
+            return list(zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1) if sums)))
         except RuntimeError:  # the members are new, and know nothing of the last step
             solver, step = self._step
             return self.step(solver, *step[:-1], exponents)[2]

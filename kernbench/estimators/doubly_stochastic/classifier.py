@@ -268,9 +268,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
                 code=self._labels_of,
             )  # fmt: skip
 
-        self._fit_arrays(
-            X, source_of, weights=weights, key=(codes, weights), validate=validation(X_val, y_val)
-        )
+        self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validation(X_val, y_val))
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -300,9 +298,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         if first:
             self._set_classes(y if classes is None else classes)
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={classes!r} are not those of the calls before, {self.classes_.tolist()}"
-            )
+            raise ValueError(f"classes={classes!r} are not those of the calls before, {self.classes_.tolist()}")
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(
@@ -367,9 +363,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
                 "examples are of one class only"
             )
         if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
-            )
+            raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
         self.classes_ = labels
         of = self.class_weight or {}
         self.class_weight_ = np.array([float(of.get(label, 1.0)) for label in labels.tolist()])

@@ -222,9 +222,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if self.std is not None:
             check_name("std", self.std, ("points", "operator"))
         if self.std == "operator" and self.max_blocks is None:
-            raise ValueError(
-                "std='operator' needs max_blocks: its memory is 20 (max_blocks x block_size)² bytes"
-            )
+            raise ValueError("std='operator' needs max_blocks: its memory is 20 (max_blocks x block_size)² bytes")
         check_name("draws", self.draws, ("auto", *ALL_DRAWS))
 
     def _problem(self, n_rows):
@@ -304,9 +302,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         elif points is not None:
             raise ValueError("points are given in the first call of partial_fit, or in fit")
         elif self.std == "points" and not hasattr(self, "_progress"):
-            raise ValueError(
-                "a model out of a file has forgotten how its standard deviations came about: fit it again"
-            )
+            raise ValueError("a model out of a file has forgotten how its standard deviations came about: fit it again")
         self.n_samples_ += X.shape[0]
         self._fit_batch(X, self._source_of(X, y), n_rows=self.n_samples_)
         return self
@@ -359,9 +355,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         vars(self).pop("std_", None)
         vars(self).pop("operator_coef_", None)
         if self.std == "points" and points is None:
-            raise ValueError(
-                "std='points' needs the points at which standard deviations will be asked for: points="
-            )
+            raise ValueError("std='points' needs the points at which standard deviations will be asked for: points=")
         if self.std != "points" and points is not None:
             raise ValueError("points are of use with std='points' only")
         if points is not None:
@@ -416,9 +410,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             return mean, self._std_of_operator(check_rows(self, X, reset=False))
         X = check_rows(self, X, reset=False, accept_sparse=False)
         if X.shape != self.points_.shape or not np.array_equal(X, self.points_):
-            raise ValueError(
-                "std='points' knows standard deviations at the points given to fit only, in their order"
-            )
+            raise ValueError("std='points' knows standard deviations at the points given to fit only, in their order")
         return mean, self.std_.copy()
 
     def _std_of_operator(self, X):

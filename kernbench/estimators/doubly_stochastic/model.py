@@ -165,9 +165,7 @@ class DoublyStochasticModel(BaseEstimator):
         state = {"seed": np.array([self.seed_], dtype=np.uint64)}
         if hasattr(self, "operator_coef_"):
             state["operator"] = self.operator_coef_
-        solution = Solution(
-            self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state
-        )
+        solution = Solution(self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state)
         return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
 
     def _fewest_steps(self, n_rows):
@@ -256,9 +254,7 @@ class DoublyStochasticModel(BaseEstimator):
         out = np.zeros((X.shape[0], self.block_coef_.shape[2]))
         for start in range(0, len(out), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            out[rows] = features.multiply(
-                as_dtype(X[rows], self.dtype_), self.seed_, blocks, self.block_coef_
-            )
+            out[rows] = features.multiply(as_dtype(X[rows], self.dtype_), self.seed_, blocks, self.block_coef_)
         return out
 
     def save(self, path):

@@ -11,9 +11,7 @@ from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
-STEPS_OF_THE_LEVEL = (
-    20.0  # over nu: it rises by about nu in a step, after one of the first has thrown it down
-)
+STEPS_OF_THE_LEVEL = 20.0  # over nu: it rises by about nu in a step, after one of the first has thrown it down
 
 
 class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):

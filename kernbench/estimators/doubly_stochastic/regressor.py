@@ -240,9 +240,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         X, y = check_targets(self, X, y, reset=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         validate = self._validation(X_val, y_val)
-        self._fit_arrays(
-            X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate
-        )
+        self._fit_arrays(X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate)
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -299,9 +297,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
     def _source_of(self, X, y, weights):
         def source_of(dtype, batch_size, seed):
-            return ArrayBatches(
-                as_dtype(X, dtype), y, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle
-            )
+            return ArrayBatches(as_dtype(X, dtype), y, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle)
 
         return source_of
 

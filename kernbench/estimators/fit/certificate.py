@@ -152,9 +152,7 @@ def certified(examined, result, tol):
         problem = examined.risk.problem
         responses = examined.rows.matvec(solution.coef)
         objective = problem.objective(responses, solution.coef @ responses, solution.intercept)
-        gap = max(
-            problem.gap(solution.coef, responses, solution.intercept), objective - result.objective + gap
-        )
+        gap = max(problem.gap(solution.coef, responses, solution.intercept), objective - result.objective + gap)
         n_updates = 0
         known = examined.known(solution, objective, gap, 0)
     can_measure = examined.dtype == "float32" and hasattr(examined.rows, "product") and np.any(solution.coef)
@@ -168,9 +166,7 @@ def certified(examined, result, tol):
         make_space=examined.space,
         scores=lambda: examined.scores(solution),
         largest=_largest(examined),
-        measure=(lambda n_rows: examined.measure(solution, objective, n_updates, n_rows))
-        if can_measure
-        else None,
+        measure=(lambda n_rows: examined.measure(solution, objective, n_updates, n_rows)) if can_measure else None,
     )
     returned = None
     if found.intercept_of_zero is not None:
@@ -191,10 +187,7 @@ def _largest(examined):
 
 
 def _is_cheap(examined, solution):
-    return (
-        hasattr(examined.rows, "matvec")
-        and len(solution.coef) * np.count_nonzero(solution.coef) <= FEW_VALUES
-    )
+    return hasattr(examined.rows, "matvec") and len(solution.coef) * np.count_nonzero(solution.coef) <= FEW_VALUES
 
 
 def _status(status, found, tol):

@@ -31,9 +31,7 @@ class Chunk:
         if not labelled and not isinstance(data, tuple):
             data = (data, None)
         if not isinstance(data, tuple | list) or len(data) not in (2, 3):
-            raise ValueError(
-                f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}"
-            )
+            raise ValueError(f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}")
         X, y, weights = (*data, None)[:3]
         check_indices(X, f"X of chunk {number}")
         by_index = hasattr(X, "iloc") or hasattr(X, "fetch")  # as rows that lie elsewhere are
@@ -42,20 +40,12 @@ class Chunk:
         self.weights = None if weights is None else np.asanyarray(weights)
         if len(np.shape(self.X)) != 2 or self.y.ndim != 1 or self.X.shape[0] != len(self.y):
             expected = "rows X of shape (n, d) and n labels y" if labelled else "rows X of shape (n, d)"
-            found = (
-                f"shapes {np.shape(self.X)} and {np.shape(self.y)}"
-                if labelled
-                else f"shape {np.shape(self.X)}"
-            )
+            found = f"shapes {np.shape(self.X)} and {np.shape(self.y)}" if labelled else f"shape {np.shape(self.X)}"
             raise ValueError(f"chunk {number} must have {expected}, got {found}")
         if self.weights is not None and self.weights.shape != self.y.shape:
-            raise ValueError(
-                f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}"
-            )
+            raise ValueError(f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}")
         self.n = len(self.y)
-        self._order = (
-            Shuffled(self.n, rng) if self.n and rng is not None else None
-        )  # empty chunks take no draws
+        self._order = Shuffled(self.n, rng) if self.n and rng is not None else None  # empty chunks take no draws
         self.n_left = self.n
 
     def take(self, count):
@@ -83,9 +73,7 @@ class Chunk:
             row = rows[wrong.index(True)]
             sentence = first_not_finite(X, None).partition(", first in row")[0]
             raise ValueError(f"chunk {self.number} of the stream: {sentence}, in row {row} of the chunk")
-        weights = (
-            np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
-        )
+        weights = np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
         if not np.all(np.isfinite(weights) & (weights >= 0)):
             raise ValueError(f"chunk {self.number} of the stream: weights must be finite and at least 0")
         return X, np.asarray(self.y[rows]), weights
@@ -187,9 +175,7 @@ class Reader:
             while count > 0 and (self._open or self._next_chunk()):
                 left = np.array([chunk.n_left for chunk in self._open])
                 shares = (
-                    self._rng.multivariate_hypergeometric(left, min(count, left.sum()))
-                    if len(left) > 1
-                    else [count]
+                    self._rng.multivariate_hypergeometric(left, min(count, left.sum())) if len(left) > 1 else [count]
                 )
                 for chunk, share in zip(self._open, shares, strict=True):
                     if share:

@@ -28,10 +28,7 @@ def check_classes(model):
 def check_names(model):
     """Check ``feature_names_in_``."""
     names = getattr(model, "feature_names_in_", None)
-    require(
-        names is None or len(names) == model.n_features_in_,
-        "feature_names_in_ does not have n_features_in_ names",
-    )
+    require(names is None or len(names) == model.n_features_in_, "feature_names_in_ does not have n_features_in_ names")
 
 
 def check_kernel_state(model):

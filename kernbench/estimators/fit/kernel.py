@@ -27,9 +27,7 @@ def check_kernel(model):
         if not is_integer(model.degree) or model.degree < 1:
             raise ValueError(f"degree must be a positive integer, got {model.degree!r}")
         if not (is_number(model.coef0) and model.coef0 >= 0):
-            raise ValueError(
-                f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}"
-            )
+            raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}")
 
 
 def kernel_of(model, X, sample_weight, seed):
@@ -60,9 +58,7 @@ def kernel_of(model, X, sample_weight, seed):
                 gamma = _weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):
                 X = X[sample_weight > 0]
-    kernel = resolve_kernel(
-        model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed
-    )
+    kernel = resolve_kernel(model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed)
     check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
     if isinstance(kernel, Callable):
         _check_function(kernel.function, X)

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from kernbench.validation.numbers import (
-    check_flag,
-    check_name,
-    check_number,
-    check_positive,
-    is_integer,
-    is_number,
-)
+from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive, is_integer, is_number
 
 DTYPES = ("auto", "float32", "float64")
 MOST_CACHE = 1e12  # megabytes; in bytes still an integer of 64 bits
@@ -27,9 +20,7 @@ def check_run(model):
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
-        raise ValueError(
-            f"max_iter must be a positive integer, or -1 for the default limit, got {model.max_iter!r}"
-        )
+        raise ValueError(f"max_iter must be a positive integer, or -1 for the default limit, got {model.max_iter!r}")
     check_name("dtype", model.dtype, DTYPES)
     if model.solver_options is not None and not isinstance(model.solver_options, dict):
         raise ValueError(f"solver_options must be a dict of options or None, got {model.solver_options!r}")
@@ -49,9 +40,7 @@ def check_class_weight(class_weight):
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
     if not isinstance(class_weight, dict):
-        raise ValueError(
-            f"class_weight must be None, 'balanced' or a dict of class to weight, got {class_weight!r}"
-        )
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of class to weight, got {class_weight!r}")
     for label, weight in class_weight.items():
         if not (is_number(weight) and weight >= 0):
             raise ValueError(f"class_weight of class {label!r} must be at least 0, got {weight!r}")

@@ -76,10 +76,7 @@ class Runs:
 
     def _work_in_threads(self):
         title = f"{title_of(self.model)}: problems" if self.model.verbose else False
-        with (
-            ThreadPoolExecutor(self.n_workers) as pool,
-            progress_bar(title, len(self.results), objective=False) as bar,
-        ):
+        with ThreadPoolExecutor(self.n_workers) as pool, progress_bar(title, len(self.results), objective=False) as bar:
             n_threads = max(1, n_openmp_threads() // self.n_workers)
             workers = [pool.submit(self._work_with_threads, n_threads) for _ in range(self.n_workers)]
             while not all(worker.done() for worker in workers):
@@ -209,12 +206,8 @@ def within_floats(model, task=None):
     try:
         yield
     except ArithmeticError as error:
-        strength = next(
-            (name for name in ("C", "alpha", "nu", "noise_variance") if hasattr(model, name)), None
-        )
-        or_strength = (
-            "" if strength is None else f", or choose a less extreme {strength}={getattr(model, strength)!r}"
-        )
+        strength = next((name for name in ("C", "alpha", "nu", "noise_variance") if hasattr(model, name)), None)
+        or_strength = "" if strength is None else f", or choose a less extreme {strength}={getattr(model, strength)!r}"
         advice = "" if task is None else task.advice()
         raise ValueError(
             f"{title_of(model)}: numbers leave the range of {getattr(model, 'dtype_', 'floats')} ({error}): scale the "
@@ -241,9 +234,7 @@ def _checked(solution, problem, model, task):
     """Return a solution; raise ValueError unless it holds a finite number for each coefficient of the problem."""
     coef, n_coef = np.asarray(solution.coef), problem.n_coef
     if coef.shape != (n_coef,):
-        raise ValueError(
-            f"solver {model.solver!r} returned coefficients of shape {coef.shape}, not ({n_coef},)"
-        )
+        raise ValueError(f"solver {model.solver!r} returned coefficients of shape {coef.shape}, not ({n_coef},)")
     if not (np.isfinite(coef).all() and np.isfinite(solution.intercept)):
         advice = task.advice()
         raise ValueError(

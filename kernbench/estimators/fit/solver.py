@@ -13,11 +13,7 @@ def require_loss_of(entry, loss):
     """Raise ValueError, which names the solvers that minimise the loss called `loss`, unless that of `entry` does."""
     if loss in entry.losses:
         return
-    others = [
-        repr(other.name)
-        for other in registry.SOLVERS
-        if other.problem == entry.problem and loss in other.losses
-    ]
+    others = [repr(other.name) for other in registry.SOLVERS if other.problem == entry.problem and loss in other.losses]
     remedy = f"solver={' or '.join(others)}" if others else "no solver of this problem"
     raise ValueError(
         f"solver={entry.name!r} minimises loss={' or '.join(map(repr, entry.losses))} only; "
@@ -58,9 +54,7 @@ def make_solver(model, entry, data, y, settings):
             for name in options:
                 if name not in known:
                     raise ValueError(unknown_name(f"option of solver {entry.name!r}", name, known)) from None
-            raise ValueError(
-                f"solver {entry.name!r} does not take solver_options={options!r}: {error}"
-            ) from error
+            raise ValueError(f"solver {entry.name!r} does not take solver_options={options!r}: {error}") from error
     if solver.first_check is None:
         solver.tol = model.tol  # `advance` tests the rule itself
     return solver

@@ -52,9 +52,7 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
     cache_bytes = int(cache_size * MEGABYTE)
     X = _without_empty_columns(X, kernel)
     if twin == "reference":
-        return KINDS["kernel-svm"].make_data(
-            X, kernel, twin=twin, cache_bytes=cache_bytes, dtype=np.dtype(dtype)
-        )
+        return KINDS["kernel-svm"].make_data(X, kernel, twin=twin, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
         if not _is_too_coarse(kernel, rows.of(np.float32).row_terms(), X):

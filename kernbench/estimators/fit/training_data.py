@@ -166,9 +166,7 @@ def check_weights(sample_weight, X):
     if not np.any(sample_weight):  # scikit-learn refuses it from 1.8 on
         raise ValueError("sample_weight must contain at least one non-zero number")
     if not np.isfinite(sample_weight.sum()):
-        raise ValueError(
-            "the sum of sample_weight is infinite in float64: divide the weights by their maximum"
-        )
+        raise ValueError("the sum of sample_weight is infinite in float64: divide the weights by their maximum")
     return sample_weight
 
 

@@ -131,9 +131,7 @@ class AUCMarginClassifier(RankingClassifier):
         check_threshold_parameters(self)
         check_number("margin", self.margin, above=0, at_most=LARGEST_MARGIN)
         if self.features == "exact":
-            raise ValueError(
-                "features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'"
-            )
+            raise ValueError("features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'")
         return check_window_model(self, "auc-margin")
 
     def fit(self, X, y, sample_weight=None):

@@ -7,13 +7,7 @@ from kernbench.features.nystroem.nystroem import LANDMARKS
 from kernbench.kernels.functions import Linear
 from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 from kernbench.solvers import registry
-from kernbench.validation.numbers import (
-    check_name,
-    check_number,
-    check_positive,
-    is_integer,
-    is_number,
-)
+from kernbench.validation.numbers import check_name, check_number, check_positive, is_integer, is_number
 
 FEATURES = ("auto", "nystroem", "random", "exact")
 SQUARED = "squared"  # solved in closed form for every `solver`
@@ -49,8 +43,7 @@ def check_threshold_parameters(model, named=(YOUDEN,)):
     share = model.threshold_on
     if share != ON_TRAINING_ROWS and not (is_number(share) and 0 < share < 1):
         raise ValueError(
-            "threshold_on must be 'train', or the share of the rows to hold out, between 0 and 1, "
-            f"got {share!r}"
+            f"threshold_on must be 'train', or the share of the rows to hold out, between 0 and 1, got {share!r}"
         )
 
 

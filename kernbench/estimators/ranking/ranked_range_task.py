@@ -20,11 +20,7 @@ from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
 
 LARGE_EXPONENT = 200  # of weights that are rescaled
-START_TOL, START_CUTS, LEAST_ALPHA = (
-    1e-2,
-    200,
-    1e-6,
-)  # of the logistic regression that a classifier starts from
+START_TOL, START_CUTS, LEAST_ALPHA = (1e-2, 200, 1e-6)  # of the logistic regression that a classifier starts from
 
 
 class RankedRangeTask(SpaceTask):

@@ -154,9 +154,7 @@ class ROCSVCCV(RankingClassifier):
         alphas = np.sort(check_grid("alphas", ALPHAS if self.alphas is None else self.alphas))[::-1]
         check_name("selection", self.selection, SELECTIONS)
         seed = self.random_state
-        if not is_integer(
-            seed
-        ):  # one for all folds: a generator, or the global state, is not shared with workers
+        if not is_integer(seed):  # one for all folds: a generator, or the global state, is not shared with workers
             seed = int(generator_of(seed).integers(2**53))
         model = self._model(alphas[0], seed)
         rows = check_all_ranked_rows(self, X, y, sample_weight)

@@ -106,9 +106,7 @@ def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
     feature_map = None
     if kind == "nystroem":
         n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, X.shape[0])
-        feature_map = Nystroem(own, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1])).fit(
-            X, y
-        )
+        feature_map = Nystroem(own, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1])).fit(X, y)
     elif kind == "random":
         n_features = model.n_features or DEFAULT_FEATURES
         feature_map = RandomFeatures(own, n_features, random_state=int(seeds[1])).fit(X)

@@ -44,9 +44,7 @@ class SpaceTask(Task):
     shared = (*Task.shared, "loss_")
     of_the_solver = ("solver",)  # the parameters that the state of a solver belongs to, except alpha
     title = ""
-    centres = (
-        False  # whether the solver takes columns less their medians; pairwise losses centre by themselves
-    )
+    centres = False  # whether the solver takes columns less their medians; pairwise losses centre by themselves
     centre = None  # what was subtracted
 
     def __init__(self, model, entry):
@@ -70,12 +68,7 @@ class SpaceTask(Task):
         if self.space is None:
             seeds = self.last.draws
             self.space = fit_space(
-                model,
-                rows.X,
-                landmark_labels,
-                rows.weights,
-                (seeds.kernel, seeds.map),
-                needs_features=needs_features,
+                model, rows.X, landmark_labels, rows.weights, (seeds.kernel, seeds.map), needs_features=needs_features
             )
         if self.centres and self.space.kind == "linear":
             self.centre = centre_of(rows.X)
@@ -123,9 +116,7 @@ class SpaceTask(Task):
         set_function(model, solution.coef, self.rows.X, self.rows.indices)
 
     def continuation(self, results):
-        return self.last.after(
-            results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space
-        )
+        return self.last.after(results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space)
 
 
 def _digest_of(model, rows):

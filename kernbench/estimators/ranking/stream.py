@@ -21,18 +21,8 @@ from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 
 MINIBATCH = 32  # pairs of one step
 PARTNERS = 8  # of each row, with pairs="all"
-STEPS_OF_A_FIT = (
-    10_000  # number of steps that the solution of `fit` stands for in the average and in the step length
-)
-OF_A_RUN = (
-    "objective_",
-    "duality_gap_",
-    "converged_",
-    "status_",
-    "fit_status_",
-    "trace_",
-    "n_kernel_evaluations_",
-)
+STEPS_OF_A_FIT = 10_000  # number of steps that the solution of `fit` stands for in the average and in the step length
+OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_", "n_kernel_evaluations_")
 
 
 @dataclass

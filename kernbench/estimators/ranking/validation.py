@@ -96,9 +96,7 @@ def validation_rows(model, rows, seed):
     classes = getattr(model, "classes_", None)
     if is_number(asked):
         if is_precomputed(model.kernel):
-            raise ValueError(
-                "validation must be a pair (K(rows, train), y) for kernel='precomputed', or None"
-            )
+            raise ValueError("validation must be a pair (K(rows, train), y) for kernel='precomputed', or None")
         rows, held = hold_out(rows, "validation", asked, seed, stratified=classes is not None)
         return rows, (held.X, held.y)
     X, y = check_rows(model, *asked, reset=False, accept_sparse=not is_precomputed(model.kernel))

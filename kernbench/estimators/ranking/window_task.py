@@ -135,9 +135,7 @@ def criticality_of(model, X, y, sample_weight, mu):
         raise ValueError(f"y must hold the classes {model.classes_.tolist()}, and no others")
     weights = None if sample_weight is None else check_weights(sample_weight, X)
     design = as_design(space_of(model).features(X))
-    ranked = WindowProblem(
-        np.where(y == model.classes_[1], 1.0, -1.0), weights, model.loss_, model.fpr_range_
-    )
+    ranked = WindowProblem(np.where(y == model.classes_[1], 1.0, -1.0), weights, model.loss_, model.fpr_range_)
     value, _ = criticality(
         design, ranked, weights_of(model), twin=(CuttingPlanes, RankedRisk), alpha=model.alpha, mu=mu
     )

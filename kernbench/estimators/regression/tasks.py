@@ -12,12 +12,7 @@ from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows, row_size, with_constant
-from kernbench.estimators.regression.parameters import (
-    check_regression_data,
-    check_regressor,
-    check_spread,
-    offset_of,
-)
+from kernbench.estimators.regression.parameters import check_regression_data, check_regressor, check_spread, offset_of
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.kernels.functions import CentredLinear, Linear
@@ -198,9 +193,7 @@ class KernelRegressorTask(Task):
         return make_solver(self.model, self.entry, rows, self.y, settings)
 
     def examined(self, rows, solver, alpha):
-        problem = MarginProblem(
-            rows, self.y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=self.loss
-        )
+        problem = MarginProblem(rows, self.y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=self.loss)
         return Examined(MarginRisk(problem), self.X, self.kernel, rows, np.dtype(rows.dtype).name)
 
     def describe(self, model, solution):

@@ -7,13 +7,7 @@ from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.centring import centre_of, combined, shift_of
 from kernbench.estimators.fit.fitted_state import check_expansion
 from kernbench.estimators.fit.training_data import check_examples, check_square
-from kernbench.estimators.svm.multiclass import (
-    assemble,
-    class_blocks,
-    class_scores,
-    pair_values,
-    products_of,
-)
+from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values, products_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import check_range, is_precomputed
@@ -80,10 +74,7 @@ class Expansion:
     @property
     def _has_weights(self):
         """Whether predictions are made from the weights of the features."""
-        return (
-            isinstance(self.kernel_, Linear)
-            and np.size(self.intercept_) * self.n_features_in_ <= MOST_WEIGHTS
-        )
+        return isinstance(self.kernel_, Linear) and np.size(self.intercept_) * self.n_features_in_ <= MOST_WEIGHTS
 
     def _products_with_weights(self, X):
         """Yield X @ ``coef_.T``, of shape (m, n_problems), some rows at a time."""
@@ -153,9 +144,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         """
         self._check_is_fitted()
         if len(self.classes_) == 2:
-            return self.classes_[
-                (self._pair_values(X)[:, 0] >= 0).astype(np.intp)
-            ]  # of a tie the later, as SVC
+            return self.classes_[(self._pair_values(X)[:, 0] >= 0).astype(np.intp)]  # of a tie the later, as SVC
         if self._against_rest:
             scores = self._pair_values(X)
         else:
@@ -173,9 +162,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
             return np.concatenate(list(self._products_with_weights(X))) + self.intercept_
         if len(self.classes_) == 2 or self._against_rest:
             return self._product(X, slice(None)) + self.intercept_
-        return np.concatenate(
-            [pair_values(products, self.intercept_) for products in self._products_by_rows(X)]
-        )
+        return np.concatenate([pair_values(products, self.intercept_) for products in self._products_by_rows(X)])
 
     def _scores(self, X, *, break_ties=True):
         """Return one score for each class, of more than two one against one; values of pairs are never all stored."""
@@ -261,9 +248,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         check_is_fitted(self)
         if len(self.classes_) != 2 or self.loss != "hinge":
             raise ValueError("slack_budget is for two classes and loss='hinge'")
-        X, y, classes, codes, sample_weight = check_examples(
-            self, X, y, sample_weight, kernel=self.kernel, reset=False
-        )
+        X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=self.kernel, reset=False)
         check_square(X, self.kernel)
         if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
             raise ValueError("X and y must be the training set of this model")
@@ -290,9 +275,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         against_rest = n_classes > 2 and self._against_rest
         n_pairs = n_classes * (n_classes - 1) // 2
         check_expansion(
-            self,
-            n_rows=n_classes if against_rest else n_classes - 1,
-            n_problems=n_classes if against_rest else n_pairs,
+            self, n_rows=n_classes if against_rest else n_classes - 1, n_problems=n_classes if against_rest else n_pairs
         )
 
 

@@ -49,9 +49,7 @@ class KernelTask(Task):
     def __init__(self, model, X, y, sample_weight):
         self.model, self.entry = model, check_kernel_svc(model)
         self.n_jobs = model.n_jobs
-        X, codes, sample_weight, weights = check_training_data(
-            model, X, y, sample_weight, kernel=model.kernel
-        )
+        X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight, kernel=model.kernel)
         self.given, self.codes, self.weights = X, codes, weights
         model.shape_fit_ = X.shape
         n_classes = len(model.classes_)
@@ -85,9 +83,7 @@ class KernelTask(Task):
         """Return the training rows of a pair."""
         if pair.rows is None:
             return self.X
-        return (
-            self.X[np.ix_(pair.rows, pair.rows)] if is_precomputed(self.model.kernel) else self.X[pair.rows]
-        )
+        return self.X[np.ix_(pair.rows, pair.rows)] if is_precomputed(self.model.kernel) else self.X[pair.rows]
 
     def rows_of(self, pair):
         """Return the kernel rows of a pair."""

@@ -31,9 +31,7 @@ class WeightsTask(Task):
     """
 
     counts_products = True
-    free_last = (
-        False  # whether the coefficient of the constant column has no penalty, which `newton` alone can do
-    )
+    free_last = False  # whether the coefficient of the constant column has no penalty, which `newton` alone can do
     kind = "linear-svm"
 
     def hold(self, X, y, settings):
@@ -154,21 +152,14 @@ class WeightsProblem:
         if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
         problem = MarginProblem(
-            SimpleNamespace(n_rows=X.shape[0]),
-            y,
-            alpha=alpha,
-            weights=self.weights,
-            fit_intercept=False,
-            loss=loss,
+            SimpleNamespace(n_rows=X.shape[0]), y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss
         )
         return Examined(MarginRisk(problem), X)
 
     def solver_of(self, X, y, alpha, loss, initial):
         """Return the solver for targets or labels `y`."""
         task, model = self.task, self.task.model
-        design = make_design(
-            X, model._twin
-        )  # a separate one for each run, since a design counts the passes over it
+        design = make_design(X, model._twin)  # a separate one for each run, since a design counts the passes over it
         settings = {
             "alpha": alpha,
             "weights": self.weights,

@@ -67,9 +67,7 @@ class ScsStream:
 def can_stream(model):
     """Whether the solver works on a sample; if not, an AttributeError says what would."""
     if model.solver != "scs" or is_precomputed(model.kernel):
-        raise AttributeError(
-            "streams need a solver that works on a sample: solver='scs', with a kernel of rows"
-        )
+        raise AttributeError("streams need a solver that works on a sample: solver='scs', with a kernel of rows")
     return True
 
 
@@ -136,9 +134,7 @@ def _option(model, name, default):
 def _configure(model, reader, labels):
     """Set the labels of the two classes, and their weights."""
     if isinstance(model.class_weight, str):
-        raise ValueError(
-            "class_weight='balanced' needs all labels, which a stream does not show: pass a dict"
-        )
+        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
     of = model.class_weight or {}
     reader.classes = np.asarray(labels)
     reader.factors = tuple(float(of.get(label, 1.0)) for label in labels.tolist())
@@ -176,11 +172,7 @@ def _wait(model, stream, chunks, labels):
 def _run(model, entry, stream, max_iter):
     """Advance the solver on the stream and set the model to its solution, whatever ended the run."""
     window = stream.window
-    settings = {
-        "fit_intercept": model.fit_intercept,
-        "random_state": stream.rng,
-        "initial": stream.solution,
-    }
+    settings = {"fit_intercept": model.fit_intercept, "random_state": stream.rng, "initial": stream.solution}
     if "alpha" not in (model.solver_options or {}):
         settings["alpha"] = 1.0 / (model.C * window.room)
     window.n_evaluations = 0

@@ -23,9 +23,7 @@ from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
 MOST_ROWS = 2500  # of a pair: up to this size `SMO` takes it for one working set, too; a fraction of a second
-MOST_SINGLE_ROWS = (
-    1000  # ... in float32, whose rounding is too large above for the simple bound of `_is_certified`
-)
+MOST_SINGLE_ROWS = 1000  # ... in float32, whose rounding is too large above for the simple bound of `_is_certified`
 
 
 def fit_small_pairs(task):
@@ -94,12 +92,7 @@ def _rows_that_count(task):
 def _prepare(task, X, codes, costs):
     model = task.model
     rows = make_rows(
-        X,
-        model.kernel_,
-        task.dtype,
-        cache_size=model.cache_size,
-        twin="compiled",
-        may_widen=model.dtype == "auto",
+        X, model.kernel_, task.dtype, cache_size=model.cache_size, twin="compiled", may_widen=model.dtype == "auto"
     )
     model.dtype_ = rows.dtype.__name__
     return SmallPairs(

@@ -18,15 +18,7 @@ to know which tables, figures and sentences the records are meant for.
 from kernbench.experiments.declare.claims import Bound, Claim, Passing
 from kernbench.experiments.declare.experiment import Experiment
 from kernbench.experiments.declare.figures import Axis, Contours, Curves, HeatMap, Marks, Profiles
-from kernbench.experiments.declare.parts import (
-    Method,
-    Metric,
-    OwnFile,
-    PaperData,
-    PaperNumber,
-    Scale,
-    Setting,
-)
+from kernbench.experiments.declare.parts import Method, Metric, OwnFile, PaperData, PaperNumber, Scale, Setting
 from kernbench.experiments.declare.tables import CrossTable, MetricTable, Quantity, Recommendation
 
 __all__ = [

@@ -135,9 +135,7 @@ class Experiment:
         if model is None:
             return self
         if entry.name in [method.name for method in self.methods]:
-            raise ValueError(
-                f"{self.name} has a method {entry.name!r} already: choose another name for the solver"
-            )
+            raise ValueError(f"{self.name} has a method {entry.name!r} already: choose another name for the solver")
         params = {**model.params, "solver": entry.name}
         method = replace(model, name=entry.name, label=f"{entry.name} (plug-in)", params=params)
 
@@ -147,8 +145,7 @@ class Experiment:
             return replace(item, methods=(*item.methods, method.name))
 
         scales = {
-            name: replace(scale, settings=tuple(map(shown, scale.settings)))
-            for name, scale in self.scales.items()
+            name: replace(scale, settings=tuple(map(shown, scale.settings))) for name, scale in self.scales.items()
         }
         return replace(
             self,
@@ -160,9 +157,7 @@ class Experiment:
 
     def with_settings(self, *settings):
         """This experiment with further data sets, at every scale."""
-        scales = {
-            name: replace(scale, settings=(*scale.settings, *settings)) for name, scale in self.scales.items()
-        }
+        scales = {name: replace(scale, settings=(*scale.settings, *settings)) for name, scale in self.scales.items()}
         return replace(self, scales=scales)
 
     def scale(self, name):

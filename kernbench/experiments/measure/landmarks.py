@@ -30,9 +30,7 @@ class OnLandmarks:
     def _features(self, n_landmarks, landmarks="uniform"):
         from kernbench.features import Nystroem
 
-        return Nystroem(
-            self.kernel, n_landmarks, landmarks=landmarks, gamma=self.gamma, random_state=self.random_state
-        )
+        return Nystroem(self.kernel, n_landmarks, landmarks=landmarks, gamma=self.gamma, random_state=self.random_state)
 
 
 class NystroemSVC(OnLandmarks):
@@ -64,9 +62,7 @@ class NystroemSVC(OnLandmarks):
         from sklearn.kernel_approximation import Nystroem
         from sklearn.svm import LinearSVC
 
-        features = Nystroem(
-            self.kernel, gamma=self.gamma, n_components=n_landmarks, random_state=self.random_state
-        )
+        features = Nystroem(self.kernel, gamma=self.gamma, n_components=n_landmarks, random_state=self.random_state)
         return features, LinearSVC(max_iter=10_000, **settings)
 
 
@@ -83,9 +79,7 @@ class NystroemRegressor(OnLandmarks):
     random_state : int
     """
 
-    def __init__(
-        self, gamma="scale", alpha=1e-3, *, kernel="rbf", n_landmarks=1000, tol=1e-3, random_state=None
-    ):
+    def __init__(self, gamma="scale", alpha=1e-3, *, kernel="rbf", n_landmarks=1000, tol=1e-3, random_state=None):
         self.gamma, self.alpha, self.kernel = gamma, alpha, kernel
         self.n_landmarks, self.tol, self.random_state = n_landmarks, tol, random_state
 
@@ -110,9 +104,7 @@ class NystroemLogistic(OnLandmarks):
     random_state : int
     """
 
-    def __init__(
-        self, gamma="scale", C=1.0, *, kernel="rbf", n_landmarks=300, landmarks="uniform", random_state=None
-    ):
+    def __init__(self, gamma="scale", C=1.0, *, kernel="rbf", n_landmarks=300, landmarks="uniform", random_state=None):
         self.gamma, self.C, self.kernel, self.n_landmarks = gamma, C, kernel, n_landmarks
         self.landmarks, self.random_state = landmarks, random_state
 

@@ -66,9 +66,7 @@ def svm_objective(model, X, y):
         up to rounding.
     """
     if len(model.classes_) != 2:
-        raise ValueError(
-            f"the objective of a binary SVM is asked for, but the model has {len(model.classes_)} classes"
-        )
+        raise ValueError(f"the objective of a binary SVM is asked for, but the model has {len(model.classes_)} classes")
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
     scores, coef = training_scores(model, X), dual_coefficients(model)
     norm, alpha = squared_norm(model, scores), 1.0 / (model.C * X.shape[0])

@@ -160,8 +160,7 @@ def _repeated(cell, params, data, model, output, seconds):
         return {"fit": wall, "fit_cpu": process_time() - start, "solver": own_clock(again)}
 
     found = shortest(
-        {"predict": seconds["predict"]},
-        lambda: {"predict": timed(lambda: getattr(model, output)(data.X_test))[1]},
+        {"predict": seconds["predict"]}, lambda: {"predict": timed(lambda: getattr(model, output)(data.X_test))[1]}
     )
     if cell.traced or cell.budget is not None:
         return found

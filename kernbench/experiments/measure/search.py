@@ -10,17 +10,7 @@ HELD_OUT = 0.25  # share of the rows for validation, without folds
 
 
 def best_alpha(
-    estimator,
-    params,
-    data,
-    output,
-    *,
-    alphas,
-    max_rows,
-    max_kernel_rows=None,
-    folds=None,
-    fpr_range=None,
-    seed,
+    estimator, params, data, output, *, alphas, max_rows, max_kernel_rows=None, folds=None, fpr_range=None, seed
 ):
     """Return the alpha with the best validation score; among equal ones the largest.
 

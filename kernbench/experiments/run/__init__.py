@@ -18,10 +18,7 @@
 
 from kernbench._lazy import lazy_names
 
-_ADDRESSES = {
-    "Store": "kernbench.experiments.run.storing.store:Store",
-    "run": "kernbench.experiments.run.runner:run",
-}
+_ADDRESSES = {"Store": "kernbench.experiments.run.storing.store:Store", "run": "kernbench.experiments.run.runner:run"}
 
 __all__ = sorted(_ADDRESSES)
 

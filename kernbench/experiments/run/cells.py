@@ -154,9 +154,7 @@ def _chosen_methods(experiment, methods):
 
 def _refuse_unknown(experiments, scale, datasets, methods):
     """Raise ValueError for a filter that no experiment knows."""
-    known_datasets = {
-        setting.name for experiment in experiments for setting in experiment.scale(scale).settings
-    }
+    known_datasets = {setting.name for experiment in experiments for setting in experiment.scale(scale).settings}
     known_methods = {method.name for experiment in experiments for method in experiment.methods}
     for what, given, known in (("data set", datasets, known_datasets), ("method", methods, known_methods)):
         for name in given or ():
@@ -206,8 +204,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
         ]
         # Of all gaps, since a pattern that names a missing method is no mistake.
         open_gaps = [
-            [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings]
-            for gap in missing
+            [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings] for gap in missing
         ]
         gaps += [gap for gap, chosen in zip(missing, open_gaps) if any(chosen)]
         for repeat in range(chosen_scale.repeats if repeats is None else repeats):
@@ -217,9 +214,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
                     for method in chosen_methods
                     if setting.takes(method.name)
                 ]
-    cells.sort(
-        key=lambda cell: cell.repeat
-    )  # stable: of a run that is ended early, each experiment has its share
+    cells.sort(key=lambda cell: cell.repeat)  # stable: of a run that is ended early, each experiment has its share
     cells = patterns.filter(cells)
     patterns.refuse_unmatched()
     return cells, gaps

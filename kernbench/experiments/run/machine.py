@@ -120,9 +120,7 @@ class ThisMachine:
     def run(self, cells, outcomes, *, make_task, tell, **callbacks):
         """Run all cells; see :class:`~kernbench.experiments.run.schedule.Scheduler`."""
         (machine,) = self.machines
-        Scheduler(
-            cells, outcomes, jobs=self.jobs, make_task=lambda cell: make_task(cell, machine), **callbacks
-        ).run()
+        Scheduler(cells, outcomes, jobs=self.jobs, make_task=lambda cell: make_task(cell, machine), **callbacks).run()
 
 
 def threads_of(jobs, threads, cores, force):

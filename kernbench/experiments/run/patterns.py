@@ -31,9 +31,7 @@ class Patterns:
         path = f"{experiment}/{dataset}/{method}"
         self._seen[path] = None
         # Each list is looked at whole, so that every pattern that matches something is known to.
-        wanted, unwanted = (
-            [p for p in listed if self._matches(path, p)] for listed in (self.only, self.skip)
-        )
+        wanted, unwanted = ([p for p in listed if self._matches(path, p)] for listed in (self.only, self.skip))
         return bool(wanted or not self.only) and not unwanted
 
     def filter(self, cells):

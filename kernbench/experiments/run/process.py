@@ -45,9 +45,7 @@ class CellProcess:
         self.cell = cell
         self.time_limit, self.memory_limit = time_limit, memory_limit
         self._folder = tempfile.TemporaryDirectory(dir=launching.temporary_folder(), prefix="cell-")
-        self._result, self._output = (
-            Path(self._folder.name, name) for name in (worker.RESULT, worker.OUTPUT)
-        )
+        self._result, self._output = (Path(self._folder.name, name) for name in (worker.RESULT, worker.OUTPUT))
         self._kills_before = _out_of_memory_kills()
         request = {"cell": cell, "threads": threads, "plugin": plugin, "folder": self._folder.name}
         self._process = launching.start(worker.main, request, threads)
@@ -103,9 +101,7 @@ class CellProcess:
             peak = result.get("peak_memory_bytes")
             if self.memory_limit is not None and peak is not None and peak > self.memory_limit:
                 result["status"] = "memory"
-                result["error"] = (
-                    f"peak of {_megabytes(peak)} is over its limit of {_megabytes(self.memory_limit)}"
-                )
+                result["error"] = f"peak of {_megabytes(peak)} is over its limit of {_megabytes(self.memory_limit)}"
             return result
         if code < 0:
             words = f"killed by signal {signal.Signals(-code).name}"

@@ -99,9 +99,7 @@ def run(
         max_hours=max_hours,
         memory_limit=memory_limit,
     )
-    cells, gaps = plan(
-        experiments, scale, repeats=repeats, datasets=datasets, methods=methods, only=only, skip=skip
-    )
+    cells, gaps = plan(experiments, scale, repeats=repeats, datasets=datasets, methods=methods, only=only, skip=skip)
     if not cells and not gaps:
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")
     with_cells = {cell.experiment for cell in cells}
@@ -116,8 +114,7 @@ def run(
         if dry_run:
             _warn(notes, on_event)
             planned = [
-                PlannedCell(cell, _is_stored(cell, good, place.machines), expectations.of(cell))
-                for cell in cells
+                PlannedCell(cell, _is_stored(cell, good, place.machines), expectations.of(cell)) for cell in cells
             ]
             return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
@@ -127,10 +124,7 @@ def run(
         limits = {}
         for experiment in experiments:
             of_scale = experiment.scale(scale)
-            limits[experiment.name] = (
-                time_limit or of_scale.time_limit,
-                memory_limit or of_scale.memory_limit,
-            )
+            limits[experiment.name] = (time_limit or of_scale.time_limit, memory_limit or of_scale.memory_limit)
         _warn(notes, on_event)
         current = _Run(store, positions, expectations, place, limits, max_hours, on_event)
         try:
@@ -290,9 +284,7 @@ class _Run:
             self._claims.release(task.key)
         if (record is not None or not is_mine) and not self._has_company:
             self._has_company = True
-            self.tell(
-                "note", message=f"another run measures in {self.store.folder} too: the cells are shared"
-            )
+            self.tell("note", message=f"another run measures in {self.store.folder} too: the cells are shared")
         return is_mine and record is None, record
 
     def _stored(self, cells, good):

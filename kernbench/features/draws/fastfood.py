@@ -62,8 +62,5 @@ def draw_factors(kernel, factor, span, columns_per_draw, d, *, dtype):
     signs = np.where(words[:, 0] < 2**31, 1.0, -1.0).reshape(shape)
     permutations = np.argsort(words[:, 1].reshape(shape), axis=1, kind="stable")
     return Factors(
-        signs.astype(dtype),
-        normals.astype(dtype),
-        permutations.astype(np.int32),
-        in_precision(lengths, kernel, dtype),
+        signs.astype(dtype), normals.astype(dtype), permutations.astype(np.int32), in_precision(lengths, kernel, dtype)
     )

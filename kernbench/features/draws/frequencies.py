@@ -71,9 +71,7 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
         if matern:
             scales = span.numbers("uniform", factor, columns_per_draw, 1, Purpose.SCALES)[:, 0]
         if phases:
-            phase = span.numbers("uniform", factor, columns_per_draw, 1, Purpose.PHASES, scale=2 * np.pi)[
-                :, 0
-            ]
+            phase = span.numbers("uniform", factor, columns_per_draw, 1, Purpose.PHASES, scale=2 * np.pi)[:, 0]
     if matern:
         W = W * student_scales(kernel, scales)[:, None]
     return in_precision(W, kernel, dtype), phase

@@ -301,26 +301,20 @@ class ProjectionMap(FeatureMap):
             offsets = None if offsets is None else offsets[draws]
             # A row for each output; cosines and sines apart.
             by_kind = A.reshape(len(A), r, per_block, n_outputs).astype(dtype, copy=False)
-            coefficients = [
-                np.ascontiguousarray(by_kind[:, kind].reshape(-1, n_outputs).T) for kind in range(r)
-            ]
+            coefficients = [np.ascontiguousarray(by_kind[:, kind].reshape(-1, n_outputs).T) for kind in range(r)]
             coefficients += [None] * (2 - r)
             whole = isinstance(part.which, slice)
             products = out if whole else np.zeros((part.X.shape[0], n_outputs))
             if sparse.issparse(part.X):
                 table = segments(span, r, PANEL)
-                mine = slice(
-                    *(len(table) * edge // len(list(span.blocks())) for edge in (blocks.start, blocks.stop))
-                )
+                mine = slice(*(len(table) * edge // len(list(span.blocks())) for edge in (blocks.start, blocks.stop)))
                 multiply_sparse(
                     part.X.data, *indices_of(part.X), frequencies.matrix[mine],
                     table[mine, :2] - [draws.start, 0], draws.stop - draws.start, offsets, self.finish, scale,
                     *coefficients, products,
                 )  # fmt: skip
             else:
-                multiply_dense(
-                    part.X, frequencies.matrix[draws], offsets, self.finish, scale, *coefficients, products
-                )
+                multiply_dense(part.X, frequencies.matrix[draws], offsets, self.finish, scale, *coefficients, products)
             if not whole:
                 out[part.which] += products
 
@@ -339,9 +333,7 @@ class ProjectionMap(FeatureMap):
 
 
 def _is_heavy_tailed(kernel):
-    return SPECTRAL_DENSITIES[type(kernel)].heavy_tailed or (
-        isinstance(kernel, Matern) and kernel.nu <= NO_VARIANCE
-    )
+    return SPECTRAL_DENSITIES[type(kernel)].heavy_tailed or (isinstance(kernel, Matern) and kernel.nu <= NO_VARIANCE)
 
 
 def panels_of(W, table):

@@ -78,9 +78,7 @@ def terms_of(kernel):
         terms = [(1.0, ())]
         for component in kernel.kernels:
             terms = [
-                (weight * inner, factors + more)
-                for weight, factors in terms
-                for inner, more in terms_of(component)
+                (weight * inner, factors + more) for weight, factors in terms for inner, more in terms_of(component)
             ]
         return terms
     if type(kernel) not in FORMS:

@@ -6,14 +6,7 @@ from functools import lru_cache
 from kernbench.features.draws.spans import Span
 from kernbench.features.maps.additive import AdditiveMap
 from kernbench.features.maps.base import ExactMap, FeatureMap, ProjectionMap
-from kernbench.features.maps.forms import (
-    ADDITIVE,
-    check_draws,
-    columns_per_draw,
-    forms_of,
-    resolve_form,
-    terms_of,
-)
+from kernbench.features.maps.forms import ADDITIVE, check_draws, columns_per_draw, forms_of, resolve_form, terms_of
 from kernbench.features.maps.products import product_map
 from kernbench.features.maps.sketches import RandomDegreeMap, TensorSketchMap
 

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-INDEFINITE = (
-    1e-6  # a negative eigenvalue (or pivot) of this share of the largest is more than a rounding error
-)
+INDEFINITE = 1e-6  # a negative eigenvalue (or pivot) of this share of the largest is more than a rounding error
 
 
 @dataclass(frozen=True)

@@ -111,11 +111,7 @@ def kmeans(X, n_landmarks, rng):
     if sparse.issparse(X) and X.indices.dtype != np.int32:
         X = _with_short_indices(X)
     model = KMeans(
-        n_landmarks,
-        init="random",
-        n_init=1,
-        max_iter=KMEANS_ITERATIONS,
-        random_state=int(rng.integers(2**31)),
+        n_landmarks, init="random", n_init=1, max_iter=KMEANS_ITERATIONS, random_state=int(rng.integers(2**31))
     )
     # One thread: with more, the order of KMeans's summation depends on which of them finishes first.
     with threadpool_limits(1, user_api="openmp"):
@@ -129,9 +125,7 @@ def kmeans(X, n_landmarks, rng):
 def _with_short_indices(X):
     """Return the CSR matrix with 32-bit indices, the only ones that KMeans takes."""
     if X.nnz >= 2**31 or X.shape[1] >= 2**31:
-        raise ValueError(
-            f"landmarks='kmeans' takes at most 2^31 stored entries, got {X.nnz}; choose 'uniform'"
-        )
+        raise ValueError(f"landmarks='kmeans' takes at most 2^31 stored entries, got {X.nnz}; choose 'uniform'")
     return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 

@@ -273,10 +273,7 @@ class Nystroem(KernelTransformer):
         self._check_parameters()
         _require(isinstance(self.kernel_, Kernel), "kernel_ is not a kernel")
         R = self.normalization_
-        _require(
-            R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0,
-            "normalization_ is not a float64 matrix",
-        )
+        _require(R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0, "normalization_ is not a float64 matrix")
         _require(np.all(np.isfinite(R)), "normalization_ is not finite")
         _require(self.root == "eigen" or R.shape[0] == R.shape[1], "normalization_ is not square")
         rows = self.landmarks_

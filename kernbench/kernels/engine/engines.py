@@ -25,9 +25,7 @@ def make_engine(kernel, X, Z):
         Queries and columns, prepared alike.
     """
     if kernel.components:
-        engines = [
-            make_engine(*component) for component in zip(kernel.components, X.components, Z.components)
-        ]
+        engines = [make_engine(*component) for component in zip(kernel.components, X.components, Z.components)]
         return CombinedEngine(kernel, X, Z, engines, kernel.constants or (1.0,) * len(engines))
     if kernel.routine == "callable":
         return PythonEngine(kernel, X, Z)

@@ -121,9 +121,7 @@ def prepare(kernel, X, dtype, like=None):
     """
     if kernel.routine == "precomputed":
         dense = X.toarray() if sparse.issparse(X) else X
-        return PreparedRows(
-            "matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype)
-        )
+        return PreparedRows("matrix", X.shape, np.ascontiguousarray(dense, dtype=dtype), np.zeros(len(dense), dtype))
     kernel.check_domain(X)
     check_constants(kernel, dtype)
     storage = storage_of(kernel, X) if like is None else like.storage
@@ -183,10 +181,7 @@ def _prepare_csr(kernel, X, dtype, storage, centre):
 
 
 def _csr(shape, values, terms, centre, columns, starts):
-    columns, starts = (
-        np.ascontiguousarray(columns, dtype=np.int32),
-        np.ascontiguousarray(starts, dtype=np.int64),
-    )
+    columns, starts = (np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(starts, dtype=np.int64))
     return PreparedRows("csr", shape, np.ascontiguousarray(values), terms, centre, columns, starts)
 
 
@@ -211,11 +206,7 @@ def _scaled(kernel, rows):
                 values /= kernel.unit
         return rows, None
     # In two steps, since squares of large numbers would overflow.
-    largest = (
-        abs(rows).max(axis=1).toarray().ravel()
-        if sparse.issparse(rows)
-        else abs(rows).max(axis=1, initial=0.0)
-    )
+    largest = abs(rows).max(axis=1).toarray().ravel() if sparse.issparse(rows) else abs(rows).max(axis=1, initial=0.0)
     _divide_rows(rows, largest)
     squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
     lengths = np.sqrt(np.asarray(squares).ravel())
@@ -253,9 +244,7 @@ def _fill_strips(data, start, rows):
     """Put `rows`, of shape (m, d, streams), into strips from row `start`, which begins a strip."""
     m, first = len(rows), start // STRIP
     whole = m // STRIP
-    data[first : first + whole] = (
-        rows[: whole * STRIP].reshape(whole, STRIP, *rows.shape[1:]).transpose(0, 2, 3, 1)
-    )
+    data[first : first + whole] = rows[: whole * STRIP].reshape(whole, STRIP, *rows.shape[1:]).transpose(0, 2, 3, 1)
     if m % STRIP:
         data[first + whole, :, :, : m % STRIP] = rows[whole * STRIP :].transpose(1, 2, 0)
 

@@ -40,9 +40,7 @@ class Callable(Kernel):
             raise ValueError(f"Callable: function must be callable, got {self.function!r}")
 
     def diagonal(self, X):
-        return np.array(
-            [self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64
-        )
+        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
     def values(self, X, Z, dtype=np.float64):
         """Return what the function returns, checked; it is never called with empty rows.
@@ -63,9 +61,7 @@ class Callable(Kernel):
                 f"{shape[1]}; it must return {shape}"
             )
         if answer.dtype.kind not in "biuf":
-            raise ValueError(
-                f"the kernel function returned values of type {answer.dtype}; they must be real numbers"
-            )
+            raise ValueError(f"the kernel function returned values of type {answer.dtype}; they must be real numbers")
         with np.errstate(over="ignore"):
             answer = np.ascontiguousarray(answer, dtype=dtype)
         if not np.all(np.isfinite(answer)):

@@ -7,13 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernbench.kernels.base import (
-    Kernel,
-    require_integer,
-    require_not_negative,
-    require_positive,
-    squared_norms,
-)
+from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
 
 
 @dataclass(frozen=True)
@@ -124,9 +118,7 @@ class DotProduct(Kernel):
 
     def __post_init__(self):
         if isinstance(self.coefficients, str) or not isinstance(self.coefficients, Iterable):
-            raise ValueError(
-                f"DotProduct: coefficients must be a sequence of numbers, got {self.coefficients!r}"
-            )
+            raise ValueError(f"DotProduct: coefficients must be a sequence of numbers, got {self.coefficients!r}")
         coefficients = tuple(self.coefficients)
         for n, value in enumerate(coefficients):
             require_not_negative(self, **{f"coefficients[{n}]": value})

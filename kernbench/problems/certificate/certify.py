@@ -10,10 +10,7 @@ from kernbench.problems.certificate.extended import EPS, LONG
 SMALL = 0.05  # share of tol that rounding may add to the gap without further computation
 MOST_WORK = 3e7  # multiplications in extended precision that a certificate may cost: up to a second
 SAME = 1e-12  # relative difference of objectives that is rounding of their sums
-SAMPLED = (
-    64,
-    1024,
-)  # rows on which the error of float32 values is measured, the more where the fewer do not suffice
+SAMPLED = (64, 1024)  # rows on which the error of float32 values is measured, the more where the fewer do not suffice
 ERRORS = 5.0  # standard errors added to a measured mean
 VISIBLE = 1e-4  # error of decision values from which the user should know
 
@@ -134,9 +131,7 @@ def measured(risk, risk_value, coef, largest, unit, of_norm, of_risk):
     size = float(np.abs(coef).sum())
     exact = rounding.of_expansion(risk, risk_value, size, largest, unit)
     half = 0.5 * risk.alpha * size * of_norm
-    of_dual = (
-        max(1.0, risk.dual_size / size) ** 2
-    )  # as many times more where other coefficients make the bound
+    of_dual = max(1.0, risk.dual_size / size) ** 2  # as many times more where other coefficients make the bound
     return rounding.Rounding(exact.objective + half + of_risk, exact.bound + of_dual * half)
 
 

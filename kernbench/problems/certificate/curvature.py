@@ -13,9 +13,7 @@ from kernbench.kernels.blocks import block
 from kernbench.kernels.domain import is_precomputed
 
 ROWS = 128  # of the block
-ROUNDING = (
-    1e-5  # error of a kernel value, as a share of the largest, that counts as rounding; as for symmetry
-)
+ROUNDING = 1e-5  # error of a kernel value, as a share of the largest, that counts as rounding; as for symmetry
 
 
 def shows_negative_curvature(kernel, X, coef, *, balanced, objective=None, lower=None, at_zero=None):

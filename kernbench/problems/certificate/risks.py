@@ -26,11 +26,7 @@ class MarginRisk:
         self.smoothness = loss.smoothness
         self.slope = max(abs(loss.lower), abs(loss.upper))
         # Bounds on sum_i |g_i| of dual variables, and on the sum of coefficients from which a bound may be computed.
-        self.reach = (
-            self.mass * self.slope
-            if np.isfinite(self.slope)
-            else 4.0 * np.sqrt(self.at_zero()[0] * self.mass)
-        )
+        self.reach = self.mass * self.slope if np.isfinite(self.slope) else 4.0 * np.sqrt(self.at_zero()[0] * self.mass)
         self.dual_size = 0.0
 
     def at_zero(self):
@@ -84,9 +80,7 @@ class MarginRisk:
 
     def _dual(self, space, beta):
         p = self.problem
-        a = dual_variables(
-            p.y, beta, alpha=p.alpha, weights=p.weights, fit_intercept=p.fit_intercept, loss=p.loss
-        )
+        a = dual_variables(p.y, beta, alpha=p.alpha, weights=p.weights, fit_intercept=p.fit_intercept, loss=p.loss)
         if not np.any(a):
             return 0.0, 0.0
         g = p.weights.astype(LONG) * p.y * a
@@ -121,9 +115,7 @@ class PairRisk:
         self.alpha, self.n, self.loss = problem.alpha, problem.n, problem.loss
         self.zero = float(problem.at_zero)
         drawn = problem.drawn
-        self.pairs = (
-            AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, self.n)
-        )
+        self.pairs = AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, self.n)
         self.slope = np.inf if self.loss == "squared_hinge" else 1.0
         self.reach = 4.0 if self.loss == "squared_hinge" else 2.0
         self.dual_size = 0.0

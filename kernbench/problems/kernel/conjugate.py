@@ -48,12 +48,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     require_number("eta2", eta2)
     if not 1.0 < gamma < np.inf:
         raise ValueError(f"gamma must be a finite number above 1, got {gamma!r}")
-    for name, value, least in (
-        ("n", n, 2),
-        ("s0", s0, 2),
-        ("growth", growth, 0),
-        ("sample_cap", sample_cap, 2),
-    ):
+    for name, value, least in (("n", n, 2), ("s0", s0, 2), ("growth", growth, 0), ("sample_cap", sample_cap, 2)):
         check_number(name, value, at_least=least, whole=True)
     if s0 > sample_cap:
         raise ValueError(f"s0={s0} examples to begin with are more than sample_cap={sample_cap}: lower s0")

@@ -37,9 +37,7 @@ def _largest_eigenvalue(rows, roots):
     """The largest eigenvalue of B B' for B = rows diag(roots)."""
     size, n = rows.shape
     if size > EXACT:
-        gram = LinearOperator(
-            (size, size), matvec=lambda v: rows @ (roots**2 * (rows.T @ v.ravel())), dtype=np.float64
-        )
+        gram = LinearOperator((size, size), matvec=lambda v: rows @ (roots**2 * (rows.T @ v.ravel())), dtype=np.float64)
         start = np.ones(size)  # fixed, so that runs are reproducible
         return SAFETY * eigsh(gram, k=1, v0=start, tol=1e-3, return_eigenvectors=False)[0]
     gram, step = np.zeros((size, size)), max(1, ROOM // size)

@@ -47,16 +47,10 @@ def certificate(problem, coef, *known, ascent=None):
     scores = problem.design.scores(coef)
     objective = problem.primal(coef, scores)
     if not np.isfinite(objective):
-        raise ValueError(
-            "scores are not finite, or too large to compute with: scale the features, or raise alpha"
-        )
+        raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
     tries = [*known, *dual_variables_at(problem.y * scores - problem.targets, problem.loss)]
     bounds = [lower_bound(problem, a) for a in tries]
-    if (
-        ascent is not None
-        and isinstance(problem.loss, ResidualLoss)
-        and not np.isfinite(problem.loss.smoothness)
-    ):
+    if ascent is not None and isinstance(problem.loss, ResidualLoss) and not np.isfinite(problem.loss.smoothness):
         bounds.append(_after_a_pass(problem, tries[int(np.argmax(bounds))], ascent))
     return objective, max(0.0, objective - max(bounds))
 

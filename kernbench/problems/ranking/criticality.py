@@ -60,9 +60,7 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
     points = [_Proximal(twin, design, ranked, alpha + 1 / mu, 1.0, shrunk * scores)]
     if smoothed and ranked.low > 0:
         # L is the mean over the ranks up to m, times m / (n - m).
-        points.append(
-            _Proximal(twin, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores)
-        )
+        points.append(_Proximal(twin, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores))
     while True:
         error = sum(point.error() for point in points) / mu
         prox_n = shrunk * w + points[0].step()

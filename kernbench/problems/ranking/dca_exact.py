@@ -49,13 +49,7 @@ class PartialAUCExact:
         check_loss(loss, self.losses)
         ranked = WindowProblem(y, weights, loss, fpr_range, ranks)
         self._set_up(
-            design,
-            ranked,
-            alpha=alpha,
-            tol=tol,
-            proximal=proximal,
-            random_state=random_state,
-            initial=initial,
+            design, ranked, alpha=alpha, tol=tol, proximal=proximal, random_state=random_state, initial=initial
         )
 
 
@@ -97,11 +91,5 @@ class RankedRangeExact:
         check_loss(loss, self.losses)
         ranked = RangeProblem(y, weights, loss, ranked_range)
         self._set_up(
-            design,
-            ranked,
-            alpha=alpha,
-            tol=tol,
-            proximal=proximal,
-            random_state=random_state,
-            initial=initial,
+            design, ranked, alpha=alpha, tol=tol, proximal=proximal, random_state=random_state, initial=initial
         )

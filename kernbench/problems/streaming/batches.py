@@ -66,9 +66,7 @@ class ArrayBatches:
         Makes the labels of a batch of those in y.
     """
 
-    def __init__(
-        self, X, y=None, weights=None, *, batch_size, seed=0, shuffle=True, n_passes=None, code=None
-    ):
+    def __init__(self, X, y=None, weights=None, *, batch_size, seed=0, shuffle=True, n_passes=None, code=None):
         self.X, self.y, self.batch_size, self.seed, self.shuffle = X, y, batch_size, seed, shuffle
         self.n_passes, self.n_features, self.dtype, self._code = n_passes, X.shape[1], X.dtype, code
         self._weights = self._used = None
@@ -95,9 +93,7 @@ class ArrayBatches:
         self.place += stop - start
         weights = None if self._weights is None else self._weights[rows]
         y = None if self.y is None else self.y[rows]
-        return Batch(
-            self.X[rows], y if self._code is None else self._code(y), weights, rows, number, start == 0
-        )
+        return Batch(self.X[rows], y if self._code is None else self._code(y), weights, rows, number, start == 0)
 
     def _order_of(self, number):
         if number != self._pass_of_order:
@@ -126,8 +122,7 @@ class PairBatches:
         self.X, self.n_features, self.dtype, self.n_passes = stacked([P, Q]), P.shape[1], P.dtype, n_passes
         half = max(1, batch_size // 2)
         self._sides = [
-            ArrayBatches(side, batch_size=half, seed=seed + k, shuffle=shuffle)
-            for k, side in enumerate((P, Q))
+            ArrayBatches(side, batch_size=half, seed=seed + k, shuffle=shuffle) for k, side in enumerate((P, Q))
         ]
         self.batches_per_pass = max(side.batches_per_pass for side in self._sides)
         self.place = 0
@@ -185,9 +180,7 @@ class StreamBatches:
         if not parts:
             return None
         self.place += self.batch_size - missing
-        X, y, weights = (
-            None if column[0] is None else stacked(column) for column in zip(*parts, strict=True)
-        )
+        X, y, weights = (None if column[0] is None else stacked(column) for column in zip(*parts, strict=True))
         X = X.astype(self.dtype, copy=False)
         return Batch(X if sparse.issparse(X) else np.ascontiguousarray(X), y, weights)
 

@@ -45,18 +45,11 @@ class DoublyStochasticState:
             raise ValueError(f"loss='novelty' needs alpha, the share of outliers, in (0, 1), got {alpha!r}")
         self.block_size = int(check_number("block_size", block_size, at_least=1, whole=True))
         self.max_blocks = (
-            None
-            if max_blocks is None
-            else int(check_number("max_blocks", max_blocks, at_least=1, whole=True))
+            None if max_blocks is None else int(check_number("max_blocks", max_blocks, at_least=1, whole=True))
         )
         check_flag("precondition", precondition)
-        self.precondition, self.damping = (
-            bool(precondition),
-            float(check_number("damping", damping, at_least=0)),
-        )
-        self._room_bytes = int(
-            check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE
-        )
+        self.precondition, self.damping = (bool(precondition), float(check_number("damping", damping, at_least=0)))
+        self._room_bytes = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
         check_flag("operator", operator)
         self._operator = None
         if operator:

@@ -216,9 +216,7 @@ class CuttingPlanes(ProductCounts):
         offset = slope - self._small.risk(here)[1] @ along
         t = 0.0
         if slope < 0:
-            t = line_search(
-                lambda t: offset + curvature * t + self._small.risk(here + t * along)[1] @ along, slope
-            )
+            t = line_search(lambda t: offset + curvature * t + self._small.risk(here + t * along)[1] @ along, slope)
         return self._coef + t * step, self._scores + t * moved
 
     def _newton_step(self):

@@ -80,9 +80,7 @@ class Preconditioner:
                 return
             except np.linalg.LinAlgError:
                 continue  # rounding made it indefinite
-        raise ValueError(
-            "scores are not finite, or too large to compute with: scale the features, or raise alpha"
-        )
+        raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
 
     def solve(self, v):
         """Return M^-1 v."""

@@ -90,9 +90,7 @@ class SmoothedNewton:
         here, along = self.scores[self.sample], moved[self.sample]
         offset = slope - self.small.evaluate(here)[1] @ along
         if slope < 0:
-            t = line_search(
-                lambda t: offset + curvature * t + self.small.evaluate(here + t * along)[1] @ along, slope
-            )
+            t = line_search(lambda t: offset + curvature * t + self.small.evaluate(here + t * along)[1] @ along, slope)
         return self.coef + t * step, self.scores + t * moved
 
     def _newton_step(self):

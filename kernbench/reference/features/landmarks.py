@@ -140,6 +140,4 @@ def ridge_of_dimension(eigenvalues, dimension):
 
 
 def _values(kernel, X, rows, columns):
-    return (
-        X[np.ix_(rows, columns)] if isinstance(kernel, Precomputed) else evaluate(kernel, X[rows], X[columns])
-    )
+    return X[np.ix_(rows, columns)] if isinstance(kernel, Precomputed) else evaluate(kernel, X[rows], X[columns])

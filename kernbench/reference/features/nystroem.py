@@ -27,14 +27,7 @@ class Nystroem:
     """
 
     def __init__(
-        self,
-        kernel,
-        n_landmarks=100,
-        *,
-        landmarks="uniform",
-        root="cholesky",
-        rank_tol=1e-10,
-        random_state=None,
+        self, kernel, n_landmarks=100, *, landmarks="uniform", root="cholesky", rank_tol=1e-10, random_state=None
     ):
         self.kernel = kernel
         self.n_landmarks = n_landmarks

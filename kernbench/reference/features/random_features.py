@@ -111,9 +111,7 @@ def random_degrees(kernel, X, numbers, q):
     for k in range(q):
         u = numbers.uniforms(k, 1, DEGREES)[0]
         N = next(n for n in range(len(a)) if u < a[: n + 1].sum() / a.sum())
-        signs = [
-            numbers.signs(k, X.shape[1], FREQUENCIES, first_quad=factor * n_quads) for factor in range(N)
-        ]
+        signs = [numbers.signs(k, X.shape[1], FREQUENCIES, first_quad=factor * n_quads) for factor in range(N)]
         Z[:, k] = np.sqrt(a.sum()) * np.prod([X @ w for w in signs], axis=0)
     return Z
 

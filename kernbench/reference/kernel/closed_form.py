@@ -39,21 +39,10 @@ class ClosedForm:
     first_check = 1
 
     def __init__(
-        self,
-        rows,
-        y,
-        *,
-        alpha,
-        weights=None,
-        fit_intercept=False,
-        loss="hinge",
-        random_state=None,
-        initial=None,
+        self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None
     ):
         margin_loss(loss, offered=self.losses)
-        self.problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if self.problem.alpha is None:
             raise ValueError("the closed form needs alpha, a positive number")
         if fit_intercept:

@@ -57,9 +57,7 @@ class Newton:
         example_loss(loss, self.losses)
         self.tol = require_number("tol", tol, positive=True)
         self.rows = rows
-        self.problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
         self.coef, self.K = np.zeros(self.problem.n), None
         self.lowered = True  # whether the last step lowered the objective

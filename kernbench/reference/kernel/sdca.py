@@ -85,9 +85,7 @@ class SDCA:
     ):
         if order not in ORDERS:
             raise ValueError(unknown_name("order", order, ORDERS))
-        self._problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self._problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if self._problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")
         n = self._problem.n
@@ -155,9 +153,7 @@ class SDCA:
 
     def _begin_epoch(self):
         used = self._problem.weights > 0
-        open_ones = (
-            np.flatnonzero(used & ~self._shrinkable(slice(None))) if self._shrinking else np.flatnonzero(used)
-        )
+        open_ones = np.flatnonzero(used & ~self._shrinkable(slice(None))) if self._shrinking else np.flatnonzero(used)
         if len(open_ones) == 0:
             open_ones = np.flatnonzero(used)
         draw = self._rng.permutation if self._order == "permutation" else self._draw
@@ -223,10 +219,7 @@ class SDCA:
     def _partner(self, i, a, y, w, f, diagonal, row):
         """Return the candidate with which i gains most, by a parabola within the bounds of both; None if no gain is
         possible."""
-        slopes, own = (
-            y * self._loss.dual_slope(a),
-            self._loss.dual_curvature(np.clip(a, INSIDE, 1 - INSIDE)) / w,
-        )
+        slopes, own = (y * self._loss.dual_slope(a), self._loss.dual_curvature(np.clip(a, INSIDE, 1 - INSIDE)) / w)
         grow, shrink = np.transpose([pair_room(self._loss, *one) for one in zip(a, y, w)])
         h = np.maximum((diagonal[i] + diagonal - 2 * row) * self._scale + (own[i] + own), LEAST_CURVATURE)
         slope = (slopes[i] - f[i]) - (slopes - f)
@@ -242,9 +235,7 @@ class SDCA:
 
     def _add_rows(self, indices, steps):
         if len(indices):
-            self._responses += np.asarray(steps) @ np.asarray(
-                self._problem.rows.batch(indices), dtype=np.float64
-            )
+            self._responses += np.asarray(steps) @ np.asarray(self._problem.rows.batch(indices), dtype=np.float64)
             self.n_kernel_evaluations += len(indices) * self._problem.n
 
     def _coef(self):
@@ -260,15 +251,10 @@ class SDCA:
             self._visits, self._position = state["visits"].astype(np.intp), int(state["position"].item())
             self._responses = state["responses"]
             return
-        coef = np.clip(
-            np.asarray(initial.coef, dtype=np.float64), *problem.box()
-        )  # alpha or the weights may differ
+        coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # alpha or the weights may differ
         coef = balanced(coef) if problem.fit_intercept else coef
         a = np.divide(
-            problem.y * coef,
-            problem.weights * self._scale,
-            out=np.zeros(problem.n),
-            where=problem.weights > 0,
+            problem.y * coef, problem.weights * self._scale, out=np.zeros(problem.n), where=problem.weights > 0
         )
         self._dual = np.clip(a, self._loss.lower, self._loss.upper)
         known = state is not None and np.allclose(self._coef(), initial.coef, rtol=1e-13, atol=0.0)

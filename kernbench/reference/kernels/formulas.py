@@ -67,11 +67,9 @@ def arc_cosine(kernel, x, Z):
     theta = 2 * np.arctan2(np.linalg.norm(u - V, axis=1), np.linalg.norm(u + V, axis=1))
     theta = np.where(np.any(u != 0) & np.any(V != 0, axis=1), theta, np.pi / 2)
     sine, cosine = np.sin(theta), np.cos(theta)
-    J = (
-        np.pi - theta,
-        sine + (np.pi - theta) * cosine,
-        3 * sine * cosine + (np.pi - theta) * (1 + 2 * cosine**2),
-    )[int(kernel.order)]
+    J = (np.pi - theta, sine + (np.pi - theta) * cosine, 3 * sine * cosine + (np.pi - theta) * (1 + 2 * cosine**2))[
+        int(kernel.order)
+    ]
     return (np.linalg.norm(x) * np.linalg.norm(Z, axis=1)) ** int(kernel.order) * J / np.pi
 
 

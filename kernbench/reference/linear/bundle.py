@@ -22,14 +22,7 @@ class PointwiseRisk(Risk):
     centred_by = None  # nothing: the Hessian of a mean over samples involves no class means
 
     def __init__(self, problem):
-        self._hold(
-            problem.design,
-            problem.alpha,
-            problem.loss,
-            problem.y,
-            problem.weights,
-            problem.weights / problem.n,
-        )
+        self._hold(problem.design, problem.alpha, problem.loss, problem.y, problem.weights, problem.weights / problem.n)
 
     def _hold(self, design, alpha, loss, y, weights, shares):
         self.design, self.n, self.alpha, self.loss = design, len(y), alpha, loss
@@ -61,17 +54,13 @@ class PointwiseRisk(Risk):
 
     def sample(self, rng, size):
         """Return the indices of about `size` samples for a smaller problem."""
-        return (
-            np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
-        )
+        return np.arange(self.n) if size >= self.n else stratified_sample(rng, self.positive, self.weights, size)
 
     def take(self, indices, design=None):
         """Return the problem on a subset of the samples, weighted to represent their classes."""
         part, taken, of_taken = object.__new__(PointwiseRisk), self.shares[indices], self.positive[indices]
         for label in (True, False):
-            taken[of_taken == label] *= (
-                self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
-            )
+            taken[of_taken == label] *= self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
         part._hold(design, self.alpha, self.loss, self.y[indices], self.weights[indices], taken)
         return part
 

@@ -32,14 +32,7 @@ import numpy as np
 from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import seed_of
-from kernbench.problems.linear.newton import (
-    BLOCKED,
-    LARGEST,
-    SAMPLE,
-    cost_of_row,
-    first_width,
-    hessian_rows,
-)
+from kernbench.problems.linear.newton import BLOCKED, LARGEST, SAMPLE, cost_of_row, first_width, hessian_rows
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.line_search import line_search
@@ -57,10 +50,7 @@ STILL = 1e-15  # a gap, relative to the objective, within rounding error
 SAME = 1e-9  # relative difference of objectives that counts as rounding
 PROGRESS = 1e-14  # smallest relative decrease that counts
 CHEAP = 16.0  # multiplications per stored value up to which the Hessian is factorised in each step
-SHIFTS, ROUNDING = (
-    200,
-    1e-15,
-)  # trial shifts; the sum of slopes that is rounding, relative to that of their sizes
+SHIFTS, ROUNDING = (200, 1e-15)  # trial shifts; the sum of slopes that is rounding, relative to that of their sizes
 
 
 class EnvelopeRisk:
@@ -231,12 +221,7 @@ class Newton:
         """Start from what was given, else from the solution for a sample, else from 0."""
         if not self._warm and len(self._sample) < self._design.n_samples:
             coarse = object.__new__(Newton)
-            coarse.tol, coarse.min_iter, coarse._widest, coarse._seed = (
-                COARSE_TOL,
-                0,
-                self._widest,
-                self._seed,
-            )
+            coarse.tol, coarse.min_iter, coarse._widest, coarse._seed = (COARSE_TOL, 0, self._widest, self._seed)
             part, rng = self._risk.take(self._sample), np.random.default_rng(self._seed)
             coarse._set_up(part, self._design.take(self._sample), self._alpha, self._free_last, rng)
             coarse.advance(COARSE_STEPS)
@@ -373,9 +358,7 @@ class Newton:
         state = require_state(initial, self._design.n_coef, ["iterate", "settings", "hessian", "progress"])
         self._coef = np.array(initial.coef, dtype=np.float64)
         self._warm, self.n_iter = True, initial.n_iter
-        if state is None or not np.array_equal(
-            state["settings"][1:], self.problem.settings(self._free_last)[1:]
-        ):
+        if state is None or not np.array_equal(state["settings"][1:], self.problem.settings(self._free_last)[1:]):
             return
         self._risk.mu, value, bound, stuck, work = state["progress"]
         if self._factor is not None:

@@ -143,11 +143,7 @@ class Pegasos:
         """The signed coefficients of the x_i in `solution`, beside a share of `start`."""
         if not self._average:
             return self.problem.y * self._counts * self._shrunk()
-        return (
-            self.problem.y
-            * (self._passed * self._counts - self._lags)
-            / (self._lambda * max(self._total, 1.0))
-        )
+        return self.problem.y * (self._passed * self._counts - self._lags) / (self._lambda * max(self._total, 1.0))
 
     def _coef(self):
         if not self._average:
@@ -163,11 +159,7 @@ class Pegasos:
         # If w is (1/(alpha n)) sum_i w_i a_i y_i x_i, a is dual feasible once clipped to its domain.
         problem = self.problem
         known = (
-            problem.alpha
-            * problem.n
-            * problem.y
-            * self._signed()
-            / np.where(problem.weights > 0, problem.weights, 1.0)
+            problem.alpha * problem.n * problem.y * self._signed() / np.where(problem.weights > 0, problem.weights, 1.0)
         )
         return certificate(problem, self._coef(), known)
 
@@ -208,18 +200,14 @@ class Pegasos:
         known = state is not None and np.array_equal(state["settings"], self._settings)
         if known and len(state["counts"]) == self.problem.n:
             self.n_iter = initial.n_iter
-            self._start, self._g, self._counts, self._lags = (
-                state[k] for k in ("start", "sum", "counts", "lags")
-            )
-            position, self._scale, self._squared_norm, self._begun, self._passed, self._total, self._delay = (
-                state["scalars"]
-            )
+            self._start, self._g, self._counts, self._lags = (state[k] for k in ("start", "sum", "counts", "lags"))
+            position, self._scale, self._squared_norm, self._begun, self._passed, self._total, self._delay = state[
+                "scalars"
+            ]
             self._stream = UniformStream(self._stream.seed, 0, position=int(position))
         else:
             self.n_iter = initial.n_iter
-            self._delay = max(
-                self._delay, self.first_check - self.n_iter
-            )  # else the first step would discard it
+            self._delay = max(self._delay, self.first_check - self.n_iter)  # else the first step would discard it
             weight = self.n_iter + self._delay
             self._start = self._lambda * weight * np.array(initial.coef, dtype=np.float64)
             self._g, self._squared_norm = self._start.copy(), self._start @ self._start

@@ -128,10 +128,7 @@ class SBMD:
         if not self._average or passed == 0:
             return self._w.copy()
         left = np.concatenate(
-            [
-                np.full(b - a, passed - c)
-                for (a, b), c in zip(map(self._ends, range(self._n_blocks)), self._counted)
-            ]
+            [np.full(b - a, passed - c) for (a, b), c in zip(map(self._ends, range(self._n_blocks)), self._counted)]
         )
         return (self._sum + left * self._w) / passed
 
@@ -160,9 +157,7 @@ class SBMD:
         return Solution(self._coef(), 0.0, self.n_iter, state)
 
     def _start_from(self, initial):
-        state = require_state(
-            initial, self.problem.design.n_coef, ["settings", "scalars", "last", "sum", "counted"]
-        )
+        state = require_state(initial, self.problem.design.n_coef, ["settings", "scalars", "last", "sum", "counted"])
         self.n_iter = initial.n_iter
         if state is not None and np.array_equal(state["settings"], self._settings):
             self._w, self._sum, self._counted = state["last"], state["sum"], state["counted"]

@@ -85,11 +85,7 @@ class SDCA:
         norms = np.array([row @ row for row in map(self._row, range(problem.n))])
         self._curvature = np.abs(self._push) * norms
         self._a, self._coef = np.zeros(problem.n), np.zeros(design.n_coef)
-        self.n_iter, self.n_inner_products, self.converged = (
-            0,
-            problem.n,
-            False,
-        )  # the norms are inner products
+        self.n_iter, self.n_inner_products, self.converged = (0, problem.n, False)  # the norms are inner products
         self._known = None  # (n_iter, objective, gap) of the last pass
         self._order = self._used.copy()
         self._position, self._doubt = -1, 1.0
@@ -176,9 +172,7 @@ class SDCA:
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
         still = self._largest <= STILL and self._smallest >= -STILL
         whole = self._active == len(self._used)
-        if (
-            self.n_iter >= self._bound_due
-        ):  # the bound only grows; it need not be recomputed after a short epoch
+        if self.n_iter >= self._bound_due:  # the bound only grows; it need not be recomputed after a short epoch
             self._bound, self._bound_due = self.dual_objective(), self.n_iter + len(self._used) // 4
         if still or estimate * self._doubt <= tol * self._bound:
             if still and whole:  # no step was taken, and none will be: the remaining gap is rounding

@@ -177,12 +177,7 @@ class SIMBA:
         heights = problem.y * problem.design.scores(direction)
         if self._tuned:
             scale, _ = best_scale(
-                heights,
-                direction @ direction,
-                problem.y,
-                problem.weights,
-                alpha=problem.alpha,
-                fit_intercept=False,
+                heights, direction @ direction, problem.y, problem.weights, alpha=problem.alpha, fit_intercept=False
             )
         else:
             level = water_level(heights, problem.weights, self._volume).gamma
@@ -244,9 +239,7 @@ class SIMBA:
             and np.array_equal(state["settings"], self._settings)
             and len(state["q"]) == self.problem.n
         ):
-            _, scalars, self._u, self._q, self._counts, self._lags, self._last, self._last_dual = (
-                state.values()
-            )
+            _, scalars, self._u, self._q, self._counts, self._lags, self._last, self._last_dual = state.values()
             position, horizon, step, self._squared_norm, self._passed, length, self._volume = scalars
             self._horizon, self._step_in_game, self._last_length = int(horizon), int(step), int(length)
             self._stream = UniformStream(self._stream.seed, 0, width=2, position=int(position))

@@ -123,9 +123,7 @@ class ExactDCA(ProductCounts):
             coarse = object.__new__(type(self))
             part = self.problem.ranked.take(self._sample)
             settings = {"alpha": self.alpha, "tol": COARSE_TOL, "proximal": self.proximal}
-            coarse._set_up(
-                self.design.take(self._sample), part, **settings, random_state=self._seed, initial=None
-            )
+            coarse._set_up(self.design.take(self._sample), part, **settings, random_state=self._seed, initial=None)
             coarse.advance(COARSE_STEPS)
             coef = self.design.embed(coarse._coef, self._sample)
             return coef, self.design.scores(coef)
@@ -215,10 +213,7 @@ class ExactDCA(ProductCounts):
             self._stuck = True
             return
         self.subproblem_gap = float(bundle.gap())
-        gained, closed = (
-            self._objective - bundle.objective(),
-            self.subproblem_gap <= self.tol * self._objective,
-        )
+        gained, closed = (self._objective - bundle.objective(), self.subproblem_gap <= self.tol * self._objective)
         if not closed and gained < self.subproblem_gap:
             return
         coef, scores = bundle._coef, bundle._scores
@@ -262,9 +257,7 @@ class ExactDCA(ProductCounts):
     def criticality(self, mu=1.0, tol=1e-2):
         """Return how far the point is from being critical, certified (see `kernbench.problems.ranking.criticality`)."""
         twin = CuttingPlanes, RankedRisk
-        return criticality(
-            self.design, self.problem.ranked, self._coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol
-        )[0]
+        return criticality(self.design, self.problem.ranked, self._coef, twin=twin, alpha=self.alpha, mu=mu, tol=tol)[0]
 
     def solution(self):
         """Return the point, and what it takes to go on."""
@@ -296,9 +289,7 @@ class ExactDCA(ProductCounts):
         coef = np.array(initial.coef, dtype=np.float64)
         self._coef = coef if self._columns is None else coef[self._columns]
         self._warm, self.n_iter = self._coef.any(), initial.n_iter
-        if state is None or not np.array_equal(
-            state["settings"], np.append(self.problem.settings(), self.proximal)
-        ):
+        if state is None or not np.array_equal(state["settings"], np.append(self.problem.settings(), self.proximal)):
             return
         scores = self.design.scores(self._coef)
         if not self.problem.same_data(state["signature"], scores):
@@ -308,9 +299,7 @@ class ExactDCA(ProductCounts):
             self._preconditioner.load(state["hessian"])
         self._memory.load(state)
         self._objective, g = self._value_at(self._coef, scores)
-        inner = {
-            name.removeprefix(INNER): value for name, value in initial.state.items() if name.startswith(INNER)
-        }
+        inner = {name.removeprefix(INNER): value for name, value in initial.state.items() if name.startswith(INNER)}
         if inner:
             self._open_bundle(inner)
         else:

@@ -24,9 +24,7 @@ class _Descent(ProductCounts):
         self.learning_rate = require_number("learning_rate", learning_rate, positive=True)
         self.average = bool(average)
         self._seed = seed_of(random_state, initial)
-        self.problem = PairwiseProblem(
-            design, y, rng=np.random.default_rng(self._seed), offered=self.losses, **problem
-        )
+        self.problem = PairwiseProblem(design, y, rng=np.random.default_rng(self._seed), offered=self.losses, **problem)
         self.design, self.alpha = design, self.problem.alpha
         self.n_iter, self.converged, self.stagnated = 0, False, False
         d = design.n_coef

@@ -44,9 +44,7 @@ class PairwiseProblem(Risk):
         self.positive, self.weights = binary_problem(y, weights)
         self.drawn, self.balanced = None, balanced
         if n_pairs is not None:
-            self.drawn = draw_pairs(
-                rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced
-            )
+            self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
         if self.drawn is None:
             self.pairs = AllPairs(self.positive, self.weights)
         else:

@@ -77,9 +77,7 @@ class RankedRisk(Risk):
         sides, scores = self.ranked.sides, self._moved(scores)
         spread = np.sqrt(sum(np.var(scores[m]) for m in self._groups()))
         width = WIDTH * spread if spread > 0 else 1.0
-        return np.abs(self.window(scores - width * sides)[1] - self.window(scores + width * sides)[1]) / (
-            2 * width
-        )
+        return np.abs(self.window(scores - width * sides)[1] - self.window(scores + width * sides)[1]) / (2 * width)
 
     def _groups(self):
         return [np.ones(self.n, dtype=bool)] if self.centred_by is None else [self.positive, ~self.positive]

@@ -24,9 +24,7 @@ class StructuralBound(RankedLoss):
         self.low, self.high = structural_window(y, fpr_range, ranks, sample_weight, rounding)
         self.positive, _ = binary_problem(y, sample_weight)
         self.n_samples = len(self.positive)
-        self.weights = (
-            np.ones(self.n_samples) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        )
+        self.weights = np.ones(self.n_samples) if sample_weight is None else np.asarray(sample_weight, np.float64)
 
     def lower_and_subgradient(self, scores):
         """Zeros: the bound is convex."""

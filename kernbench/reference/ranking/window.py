@@ -50,9 +50,7 @@ class WindowPairs(RankedLoss):
         self.low, self.high = window_of(y, fpr_range, ranks, sample_weight)
         self.positive, _ = binary_problem(y, sample_weight)
         self.n_samples = len(self.positive)
-        self.weights = (
-            np.ones(self.n_samples) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        )
+        self.weights = np.ones(self.n_samples) if sample_weight is None else np.asarray(sample_weight, np.float64)
 
     def _pairs(self, scores, mass):
         """The pairs of the positives and the top `mass` of the negatives, and the factor of their mean."""

@@ -51,6 +51,4 @@ class CovarianceOperator:
     def explained(self, X):
         """A(x, x) of every row."""
         n = range(len(self.theta))
-        return sum(
-            ((self.first(X, i) @ self.theta[i][j]) * self.second(X, j)).sum(axis=1) for i in n for j in n
-        )
+        return sum(((self.first(X, i) @ self.theta[i][j]) * self.second(X, j)).sum(axis=1) for i in n for j in n)

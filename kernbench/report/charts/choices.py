@@ -86,20 +86,9 @@ def _draw(task, races, looks, ends, y_ends, axes, fonts):
         usual = _usual(advice)
         if usual != advice.seconds:
             axes.plot([rows, rows], [advice.seconds, usual], color=GRID, linewidth=2.2, zorder=1)
-            hollow = {
-                "marker": "D",
-                "markersize": 4.5,
-                "markerfacecolor": "none",
-                "color": INK,
-                "markeredgewidth": 0.8,
-            }
+            hollow = {"marker": "D", "markersize": 4.5, "markerfacecolor": "none", "color": INK, "markeredgewidth": 0.8}
             axes.plot(rows, usual, linestyle="none", zorder=2, **hollow)
-        style = {
-            "marker": looks[label].marker,
-            "color": looks[label].colour,
-            "markersize": 6.5,
-            "linestyle": "none",
-        }
+        style = {"marker": looks[label].marker, "color": looks[label].colour, "markersize": 6.5, "linestyle": "none"}
         handles.setdefault(label, axes.plot(rows, advice.seconds, zorder=3, **style)[0])
     axes.set_xlim(*ends)
     axes.set_ylim(*y_ends)

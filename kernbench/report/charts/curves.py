@@ -110,9 +110,7 @@ class _Chart:
         axes.set_ylim(*y_limits)
         if display.x_window is not None:
             axes.axvspan(*display.x_window, color=INK, alpha=WINDOW_SHADE, linewidth=0, zorder=0.5)
-        handles = [
-            self._draw_line(axes, line, self._look(lines, place), alone) for place, line in enumerate(lines)
-        ]
+        handles = [self._draw_line(axes, line, self._look(lines, place), alone) for place, line in enumerate(lines)]
         if display.slope is not None:
             self._draw_slope(axes, lines, fonts, alone)
         if panel in self.finals:
@@ -133,10 +131,7 @@ class _Chart:
         """What the lines stand for, if their names are too long to stand at the ends of many of them."""
         if self.looks is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
             return []
-        return [
-            (self.line_name(name), self.looks[name])
-            for name in dict.fromkeys(line.name for line in self.every)
-        ]
+        return [(self.line_name(name), self.looks[name]) for name in dict.fromkeys(line.name for line in self.every)]
 
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
@@ -219,8 +214,7 @@ class _Chart:
         parts = [f"{y.label} against {x.label}."]
         for line in lines:
             ends = [
-                f"{text.significant(line.y[i])} {y.unit}".rstrip() + f" at {layout.tick(line.x[i])}"
-                for i in (0, -1)
+                f"{text.significant(line.y[i])} {y.unit}".rstrip() + f" at {layout.tick(line.x[i])}" for i in (0, -1)
             ]
             way = f"from {ends[0]} to {ends[1]}" if line.x.size > 1 else ends[1]
             parts.append(f"{self.line_name(line.name)}: {way}.")
@@ -260,9 +254,7 @@ class _Chart:
             if slope is not None:
                 found.setdefault(self.line_name(line.name), []).append(slope)
         if found:
-            parts = [
-                f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()
-            ]
+            parts = [f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()]
             yield f"Fitted slopes, with 95 % intervals: {'; '.join(parts)}."
 
     def csv_rows(self):

@@ -99,8 +99,4 @@ def legible(labels, size):
 
 
 def _path(parts, colour, width):
-    return (
-        f'<path d="{" ".join(parts)}" style="fill: none; stroke: {colour}; stroke-width: {width}"/>'
-        if parts
-        else ""
-    )
+    return f'<path d="{" ".join(parts)}" style="fill: none; stroke: {colour}; stroke-width: {width}"/>' if parts else ""

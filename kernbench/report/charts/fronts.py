@@ -66,13 +66,7 @@ def _draw(results, metric, looks, title, points, axes, fonts):
     axes.set_xscale("log")
     for point in points:
         look = looks[point.method]
-        style = {
-            "marker": look.marker,
-            "color": look.colour,
-            "markersize": 6.5,
-            "linestyle": "none",
-            "zorder": 3,
-        }
+        style = {"marker": look.marker, "color": look.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
         style["markerfacecolor"] = look.colour if point.fast else "none"
         axes.plot(point.seconds, metric.factor * point.value, **style)
     front = [point for point in points if point.fast]

@@ -43,9 +43,7 @@ def svg_key(entries, width):
         if x > 6 and x + own > width:
             x, y = 6.0, y + ROW
         parts.append(
-            _sample(look).replace(
-                "<svg ", f'<svg x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{HEIGHT}" ', 1
-            )
+            _sample(look).replace("<svg ", f'<svg x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{HEIGHT}" ', 1)
         )
         parts.append(f'<text x="{x + WIDTH + 5:.1f}" y="{y + 9:.1f}" font-size="9" fill="currentColor">'
                      f"{escape(text.printable(name))}</text>")  # fmt: skip
@@ -64,9 +62,7 @@ def _sample(look):
     mark = MarkerStyle(look.marker)
     placed = mark.get_transform() + Affine2D().scale(MARK / WIDTH, MARK / HEIGHT).translate(0.5, 0.5)
     path = mark.get_path().transformed(placed)
-    canvas.add_artist(
-        PathPatch(path, facecolor=look.colour, edgecolor=look.colour, transform=canvas.transFigure)
-    )
+    canvas.add_artist(PathPatch(path, facecolor=look.colour, edgecolor=look.colour, transform=canvas.transFigure))
     found = inline(render(canvas), f"sample-{look}", "", "")
     # The name stands beside it: nothing to read out.
     start = found.index("</desc>") + len("</desc>")

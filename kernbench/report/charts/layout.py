@@ -23,10 +23,7 @@ SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
 FILE_WIDTH = 10.2  # largest width of a row of small multiples in a file, in inches
 MOST_INSIDE = 3  # lines whose legend fits inside a panel
 LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
-BOLD, LEAST_TITLE = (
-    0.62,
-    0.8,
-)  # the same of a bold letter; the smallest letters of a title over its usual ones
+BOLD, LEAST_TITLE = (0.62, 0.8)  # the same of a bold letter; the smallest letters of a title over its usual ones
 INNER = 0.82  # width of a panel without the labels on its left
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
 

@@ -60,9 +60,7 @@ class Look:
 
 def family(method):
     """The solver behind a method's name: ``"sbp"`` for ``"sbp-quarter"``; the name itself when unknown."""
-    fits = [
-        name for name in KNOWN if method == name or method.startswith((f"{name}-", f"{name} ", f"{name}/"))
-    ]
+    fits = [name for name in KNOWN if method == name or method.startswith((f"{name}-", f"{name} ", f"{name}/"))]
     return max(fits, key=len, default=method)
 
 
@@ -106,9 +104,7 @@ def looks(methods, budgeted=()):
     taken = {name for name in families.values() if name in KNOWN}
     free = [colour for colour in PALETTE if colour not in {KNOWN[name] for name in taken}] or list(PALETTE)
     others = sorted(set(families.values()) - taken)
-    colours = {name: KNOWN[name] for name in taken} | {
-        name: free[i % len(free)] for i, name in enumerate(others)
-    }
+    colours = {name: KNOWN[name] for name in taken} | {name: free[i % len(free)] for i, name in enumerate(others)}
     rounds = {name: i // len(free) for i, name in enumerate(others)}
     used = {marker for name in taken for marker in MARKERS[name]}
     marks = [marker for marker in OTHERS if marker not in used]

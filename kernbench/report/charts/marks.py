@@ -48,11 +48,7 @@ def _draw(axes, fonts, display, grid, looks, n_columns):
         values = [grid.values[row, mark] for mark in grid.columns if (row, mark) in grid.values]
         axes.plot([min(values), max(values)], [place, place], color=GRID, linewidth=2.5, zorder=1)
     for mark, name in grid.columns.items():
-        points = [
-            (grid.values[row, mark], place)
-            for place, row in enumerate(grid.rows)
-            if (row, mark) in grid.values
-        ]
+        points = [(grid.values[row, mark], place) for place, row in enumerate(grid.rows) if (row, mark) in grid.values]
         style = {"marker": looks[mark].marker, "color": looks[mark].colour, "markersize": 6.5}
         axes.plot(*zip(*points), **style, linestyle="none", label=name, zorder=3)
     axes.set_ylim(len(grid.rows) - 0.4, -0.6)

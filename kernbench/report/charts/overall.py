@@ -64,9 +64,7 @@ def _costs(results):
         if results.method(method) is None or results.has_budget(method):
             continue
         for record in cell.records:
-            objective, seconds = (
-                finite(place(record, path)) for path in ("metrics.objective", "seconds.fit")
-            )
+            objective, seconds = (finite(place(record, path)) for path in ("metrics.objective", "seconds.fit"))
             failed = record["status"] != "ok"
             if failed or (objective is not None and seconds):
                 key = (results.experiment.name, dataset, record["repeat"])

@@ -107,7 +107,4 @@ def _steps(found, end):
 
 def _sentence(name, found):
     best, ever = (sum(factor <= most for factor in found) / len(found) for most in (1.0, WORST))
-    return (
-        f"{name}: the best on {100 * best:.0f} % of the problems, within a factor of 1,000 on "
-        f"{100 * ever:.0f} %."
-    )
+    return f"{name}: the best on {100 * best:.0f} % of the problems, within a factor of 1,000 on {100 * ever:.0f} %."

@@ -196,11 +196,7 @@ def _thinned(line):
             continue
         start, along = points[first], points[last] - points[first]
         between, length = points[first + 1 : last] - start, np.hypot(*along)
-        off = (
-            np.abs(between[:, 0] * along[1] - between[:, 1] * along[0]) / length
-            if length
-            else np.hypot(*between.T)
-        )
+        off = np.abs(between[:, 0] * along[1] - between[:, 1] * along[0]) / length if length else np.hypot(*between.T)
         if off.max() > _TOLERANCE:
             middle = first + 1 + int(off.argmax())
             kept.add(middle)

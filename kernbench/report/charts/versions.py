@@ -25,22 +25,16 @@ def version_picture(versions):
     names = sorted({name for version in versions for name in version.factors})
     if not names:
         return None
-    every = [
-        quantile for version in versions for name in version.factors for quantile in _spread(version, name)
-    ]
+    every = [quantile for version in versions for name in version.factors for quantile in _spread(version, name)]
     ends = scales.limits([[1.0, *every]], True)
     panels = [
         layout.Panel(f"commits-{name}", name, _words(name, versions), partial(_draw, name, versions, ends))
         for name in names
     ]
     title = "Time of a fit over that at the first commit"
-    caption = (
-        f"{title}. Line: geometric mean over cells; shade: their quartiles. Commits by their first records."
-    )
+    caption = f"{title}. Line: geometric mean over cells; shade: their quartiles. Commits by their first records."
     rows = [("experiment", "commit", "day", "factor")]
-    rows += [
-        (name, v.commit, v.day, v.factor(name)) for name in names for v in versions if v.factors.get(name)
-    ]
+    rows += [(name, v.commit, v.day, v.factor(name)) for name in names for v in versions if v.factors.get(name)]
     drawn = layout.multiples(panels, title)
     return Picture("commits", caption, *drawn, csv_text(rows), shape="panels", lead="↑ factor  → commits")
 

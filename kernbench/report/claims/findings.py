@@ -89,9 +89,7 @@ def findings(results):
         datasets = _datasets(results, claim)
         recorded = [dataset for dataset in results.datasets if dataset in datasets]
         if datasets:
-            found.append(
-                _finding(results, claim, recorded, [name for name in datasets if name not in recorded])
-            )
+            found.append(_finding(results, claim, recorded, [name for name in datasets if name not in recorded]))
     return found
 
 

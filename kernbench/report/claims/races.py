@@ -1,20 +1,12 @@
 """Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
 from kernbench.report import text
-from kernbench.report.claims.judgement import (
-    UNDECIDED,
-    Judgement,
-    is_at_most,
-    pairs_of,
-    verdict_of,
-)
+from kernbench.report.claims.judgement import UNDECIDED, Judgement, is_at_most, pairs_of, verdict_of
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite, mean_and_error, mean_interval
 
-CLOCK_SHARE = (
-    0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
-)
+CLOCK_SHARE = 0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
 
 
 def judge_race(results, dataset, claim):

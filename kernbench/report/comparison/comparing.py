@@ -121,9 +121,7 @@ def compare_sides(first, second, *, tolerance=None):
     outcome = Outcome(first, second)
     before, after = first.environment(), second.environment()
     outcome.environment = [
-        (name, ", ".join(before[name]), ", ".join(after[name]))
-        for name in before
-        if before[name] != after[name]
+        (name, ", ".join(before[name]), ", ".join(after[name])) for name in before if before[name] != after[name]
     ]
     for key in dict.fromkeys([*first.results, *second.results]):
         _compare_results(outcome, key, first.results.get(key), second.results.get(key), tolerance)
@@ -165,9 +163,7 @@ def _compare_cells(key, results, first, second, tolerance):
             change.verdict = MACHINES
         else:
             if metric.unit == "s":
-                by_processor = [
-                    _of_machines(_processor_times(cell, metric), common) for cell in (first, second)
-                ]
+                by_processor = [_of_machines(_processor_times(cell, metric), common) for cell in (first, second)]
                 if all(by_processor) and (_is_noisy(samples) or _is_shared(samples, by_processor)):
                     samples, change.clock = by_processor, "processor"
             change.first, change.second = map(_median, samples)

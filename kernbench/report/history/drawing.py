@@ -48,16 +48,12 @@ def draw_benchmark(name, machine, series, commits):
     rows += [(name, one.label, commit, factor * value) for one in series for _, commit, value in one.points]
     caption = f"{title}, on {machine}. Commits from {commits[0][1][:SHORT]} to {commits[-1][1][:SHORT]}, evenly spaced."
     drawn = layout.multiples(panels, title, layout.MEDIUM)
-    return Picture(
-        file_name, caption, *drawn, csv_text(rows), shape="panels large", lead=f"↑ {unit}  → commits"
-    )
+    return Picture(file_name, caption, *drawn, csv_text(rows), shape="panels large", lead=f"↑ {unit}  → commits")
 
 
 def _words(one, factor, unit):
     ends = (one.points[0], one.points[-1])
-    first, last = (
-        f"{text.significant(factor * value)} {unit} at {commit[:SHORT]}" for _, commit, value in ends
-    )
+    first, last = (f"{text.significant(factor * value)} {unit} at {commit[:SHORT]}" for _, commit, value in ends)
     return f"{one.label}: {first}, {last}."
 
 

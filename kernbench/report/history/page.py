@@ -87,9 +87,7 @@ def _day(milliseconds):
 
 def _render(template, tables, pictures, linked=True):
     environment = Environment(
-        loader=ChoiceLoader(
-            [PackageLoader("kernbench.report.history"), PackageLoader("kernbench.report.page")]
-        ),
+        loader=ChoiceLoader([PackageLoader("kernbench.report.history"), PackageLoader("kernbench.report.page")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

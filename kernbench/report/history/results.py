@@ -64,13 +64,7 @@ def read(folder):
                     found[name, label, path.parent.name][place] = value
     order = {name: number for number, name in enumerate(described)}
     return [
-        Series(
-            name,
-            label,
-            machine,
-            described[name]["unit"],
-            [(*place, points[place]) for place in sorted(points)],
-        )
+        Series(name, label, machine, described[name]["unit"], [(*place, points[place]) for place in sorted(points)])
         for (name, label, machine), points in sorted(found.items(), key=lambda item: order[item[0][0]])
     ]
 
@@ -80,11 +74,7 @@ def _values(row, columns):
     entry = dict(zip(columns, row))
     values, params = entry["result"] or [], entry.get("params") or []
     labels = [", ".join(text.strip("'") for text in combination) for combination in product(*params)]
-    return [
-        (label, float(value))
-        for label, value in zip(labels, values)
-        if value is not None and math.isfinite(value)
-    ]
+    return [(label, float(value)) for label, value in zip(labels, values) if value is not None and math.isfinite(value)]
 
 
 def _json(path):

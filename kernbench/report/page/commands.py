@@ -100,10 +100,7 @@ def _literal(name):
 
 def _plugins(results, cells=None):
     records = (
-        record
-        for place, cell in results.cells.items()
-        if cells is None or place in cells
-        for record in cell.records
+        record for place, cell in results.cells.items() if cells is None or place in cells for record in cell.records
     )
     found = {part(record, "environment").get("plugin") for record in records}
     names = sorted({str(name).rpartition(" ")[0] or str(name) for name in found if name})

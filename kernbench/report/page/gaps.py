@@ -43,10 +43,7 @@ def _failures(results):
     found = {}
     for cell in results.cells.values():
         if cell.failed:
-            share = (
-                f"{len(cell.failed)} of {text.plural(len(cell.records), 'repeat')}",
-                tuple(cell.statuses),
-            )
+            share = (f"{len(cell.failed)} of {text.plural(len(cell.records), 'repeat')}", tuple(cell.statuses))
             found.setdefault((cell.method, *share), []).append(cell.dataset)
     for (method, count, statuses), datasets in found.items():
         where = text.listed(datasets)

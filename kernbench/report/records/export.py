@@ -107,9 +107,7 @@ def write_rows(rows, path, form):
             import pandas
             import pyarrow  # noqa: F401  pandas writes Parquet with it
         except ImportError as error:
-            raise ValueError(
-                "Parquet needs pandas and pyarrow: pip install pandas pyarrow, or choose CSV"
-            ) from error
+            raise ValueError("Parquet needs pandas and pyarrow: pip install pandas pyarrow, or choose CSV") from error
         with written_whole(Path(path), "wb") as file:
             pandas.DataFrame(rows).to_parquet(file)
         return

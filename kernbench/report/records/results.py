@@ -151,8 +151,7 @@ class Results:
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")
         arguments = [
-            f"{key}={json.dumps(value)}"
-            for key, value in (method.params if params is None else params).items()
+            f"{key}={json.dumps(value)}" for key, value in (method.params if params is None else params).items()
         ]
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package

@@ -22,9 +22,7 @@ def cross_table(display, results):
     if display.baseline is not None:
         relation = "minus" if display.difference else "over"
         peer = text.possessive(results.short_label(display.baseline))
-        notes.append(
-            f"Each entry is the method's value {relation} {peer}, both from the same repeat of the same run."
-        )
+        notes.append(f"Each entry is the method's value {relation} {peer}, both from the same repeat of the same run.")
     rows, has_paper = [], False
     for dataset in datasets:
         row = [words(results.category_label("dataset", dataset))]

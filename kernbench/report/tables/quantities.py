@@ -27,16 +27,8 @@ def column_of(results, quantity):
     own = metric.label if quantity.form in ("median", "largest", "all") else text.heading(metric)
     peer = "" if quantity.baseline is None else results.short_label(quantity.baseline)
     label, csv_label = HEADINGS.get(quantity.form, ("{own}", "{metric}"))
-    names = {
-        "metric": metric.name,
-        "baseline": quantity.baseline,
-        "label": metric.label,
-        "own": own,
-        "peer": peer,
-    }
-    return Column(
-        quantity.label or label.format(**names), csv_label.format(**names), numeric=quantity.form != "all"
-    )
+    names = {"metric": metric.name, "baseline": quantity.baseline, "label": metric.label, "own": own, "peer": peer}
+    return Column(quantity.label or label.format(**names), csv_label.format(**names), numeric=quantity.form != "all")
 
 
 def entry_of(results, quantity, dataset, method):
@@ -47,9 +39,7 @@ def entry_of(results, quantity, dataset, method):
     match quantity.form:
         case "mean":
             return _noted(
-                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)),
-                metric,
-                values,
+                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)), metric, values
             )
         case "median":
             found = _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 
 from kernbench.report.text import DASH, printable
 
-FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-)  # text that a spreadsheet would take for a formula begins with one of these
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # text that a spreadsheet would take for a formula begins with one of these
 
 _INLINE = re.compile(r"[\\`*_\[\]<>|&~$]")  # what means something anywhere in a line of Markdown
 # … and what does at its beginning: a number of a list, a heading, a bullet, a rule.

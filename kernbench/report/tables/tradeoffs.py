@@ -107,9 +107,7 @@ def tradeoff_table(results):
             n_ok = len(results.cell(dataset, point.method).ok)
             rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
         blocks.append((results.category_label("dataset", dataset), rows))
-    notes = [
-        "On the front: no other method is at least as good in accuracy, time and memory, and better in one."
-    ]
+    notes = ["On the front: no other method is at least as good in accuracy, time and memory, and better in one."]
     notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:
         notes.append(REASON)

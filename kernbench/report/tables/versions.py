@@ -20,9 +20,7 @@ def version_table(versions):
     for version in versions:
         entries = [_entry(version, name) for name in names]
         n_records = Entry(f"{version.n_records:,}", version.n_records)
-        rows.append(
-            (words(version.commit, mark="code"), words(version.day or text.DASH), n_records, *entries)
-        )
+        rows.append((words(version.commit, mark="code"), words(version.day or text.DASH), n_records, *entries))
     columns = (
         Column("commit", "commit", numeric=False),
         Column("first record", "day", numeric=False),

@@ -106,9 +106,7 @@ class Advice:
     @property
     def close(self):
         """Others that are no worse, and nearly as fast."""
-        return [
-            name for name in self.no_worse if name != self.method and self.times[name] <= CLOSE * self.seconds
-        ]
+        return [name for name in self.no_worse if name != self.method and self.times[name] <= CLOSE * self.seconds]
 
 
 def is_measured(results, display, dataset):

@@ -105,9 +105,7 @@ def _optimum(advices):
     for advice in advices:
         if advice.display.objective is not None and advice.method != advice.display.baseline:
             objective = advice.results.experiment.metric(advice.display.objective)
-            own, other = (
-                advice.cell(name).median(objective) for name in (advice.method, advice.display.baseline)
-            )
+            own, other = (advice.cell(name).median(objective) for name in (advice.method, advice.display.baseline))
             if own is not None and other:
                 excesses.append((own - other) / abs(other))
     if not excesses:

@@ -97,12 +97,7 @@ def _verdict(task, scale, pairs, advices):
     ]
     if not advices:
         why = f"{text.listed(absent)} was not measured" if absent else "no run succeeded"
-        return Verdict(
-            f"No method can be recommended yet for {task}: {why}.",
-            *basis,
-            caveats=caveats,
-            task=task,
-        )
+        return Verdict(f"No method can be recommended yet for {task}: {why}.", *basis, caveats=caveats, task=task)
     by_label = {}
     for advice in advices:
         by_label.setdefault(advice.label, []).append(advice)
@@ -134,17 +129,12 @@ def _basis(scale, results):
     for found in results:
         for dataset in found.datasets:
             kinds.setdefault(found.kind(dataset), {})[dataset] = None
-    data = [
-        f"{KINDS.get(kind, 'data of unknown kind')} ({text.listed(names)})" for kind, names in kinds.items()
-    ]
+    data = [f"{KINDS.get(kind, 'data of unknown kind')} ({text.listed(names)})" for kind, names in kinds.items()]
     stand_in = set(kinds) == {"generated"}
     only = " only, no real data" if stand_in else ""
     counts = [len(cell.records) for found in results for cell in found.cells.values()]
     repeats = text.span([min(counts), max(counts)], "repeat") if counts else "no repeats"
-    return (
-        f"Measured on {text.listed(data)}{only}, at {scale} scale, {repeats}.",
-        stand_in,
-    )
+    return (f"Measured on {text.listed(data)}{only}, at {scale} scale, {repeats}.", stand_in)
 
 
 def _caveats(scale, results):
@@ -154,9 +144,7 @@ def _caveats(scale, results):
     if n_single == len([cell for cell in cells if cell.ok]):
         caveats.append("One repeat only: nothing is known of the scatter.")
     elif n_single:
-        caveats.append(
-            f"{n_single} of {len(cells)} cells have one repeat only: nothing is known of their scatter."
-        )
+        caveats.append(f"{n_single} of {len(cells)} cells have one repeat only: nothing is known of their scatter.")
     if scale == "quick":
         caveats.append(
             "Quick scale: small problems and times of fractions of a second. For a judgement on the paper's "
@@ -262,7 +250,6 @@ def without_recommendation(sections):
         headline,
         "These experiments recommend no method; one that does is run by: kernbench run sbp-libsvm",
         sentences=[
-            f"{section.title}, {section.scale} scale: {section.standing or 'no claims'}."
-            for section in sections
+            f"{section.title}, {section.scale} scale: {section.standing or 'no claims'}." for section in sections
         ],
     )

@@ -74,17 +74,11 @@ def keeps_the_contract(entry):
     for (problem, _), twin in product(_forms(entry), TWINS):
         solver = build(entry, problem, twin)
         require(solver.n_iter == 0 and not solver.converged, "a new solver has n_iter or converged set")
-        require(
-            isinstance(solver.granularity, int) and solver.granularity >= 1, "granularity is no integer >= 1"
-        )
-        require(
-            hasattr(solver, "first_check"), "it has no first_check (None if `advance` tests the rule itself)"
-        )
+        require(isinstance(solver.granularity, int) and solver.granularity >= 1, "granularity is no integer >= 1")
+        require(hasattr(solver, "first_check"), "it has no first_check (None if `advance` tests the rule itself)")
         steps = _steps(entry)
         done = _advance(solver, steps)
-        require(
-            done == solver.n_iter >= 1, f"advance({steps}) returned {done}, and n_iter is {solver.n_iter}"
-        )
+        require(done == solver.n_iter >= 1, f"advance({steps}) returned {done}, and n_iter is {solver.n_iter}")
         count = getattr(solver, entry.kind.counts, None)
         least = 0 if entry.kind.counts == "n_kernel_evaluations" and problem.kernel is None else 1
         require(

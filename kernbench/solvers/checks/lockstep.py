@@ -98,9 +98,7 @@ def follow(compiled, reference, tally, tolerance, *, rounds, length, rounding=No
         counts = count(compiled, reference, tolerance.counters)
         try:
             done = compiled.advance(length), reference.advance(length)
-            grown = (
-                count(compiled, reference, tolerance.counters) - counts
-            )  # asking for a solution may count, too
+            grown = count(compiled, reference, tolerance.counters) - counts  # asking for a solution may count, too
             reason = rounding(compiled, reference) if rounding is not None else None
             if reason is None:
                 require(done[0] == done[1], f"{done[0]} iterations, in the reference {done[1]}")

@@ -47,21 +47,10 @@ class ClosedForm:
     first_check = 1
 
     def __init__(
-        self,
-        rows,
-        y,
-        *,
-        alpha,
-        weights=None,
-        fit_intercept=False,
-        loss="hinge",
-        random_state=None,
-        initial=None,
+        self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None
     ):
         margin_loss(loss, offered=self.losses)
-        self.problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if self.problem.alpha is None:
             raise ValueError("the closed form needs alpha, a positive number")
         if fit_intercept:
@@ -84,9 +73,7 @@ class ClosedForm:
         problem = self.problem
         sums = problem.rows.matvec(problem.weights * problem.y)
         self.n_kernel_evaluations = problem.n * int(np.count_nonzero(problem.weights))
-        self.smallest_alpha = smallest_alpha(
-            sums, problem.y, problem.weights, fit_intercept=problem.fit_intercept
-        )
+        self.smallest_alpha = smallest_alpha(sums, problem.y, problem.weights, fit_intercept=problem.fit_intercept)
         self._f = sums / (problem.alpha * problem.n)
         self._coef = problem.weights * problem.y / (problem.alpha * problem.n)
         self.n_iter += 1

@@ -45,9 +45,7 @@ class Newton:
                  random_state=None, initial=None):  # fmt: skip
         example_loss(loss, self.losses)
         self.tol = require_number("tol", tol, positive=True)
-        self.problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         problem = self.problem
         self.used = np.flatnonzero(problem.weights > 0)
         self.shift = problem.alpha * problem.n / problem.weights[self.used]  # of the diagonal

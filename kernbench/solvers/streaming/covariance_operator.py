@@ -98,9 +98,7 @@ class CovarianceOperator:
         total = np.zeros(X.shape[0])
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            Z, other = (
-                _all_features(stream, X[rows], self.seed, n_blocks) for stream in (self.first, self.second)
-            )
+            Z, other = (_all_features(stream, X[rows], self.seed, n_blocks) for stream in (self.first, self.second))
             total[rows] = np.einsum("ij,ij->i", Z @ self.coef, other)
         return total
 

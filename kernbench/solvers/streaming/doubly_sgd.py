@@ -81,13 +81,9 @@ class DoublySGD(DoublyStochasticState):
         if self._keeps_outputs:
             room -= 8 * n_rows * self.n_outputs
         features = {"form": form, "draws": draws}
-        self._blocks = FeatureBlocks(
-            kernel, self.block_size, batches.n_features, **features, cache_bytes=room
-        )
+        self._blocks = FeatureBlocks(kernel, self.block_size, batches.n_features, **features, cache_bytes=room)
         if operator:
-            second = FeatureBlocks(
-                kernel, self.block_size, batches.n_features, **features, second_stream=True
-            )
+            second = FeatureBlocks(kernel, self.block_size, batches.n_features, **features, second_stream=True)
             coef = None if initial is None else initial.state.get("operator")
             self._operator = CovarianceOperator(self._blocks, second, self.seed, coef)
 

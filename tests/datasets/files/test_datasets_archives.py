@@ -46,11 +46,7 @@ def test_a_member_of_an_archive_is_kept_alone(url, answer, cache, server):
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        _zipped(**{"another": CONTENT}),
-        _zipped(**{"folder/tiny": CONTENT})[:-30],
-        b"<html>Please log in</html>",
-    ],
+    [_zipped(**{"another": CONTENT}), _zipped(**{"folder/tiny": CONTENT})[:-30], b"<html>Please log in</html>"],
     ids=["no such member", "truncated", "a login page"],
 )
 def test_a_bad_archive_leaves_nothing(answer, cache, server):
@@ -65,9 +61,7 @@ def test_a_bad_archive_leaves_nothing(answer, cache, server):
 @pytest.mark.parametrize("asked_for", [True, False], ids=["asked for", "beside"])
 def test_no_member_leaves_the_folder(member, asked_for, cache, server, tmp_path):
     server["https://one.test/all.zip"] = _zipped(**{member: CONTENT, "folder/tiny": CONTENT})
-    file = RemoteFile(
-        "tiny", CHECKSUM, (f"https://one.test/all.zip#{member if asked_for else 'folder/tiny'}",)
-    )
+    file = RemoteFile("tiny", CHECKSUM, (f"https://one.test/all.zip#{member if asked_for else 'folder/tiny'}",))
     if asked_for:
         with pytest.raises(DatasetUnavailable, match=r"\(the download is damaged\)"):
             locate("tiny set", [file], PAGE)

@@ -25,9 +25,7 @@ from kernbench.datasets.files.locate import check_files, locate
 from kernbench.datasets.files.remote import RemoteFile, combined_checksum
 
 CONTENT = b"1 1:1\n-1 2:1\n" * 50
-TINY = RemoteFile(
-    "tiny", hashlib.sha256(CONTENT).hexdigest(), ("https://one.test/tiny", "https://two.test/tiny.gz")
-)
+TINY = RemoteFile("tiny", hashlib.sha256(CONTENT).hexdigest(), ("https://one.test/tiny", "https://two.test/tiny.gz"))
 PAGE = "https://page.test"
 
 
@@ -38,8 +36,7 @@ def test_cache_folder_is_chosen_by_the_environment(cache, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "compress"),
-    [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)],
+    ("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )
 def test_a_file_is_found_plain_or_compressed(suffix, compress, data_folder, server):
     path = data_folder / f"tiny{suffix}"
@@ -145,9 +142,7 @@ def test_without_network_the_message_says_what_to_do(data_folder, cache, server)
     for fact in ("'adult'", "a9a, a9a.t", str(data_folder), str(cache), "no route to host", "KERNBENCH_DATA"):
         assert fact in message
     assert "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/a9a " in message  # what was tried
-    assert (
-        "get a9a, a9a.t from https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html" in message
-    )
+    assert "get a9a, a9a.t from https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html" in message
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
 
 
@@ -183,12 +178,7 @@ def test_a_wrong_file_is_refused_by_name_and_not_replaced(data_folder, server):
     with pytest.raises(ChecksumMismatch) as caught:
         load("adult")
     assert isinstance(caught.value, ValueError)
-    for fact in (
-        str(path),
-        found,
-        "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
-        "Remove",
-    ):
+    for fact in (str(path), found, "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906", "Remove"):
         assert fact in str(caught.value)
     assert path.read_bytes() == b"-1 1:1\n"
     assert server["asked"] == []

@@ -63,10 +63,7 @@ def test_training_and_test_parts_share_no_dense_row(name):
         assert not set(map(tuple, dataset.X_train)) & set(map(tuple, dataset.X_test))
 
 
-@pytest.mark.parametrize(
-    ("name", "share"),
-    [("blobs", 0.5), ("moons", 0.5), ("rings", 0.5), ("sparse-text", 0.2)],
-)
+@pytest.mark.parametrize(("name", "share"), [("blobs", 0.5), ("moons", 0.5), ("rings", 0.5), ("sparse-text", 0.2)])
 def test_classes_have_their_exact_share(name, share):
     assert np.sum(load(name, n_train=1000, n_test=10).y_train > 0) == 1000 * share
 

@@ -32,18 +32,14 @@ POPULATIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("intercept", "auc", "density", "low", "high"), POPULATIONS, ids=["linear", "radial"]
-)
+@pytest.mark.parametrize(("intercept", "auc", "density", "low", "high"), POPULATIONS, ids=["linear", "radial"])
 def test_constants_are_those_of_the_quadrature(intercept, auc, density, low, high):
     def negatives_below(s):
         return quad(lambda t: density(t) * ndtr(-intercept - t), low, s, epsabs=1e-10)[0]
 
     positive = quad(lambda s: density(s) * ndtr(intercept + s), low, high, epsabs=1e-10, points=[2])[0]
     assert positive == pytest.approx(0.2, abs=1e-6)
-    pairs = quad(
-        lambda s: density(s) * ndtr(intercept + s) * negatives_below(s), low, high, epsabs=1e-9, points=[2]
-    )[0]
+    pairs = quad(lambda s: density(s) * ndtr(intercept + s) * negatives_below(s), low, high, epsabs=1e-9, points=[2])[0]
     assert pairs / (positive * (1 - positive)) == pytest.approx(auc, abs=1e-6)
 
 

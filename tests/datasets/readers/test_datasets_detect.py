@@ -125,9 +125,7 @@ def test_no_damage_makes_it_crash(data, tmp_path):
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(content)))
         stop = data.draw(st.integers(start, min(start + 5, len(content))))
-        text = data.draw(
-            st.binary(max_size=3) | st.sampled_from([b",", b":", b"\n", b'"', b"nan", b" ", b"9" * 20])
-        )
+        text = data.draw(st.binary(max_size=3) | st.sampled_from([b",", b":", b"\n", b'"', b"nan", b" ", b"9" * 20]))
         content[start:stop] = text
     compression = data.draw(st.sampled_from(sorted(COMPRESSIONS)))
     path = tmp_path / (name + compression)

@@ -58,11 +58,7 @@ small = st.integers(-3, 9)
        shape=st.tuples(st.integers(0, 5), st.integers(0, 5)), wide=st.booleans())  # fmt: skip
 def test_any_sparse_arrays_are_a_matrix_or_refused(indices, starts, n_data, shape, wide, tmp_path_factory):
     kind = "i8" if wide else "i4"
-    parts = {
-        "data": np.arange(1.0, 1 + n_data),
-        "indices": np.array(indices, kind),
-        "indptr": np.array(starts, kind),
-    }
+    parts = {"data": np.arange(1.0, 1 + n_data), "indices": np.array(indices, kind), "indptr": np.array(starts, kind)}
     path = tmp_path_factory.mktemp("sparse") / "any.npz"
     stored = {f"X_{name}": value for name, value in parts.items()}
     np.savez(path, y=np.zeros(max(shape[0], 0)), X_shape=np.array(shape), **stored)
@@ -90,9 +86,7 @@ def _archive(path, name, header, content):
 def test_a_header_that_asks_for_more_than_the_file_holds_is_refused(tmp_path):
     path = tmp_path / "bomb.npz"
     _archive(path, "X", {"descr": "<f8", "fortran_order": False, "shape": (2**40, 2**20)}, b"\0" * 64)
-    with pytest.raises(
-        DataFileError, match="the array 'X' is damaged .its header asks for 9223372036854775808 bytes"
-    ):
+    with pytest.raises(DataFileError, match="the array 'X' is damaged .its header asks for 9223372036854775808 bytes"):
         read_npz(path)
     with pytest.raises(ValueError, match="bomb.npz is not a model file, or is damaged: its header"):
         load(path)
@@ -137,9 +131,7 @@ def test_columns_that_are_not_numbers_are_named(tmp_path):
     pytest.importorskip("pyarrow")
     from kernbench.distributed.sources import open_sources
 
-    dates = pandas.DataFrame(
-        {"when": pandas.date_range("2020-01-01", periods=4), "x": range(4), "y": [0, 1, 0, 1]}
-    )
+    dates = pandas.DataFrame({"when": pandas.date_range("2020-01-01", periods=4), "x": range(4), "y": [0, 1, 0, 1]})
     kinds = pandas.DataFrame({"colour": pandas.Categorical(list("abab")), "x": range(4), "y": [0, 1, 0, 1]})
     for frame, name in ((dates, "when"), (kinds, "colour")):
         frame.to_parquet(tmp_path / "table.parquet")

@@ -57,13 +57,7 @@ def by_pandas(path, layout):
     how = {"sep": r"\s+", "quoting": csv.QUOTE_NONE} if blanks else {"sep": layout.delimiter}
     try:
         fields = pandas.read_csv(
-            path,
-            header=None,
-            index_col=False,
-            dtype=str,
-            na_filter=False,
-            engine="python" if blanks else "c",
-            **how,
+            path, header=None, index_col=False, dtype=str, na_filter=False, engine="python" if blanks else "c", **how
         )
     except (ValueError, pandas.errors.ParserError):
         return None
@@ -156,9 +150,7 @@ def svmlight(rng):
     lines = []
     for _ in range(rng.randint(1, 4)):
         indices = sorted(rng.sample(range(1, 6), rng.randint(0, 3)))
-        lines.append(
-            " ".join([rng.choice(["1", "-1", "0.5"]), *(f"{i}:{rng.choice('123')}" for i in indices)])
-        )
+        lines.append(" ".join([rng.choice(["1", "-1", "0.5"]), *(f"{i}:{rng.choice('123')}" for i in indices)]))
     return "\n".join(lines) + rng.choice(["\n", ""])
 
 
@@ -167,9 +159,7 @@ def test_svmlight_in_chunks_and_by_byte_ranges_is_the_whole_file(tmp_path):
     path, rng = tmp_path / "rows.svm", random.Random(2)
     n_refused = 0
     for _ in range(N_FILES):
-        text = mutated(
-            rng, svmlight(rng), [" ", "\n", ":", "#", "1", "0", "-", "x", ".", "nan", " 2:1", "qid:1 "]
-        )
+        text = mutated(rng, svmlight(rng), [" ", "\n", ":", "#", "1", "0", "-", "x", ".", "nan", " 2:1", "qid:1 "])
         path.write_text(text)
         whole = result(read_svmlight, path)
         parts = result(lambda path: joined(chunks(path, rng.randint(1, 3))), path)

@@ -72,15 +72,9 @@ def test_labels_are_optional(save):
         ({"X": X, "y": np.array([1, "a"], dtype=object)}, "the array 'y' holds Python objects"),
         ({"X": X.astype(object), "y": Y}, "the array 'X' holds Python objects"),
         ({"X": X.astype(str), "y": Y}, "the array 'X' is of type <U32, expected numbers"),
-        (
-            {"X": X[:, :, None], "y": Y},
-            r"the array 'X' has shape \(2, 3, 1\), expected \(n_samples, n_features\)",
-        ),
+        ({"X": X[:, :, None], "y": Y}, r"the array 'X' has shape \(2, 3, 1\), expected \(n_samples, n_features\)"),
         ({"X": X, "y": Y[:, None]}, r"the array 'y' has shape \(2, 1\), expected \(n_samples,\)"),
-        (
-            {"X": X, "y": np.array([1j, 2])},
-            "the array 'y' is of type complex128, expected numbers or strings",
-        ),
+        ({"X": X, "y": np.array([1j, 2])}, "the array 'y' is of type complex128, expected numbers or strings"),
         ({"X": np.where(X == 3, np.nan, X), "y": Y}, r"the array 'X' holds nan at \[1, 2\]"),
         ({"X": X, "y": np.array([np.inf, 1])}, r"the array 'y' holds inf at \[0\]"),
         ({"X": np.empty((0, 3)), "y": Y[:0]}, r"'X' is empty: its shape is \(0, 3\)"),

@@ -70,8 +70,7 @@ def test_an_unknown_category_is_named(write):
 
 def test_categories_are_in_natural_or_alphabetical_order():
     natural = {
-        "education": "illiterate basic.4y basic.6y basic.9y high.school professional.course university.degree "
-        "unknown",
+        "education": "illiterate basic.4y basic.6y basic.9y high.school professional.course university.degree unknown",
         "month": "mar apr may jun jul aug sep oct nov dec",
         "day_of_week": "mon tue wed thu fri",
     }

@@ -160,9 +160,7 @@ def test_wines_are_of_one_colour_on_request(forged):
     build, X = forged("wine-quality")
     for colour, expected in (("red", X[:20]), ("white", X[20:]), ("both", X)):
         X_train, _, X_test, _ = build(colour=colour, test_fraction=0.25)
-        np.testing.assert_array_equal(
-            np.sort(np.concatenate([X_train, X_test])[:, 0]), np.sort(expected[:, 0])
-        )
+        np.testing.assert_array_equal(np.sort(np.concatenate([X_train, X_test])[:, 0]), np.sort(expected[:, 0]))
     with pytest.raises(ValueError, match="did you mean 'white'"):
         build(colour="whit")
 
@@ -229,10 +227,7 @@ def test_adult_builder_gives_both_parts_123_columns(write):
 
 
 def test_ijcnn_builder_makes_rows_dense(write):
-    paths = {
-        "ijcnn1": write("ijcnn1", "-1.0 6:1 11:-0.5 13:0.0\n1.0 22:2\n"),
-        "ijcnn1.t": write("ijcnn1.t", "1 7:1\n"),
-    }
+    paths = {"ijcnn1": write("ijcnn1", "-1.0 6:1 11:-0.5 13:0.0\n1.0 22:2\n"), "ijcnn1.t": write("ijcnn1.t", "1 7:1\n")}
     X_train, y_train, X_test, y_test = libsvm.ijcnn1(paths)
     expected = np.zeros((2, 22))
     expected[[0, 0, 1], [5, 10, 21]] = 1, -0.5, 2

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.datasets.real.molecules import (
-    BOHRS_PER_ANGSTROM,
-    coulomb_matrices,
-    full_matrices,
-    qm7,
-    sorted_by_norm,
-)
+from kernbench.datasets.real.molecules import BOHRS_PER_ANGSTROM, coulomb_matrices, full_matrices, qm7, sorted_by_norm
 
 WATER = np.array([1, 8, 1, 0]), np.array([[0.0, 0.8, 0.6], [0, 0, 0], [0, -0.8, 0.6], [0, 0, 0]])
 

@@ -19,11 +19,7 @@ SMALL = {"batch_size": 64, "block_size": 16, "random_state": 0, "max_iter": 30}
 # A model, what its fit takes, and what it says about rows.
 MODELS = {
     "classifier": (DoublyStochasticClassifier(**SMALL), (X, LABELS), "decision_function"),
-    "classes": (
-        DoublyStochasticClassifier(loss="log_loss", **SMALL),
-        (X, np.arange(400) % 3),
-        "predict_proba",
-    ),
+    "classes": (DoublyStochasticClassifier(loss="log_loss", **SMALL), (X, np.arange(400) % 3), "predict_proba"),
     "paper": (
         DoublyStochasticClassifier(precondition=False, average="tail", class_weight={"no": 2}, **SMALL),
         (X, LABELS),
@@ -31,11 +27,7 @@ MODELS = {
     ),
     "regressor": (DoublyStochasticRegressor(loss="huber", **SMALL), (X, TARGETS), "predict"),
     "gp": (DoublyStochasticGPRegressor(random_state=0), (X, TARGETS), "predict"),
-    "gp-std": (
-        DoublyStochasticGPRegressor(std="operator", block_size=50, random_state=0),
-        (X, TARGETS),
-        "sample_std",
-    ),
+    "gp-std": (DoublyStochasticGPRegressor(std="operator", block_size=50, random_state=0), (X, TARGETS), "sample_std"),
     "novelty": (DoublyStochasticNoveltyDetector(**SMALL), (X,), "decision_function"),
     "ratio": (DoublyStochasticDensityRatio(**SMALL), (X[Y == 0], X[Y == 1]), "log_ratio"),
 }

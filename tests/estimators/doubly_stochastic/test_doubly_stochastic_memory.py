@@ -30,8 +30,6 @@ print(more, model.block_coef_.nbytes + cache * 2**20 + 60 * 2**20, model.n_iter_
     "n", [10**5, pytest.param(10**6, marks=pytest.mark.slow), pytest.param(10**7, marks=pytest.mark.slow)]
 )
 def test_memory_does_not_grow_with_the_rows(n):
-    found = subprocess.run(
-        [sys.executable, "-P", "-c", CODE, str(n)], check=True, capture_output=True, text=True
-    )
+    found = subprocess.run([sys.executable, "-P", "-c", CODE, str(n)], check=True, capture_output=True, text=True)
     more, bound, n_iter = map(int, found.stdout.split())
     assert more <= bound and n_iter == -(-n // 8192)

@@ -56,8 +56,7 @@ def test_probabilities_add_up_and_agree_with_labels():
 
 
 @pytest.mark.parametrize(
-    "loss, tolerance",
-    [("squared_error", 0.05), ("huber", 0.05), ("epsilon_insensitive", 0.1), ("absolute_error", 0.1)],
+    "loss, tolerance", [("squared_error", 0.05), ("huber", 0.05), ("epsilon_insensitive", 0.1), ("absolute_error", 0.1)]
 )
 def test_regression_finds_the_function(loss, tolerance):
     model = DoublyStochasticRegressor(gamma=2.0, loss=loss, epsilon=0.05, average="tail", random_state=0)
@@ -133,9 +132,9 @@ def test_the_operator_gives_the_variance_anywhere(settings):
     y = np.sin(U[:, 0]) + np.sqrt(noise) * rng.normal(size=n)
     C, k = kernel(U, U) + noise * np.eye(n), kernel(points, U)
     variance = 1 - np.einsum("ij,ji->i", k, np.linalg.solve(C, k.T))
-    model = DoublyStochasticGPRegressor(
-        kernel, noise_variance=noise, std="operator", random_state=0, **settings
-    ).fit(U, y)
+    model = DoublyStochasticGPRegressor(kernel, noise_variance=noise, std="operator", random_state=0, **settings).fit(
+        U, y
+    )
     mean, std = model.predict(points, return_std=True)
     np.testing.assert_array_equal(mean, model.predict(points))
     np.testing.assert_allclose(std**2, variance, atol=0.05)
@@ -232,9 +231,7 @@ def test_data_frames_come_in_alike():
 def test_callbacks_see_a_fitted_model_and_may_stop():
     def stop(model):
         return (
-            True
-            if model.n_iter_[0] >= 3
-            else {"coefficients": model.block_coef_.size, "score": model.score(X, LABELS)}
+            True if model.n_iter_[0] >= 3 else {"coefficients": model.block_coef_.size, "score": model.score(X, LABELS)}
         )
 
     model = DoublyStochasticClassifier(callback=stop, **{**SMALL, "max_iter": 10**6}).fit(X, LABELS)

@@ -94,9 +94,7 @@ def test_streams_of_the_ratio_and_of_novelty():
     P, Q = rng.normal(size=(6000, 1)), rng.normal(0.5, 1, size=(6000, 1))
     model = DoublyStochasticDensityRatio(random_state=0).fit_chunks([P[:2000], P[2000:]], iter([Q]))
     assert model.n_iter_ == [12] and np.corrcoef(model.log_ratio(Q), -Q[:, 0])[0, 1] > 0.9
-    detector = DoublyStochasticNoveltyDetector(batch_size=64, random_state=0).fit_chunks(
-        [P[:3000], (P[3000:], None)]
-    )
+    detector = DoublyStochasticNoveltyDetector(batch_size=64, random_state=0).fit_chunks([P[:3000], (P[3000:], None)])
     assert detector.n_iter_ == [94]
 
 

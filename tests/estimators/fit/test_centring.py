@@ -75,9 +75,7 @@ def test_the_fitted_attributes_are_those_of_scikit_learn(shift, form):
         ours.intercept_, theirs.intercept_ - shift * theirs.coef_.sum(axis=1), atol=1e-4 * (1 + shift)
     )
     np.testing.assert_array_equal(dense(ours.support_vectors_), rows[ours.support_])
-    np.testing.assert_allclose(
-        ours.decision_function(FORMATS[form](rows)), theirs.decision_function(X), atol=1e-3
-    )
+    np.testing.assert_allclose(ours.decision_function(FORMATS[form](rows)), theirs.decision_function(X), atol=1e-3)
     np.testing.assert_allclose(ours.decision_function(rows), rows @ ours.coef_.T + ours.intercept_, atol=1e-6)
 
 
@@ -93,10 +91,7 @@ def test_the_dual_coefficients_belong_to_the_rows_as_they_are():
 @pytest.mark.parametrize("solver", ["sdca", "pegasos", "wolfe", "sbp", "norma"])
 def test_every_solver_takes_centred_rows(solver):
     X, y = problem("KernelSVC", n=300)
-    models = [
-        kernbench.KernelSVC("linear", solver=solver, tol=0.05, random_state=0, max_iter=2000)
-        for _ in range(2)
-    ]
+    models = [kernbench.KernelSVC("linear", solver=solver, tol=0.05, random_state=0, max_iter=2000) for _ in range(2)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain, far = models[0].fit(X, y), models[1].fit(X + 1e5, y)
@@ -159,9 +154,7 @@ def test_sums_of_centred_rows_are_those_of_dense_ones():
         np.testing.assert_allclose(combined(coef, form(X), centre), expected, rtol=1e-9)
         np.testing.assert_allclose(combined(coef[0], form(X), centre), expected[0], rtol=1e-9)
         np.testing.assert_allclose(mean_of(form(X)), X.mean(axis=0), rtol=1e-12)
-        np.testing.assert_allclose(
-            mean_of(form(X), np.arange(40.0)), np.average(X, axis=0, weights=range(40))
-        )
+        np.testing.assert_allclose(mean_of(form(X), np.arange(40.0)), np.average(X, axis=0, weights=range(40)))
     np.testing.assert_array_equal(left_over(sparse.csr_matrix(X), centre), [0.0, 0.5, 0.0])
     np.testing.assert_allclose(shift_of(expected, centre), expected @ centre)
 

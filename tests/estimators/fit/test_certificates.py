@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from exact_objectives import (
-    LONG,
-    exact_objective,
-    kernel_values,
-    margin_loss,
-    objective_of_zero,
-)
+from exact_objectives import LONG, exact_objective, kernel_values, margin_loss, objective_of_zero
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -41,9 +35,7 @@ MODELS = {
 ENTRIES = [entry for entry in registry.SOLVERS if entry.problem in MODELS]
 LIMITS = {"norm-ball-sgd", "pegasos", "norma", "sbp", "simba", "sbmd", "wolfe", "rbcd", "scs"}
 SAME = 1e-7  # relative difference of objectives
-REFUSED = (
-    "not finite|leave all bounds|too small|weights must|learning_rate|float64"  # sentences instead of a model
-)
+REFUSED = "not finite|leave all bounds|too small|weights must|learning_rate|float64"  # sentences instead of a model
 
 
 @dataclass
@@ -141,9 +133,7 @@ def reference(entry, problem, model, loss, y, weights, targets):
         )
     best = zero
     rivals = [other for other in ENTRIES if other.problem == entry.problem and loss in other.losses]
-    rivals = [
-        other for other in rivals if other.name in ("smo", "bundle", "newton", "sdca") and other is not entry
-    ]
+    rivals = [other for other in rivals if other.name in ("smo", "bundle", "newton", "sdca") and other is not entry]
     for rival in rivals[:2]:
         other = model_of(rival, problem, loss)
         if name == "KernelSVC":
@@ -154,12 +144,7 @@ def reference(entry, problem, model, loss, y, weights, targets):
             continue
         found = exact_objective(other, problem.X, y, weights, problem.alpha, targets)
         best = min(best, float(found.value) + found.noise)
-    if (
-        name == "KernelSVC"
-        and loss == "hinge"
-        and model.fit_intercept
-        and problem.kernel in ("rbf", "laplacian")
-    ):
+    if name == "KernelSVC" and loss == "hinge" and model.fit_intercept and problem.kernel in ("rbf", "laplacian"):
         best = min(best, by_libsvm(problem, model.kernel_))
     return best, zero
 

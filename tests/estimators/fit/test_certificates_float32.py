@@ -21,9 +21,7 @@ def test_a_large_C_has_a_true_gap_in_float32(C, global_random_seed):
     assert model.converged_ == (model.duality_gap_ <= model.tol * model.objective_)
     assert model.converged_ or C > 100  # beyond, rounding of float32 values may be larger than tol
     tight = KernelSVC(gamma=0.2, C=C, dtype="float64", tol=1e-6).fit(X, y)
-    exact = expansion_objective(
-        X, y, 0.2, 1 / (C * 2500), model.support_, model.dual_coef_[0], model.intercept_[0]
-    )
+    exact = expansion_objective(X, y, 0.2, 1 / (C * 2500), model.support_, model.dual_coef_[0], model.intercept_[0])
     lower = model.objective_ - model.duality_gap_
     assert lower <= tight.objective_ and lower <= exact
     assert exact == pytest.approx(model.objective_, abs=model.duality_gap_)

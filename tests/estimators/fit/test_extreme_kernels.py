@@ -27,9 +27,7 @@ def test_every_gamma_gives_a_finite_model_or_an_error(name, kernel, gamma):
     X[::7], X[::5, :2] = 0, 0  # inner products of 0 and rows of 0: infinity times 0 is NaN
     for rows in (X, sparse.csr_matrix(X, dtype=np.float32), 1e-30 * X):
         for dtype in ("float32", "float64"):
-            model = getattr(kernbench, name)(
-                kernel=kernel, gamma=gamma, dtype=dtype, random_state=0, **MODELS[name]
-            )
+            model = getattr(kernbench, name)(kernel=kernel, gamma=gamma, dtype=dtype, random_state=0, **MODELS[name])
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:

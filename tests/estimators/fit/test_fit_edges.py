@@ -101,12 +101,7 @@ def test_kernel_values_whose_products_underflow_are_refused_or_solved():
     """The steps of ``norma`` divided by the curvature of the loss times the largest k(x, x), which is 0 in float64."""
     x = 1e-162 * np.array([1.0, 2.0, -1.0, 3.0])
     model = BY_NAME["KernelSVC"].load()(
-        kernel="precomputed",
-        solver="norma",
-        loss="log_loss",
-        fit_intercept=False,
-        random_state=0,
-        max_iter=20,
+        kernel="precomputed", solver="norma", loss="log_loss", fit_intercept=False, random_state=0, max_iter=20
     )
     try:
         model.fit(np.outer(x, x), [0, 1, 0, 1])

@@ -126,11 +126,7 @@ def test_a_path_goes_from_solution_to_solution_in_its_own_order():
     models, in_turn = models_along(model, "alpha", [0.1, 10.0, 1.0], ascending=False)
     task = MeanTask(in_turn[0], [3.0])
     fit_task(task, in_turn)
-    assert [one.alpha for one in models] == [0.1, 10.0, 1.0] and [one.alpha for one in in_turn] == [
-        10.0,
-        1.0,
-        0.1,
-    ]
+    assert [one.alpha for one in models] == [0.1, 10.0, 1.0] and [one.alpha for one in in_turn] == [10.0, 1.0, 0.1]
     np.testing.assert_allclose([one.weights_[0] for one in models], [3 / 1.1, 3 / 11, 3 / 2], atol=1e-8)
     assert task.problems[0].starts == [None, *(float(one.weights_[0]) for one in in_turn[:2])]
     assert all(one.classes_ is in_turn[0].classes_ for one in models) and not hasattr(model, "weights_")
@@ -143,9 +139,7 @@ def test_a_path_needs_positive_strengths(alphas):
 
 
 def test_a_warning_tells_the_problems_that_stopped_short_and_points_at_the_caller():
-    with pytest.warns(
-        ConvergenceWarning, match=r"in 2 of 3 classes.* max_iter=8 .* raise max_iter"
-    ) as caught:
+    with pytest.warns(ConvergenceWarning, match=r"in 2 of 3 classes.* max_iter=8 .* raise max_iter") as caught:
         Mean(tol=1e-3, max_iter=8).fit([1e-3, 1.0, 4.0])
     with pytest.warns(ConvergenceWarning) as also_caught:
         Mean(tol=1e-30, max_iter=3).path([1.0], [1.0])

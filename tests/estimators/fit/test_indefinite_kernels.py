@@ -25,9 +25,7 @@ def distances(X):
 @pytest.mark.parametrize("solver", ["smo", "sdca"])
 def test_the_negative_identity_certifies_nothing(solver, fit_intercept):
     model = KernelSVC("precomputed", solver=solver, fit_intercept=fit_intercept, random_state=0)
-    with pytest.warns(
-        UserWarning, match="not positive semi-definite on the training rows.*duality_gap_ is None"
-    ):
+    with pytest.warns(UserWarning, match="not positive semi-definite on the training rows.*duality_gap_ is None"):
         model.fit(-np.eye(4), [0, 0, 1, 1])
     assert model.duality_gap_ is None
 

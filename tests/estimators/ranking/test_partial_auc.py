@@ -100,9 +100,7 @@ def test_a_path_over_ranges_sets_each_models_range(data):
 @pytest.mark.parametrize("solver", ["dca-exact", "agd-sbcd"])
 def test_validation_is_followed_and_its_best_iterate_kept(data, solver):
     X, y = data
-    other = PartialAUCClassifier(
-        (0, 0.2), solver=solver, validation=(X[::3], y[::3]), max_iter=2000, random_state=0
-    )
+    other = PartialAUCClassifier((0, 0.2), solver=solver, validation=(X[::3], y[::3]), max_iter=2000, random_state=0)
     model = clone(other).fit(X, y)
     trace = model.trace_["validation_partial_auc"]
     assert model.validation_score_ == max(trace)
@@ -198,8 +196,6 @@ def test_criticality_is_small_at_a_solution_and_large_elsewhere(data):
     with pytest.warns(ConvergenceWarning):
         rough.fit(X, y)
     assert exact.criticality(X, y) < 0.1 * rough.criticality(X, y)
-    assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(
-        exact.criticality(X, y), rel=0.05, abs=1e-4
-    )
+    assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(exact.criticality(X, y), rel=0.05, abs=1e-4)
     with pytest.raises(ValueError, match="svmpauc-tight"):
         PartialAUCClassifier(window, solver="svmpauc-tight").fit(X, y).criticality(X, y)

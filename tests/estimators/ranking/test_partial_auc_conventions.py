@@ -17,42 +17,25 @@ from sklearn.utils.estimator_checks import (
 )
 
 import kernbench
-from kernbench import (
-    AUCMarginClassifier,
-    PartialAUCClassifier,
-    RankedRangeClassifier,
-    RankedRangeRegressor,
-)
+from kernbench import AUCMarginClassifier, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 from kernbench._models import BY_NAME
 
 MODULES = [
     BY_NAME[name].address.partition(":")[0]
-    for name in (
-        "PartialAUCClassifier",
-        "AUCMarginClassifier",
-        "RankedRangeClassifier",
-        "RankedRangeRegressor",
-    )
+    for name in ("PartialAUCClassifier", "AUCMarginClassifier", "RankedRangeClassifier", "RankedRangeRegressor")
 ]
 DRAWS = "batches and landmarks are drawn from the rows there are: weighted and repeated rows agree in the mean only"
-TOLERANCE = (
-    "two runs agree to tol=1e-3, not to 1e-7; test_weights_are_repetitions holds those at tol=1e-12 to it"
-)
+TOLERANCE = "two runs agree to tol=1e-3, not to 1e-7; test_weights_are_repetitions holds those at tol=1e-12 to it"
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 EXACT = ("dca-exact", "svmpauc-tight")
-CHECKS_OF_WEIGHTS = (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-)
+CHECKS_OF_WEIGHTS = (check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data)
 
 
 def expected_failures(model):
     """Return the checks that a model is known to fail, each with the reason."""
     if model.solver == "pesg":
         return {}
-    return dict.fromkeys(
-        WEIGHTS, TOLERANCE if model.solver in EXACT and model.features != "nystroem" else DRAWS
-    )
+    return dict.fromkeys(WEIGHTS, TOLERANCE if model.solver in EXACT and model.features != "nystroem" else DRAWS)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -77,9 +77,7 @@ def test_kernels_are_regressed_with_features(kernel):
     rng = np.random.default_rng(2)
     X = rng.uniform(-3, 3, size=(300, 1))
     y = np.sin(X[:, 0]) if kernel == "rbf" else X[:, 0]
-    model = RankedRangeRegressor(
-        kernel=kernel, gamma=1.0, features="nystroem", n_landmarks=20, alpha=1e-6
-    ).fit(X, y)
+    model = RankedRangeRegressor(kernel=kernel, gamma=1.0, features="nystroem", n_landmarks=20, alpha=1e-6).fit(X, y)
     assert np.abs(model.predict(X) - y).max() < 0.1
 
 

@@ -138,9 +138,7 @@ def test_more_pairs_than_there_are_is_fine():
     assert model.converged_
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"kernel": "rbf"}, {"solver": "newton"}, {"loss": "squared"}, {"pairs": 9}]
-)
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"solver": "newton"}, {"loss": "squared"}, {"pairs": 9}])
 def test_constant_rows_rank_nothing_and_say_so(settings):
     with pytest.warns(UserWarning, match="all scores are equal"):
         model = ROCSVC(threshold=0.0, random_state=0, **settings).fit(np.ones((8, 2)), [0, 1] * 4)

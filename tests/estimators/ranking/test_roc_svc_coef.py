@@ -11,9 +11,7 @@ X = rng.normal(size=(80, 4))
 Y = (X[:, 0] + 0.3 * rng.normal(size=80) > 0).astype(int)
 
 
-@pytest.mark.parametrize(
-    "features, sizes", [("nystroem", {"n_landmarks": 15}), ("random", {"n_features": 12})]
-)
+@pytest.mark.parametrize("features, sizes", [("nystroem", {"n_landmarks": 15}), ("random", {"n_features": 12})])
 def test_weights_of_features_are_not_coef_(features, sizes):
     model = ROCSVC("rbf", features=features, random_state=0, **sizes).fit(X, Y)
     assert not hasattr(model, "coef_")

@@ -60,9 +60,7 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "module", [kernbench.estimators.ranking.roc_svc, kernbench.estimators.ranking.roc_svc_cv]
-)
+@pytest.mark.parametrize("module", [kernbench.estimators.ranking.roc_svc, kernbench.estimators.ranking.roc_svc_cv])
 def test_docstring_examples(module):
     results = doctest.testmod(module)
     assert results.attempted > 5
@@ -78,9 +76,7 @@ def test_classifier_in_scikit_learns_tools():
     X, y = cancer()
     model = make_pipeline(StandardScaler(), ROCSVC())
     assert cross_val_score(model, X, y, scoring="roc_auc", cv=3).min() > 0.98
-    search = GridSearchCV(
-        ROCSVC(), {"alpha": [1e-3, 1e-1], "pairs": ["all", "n_samples"]}, scoring="roc_auc", cv=3
-    )
+    search = GridSearchCV(ROCSVC(), {"alpha": [1e-3, 1e-1], "pairs": ["all", "n_samples"]}, scoring="roc_auc", cv=3)
     assert search.fit(X, y).best_score_ > 0.98
     probabilities = CalibratedClassifierCV(ROCSVC(), ensemble=False).fit(X, y).predict_proba(X)
     assert probabilities.shape == (len(y), 2)

@@ -45,9 +45,7 @@ def test_curve_is_that_of_fits_to_the_folds(settings):
 @pytest.mark.parametrize("settings", VARIANTS)
 def test_model_is_the_fit_to_all_rows(settings):
     X, y = problem()
-    model = ROCSVCCV(alphas=ALPHAS, cv=3, random_state=0, threshold=("sensitivity", 0.9), **settings).fit(
-        X, y
-    )
+    model = ROCSVCCV(alphas=ALPHAS, cv=3, random_state=0, threshold=("sensitivity", 0.9), **settings).fit(X, y)
     single = ROCSVC(alpha=model.alpha_, random_state=0, threshold=("sensitivity", 0.9), **settings).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), single.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), single.predict(X))
@@ -114,9 +112,7 @@ def test_folds_count_the_rows_given_to_fit_also_those_of_weight_0(settings, as_l
     model.fit(X, y, sample_weight=weights)
 
     def auc(train, test, alpha):
-        single = ROCSVC(alpha=alpha, tol=1e-8, **settings).fit(
-            X[train], y[train], sample_weight=weights[train]
-        )
+        single = ROCSVC(alpha=alpha, tol=1e-8, **settings).fit(X[train], y[train], sample_weight=weights[train])
         return roc_auc(y[test], single.decision_function(X[test]), sample_weight=weights[test])
 
     expected = [[auc(*fold, alpha) for alpha in sorted(ALPHAS, reverse=True)] for fold in folds]

@@ -42,9 +42,7 @@ def test_worked_example(alpha, coef, optimum, solver):
     assert model.objective_ - model.duality_gap_ <= optimum + 1e-9
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"features": "nystroem"}, {"features": "random"}, {"features": "exact"}]
-)
+@pytest.mark.parametrize("settings", [{}, {"features": "nystroem"}, {"features": "random"}, {"features": "exact"}])
 def test_strong_regularisation_gives_the_difference_of_the_means(settings):
     # From alpha = max over pairs of <D, x_i - x_j> on, every pair is short of the margin and w = D / alpha.
     X, y = radial(60)
@@ -76,15 +74,11 @@ def test_precomputed_kernel_is_the_kernel():
     model = ROCSVC(Gaussian(0.8), features="exact", alpha=1e-2).fit(X, y)
     given = ROCSVC("precomputed", alpha=1e-2).fit(rbf_kernel(X, gamma=0.5 / 0.64), y)
     expected = model.decision_function(X_new)
-    np.testing.assert_allclose(
-        given.decision_function(rbf_kernel(X_new, X, gamma=0.5 / 0.64)), expected, atol=1e-4
-    )
+    np.testing.assert_allclose(given.decision_function(rbf_kernel(X_new, X, gamma=0.5 / 0.64)), expected, atol=1e-4)
 
 
 @exact_solvers
-@pytest.mark.parametrize(
-    "settings", [{}, {"kernel": "rbf", "n_landmarks": 20}, {"kernel": "rbf", "features": "exact"}]
-)
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "n_landmarks": 20}, {"kernel": "rbf", "features": "exact"}])
 def test_objective_is_that_of_the_model_and_the_gap_bounds_it(solver, settings):
     X, y = radial(200, d=4)
     model = ROCSVC(alpha=1e-2, solver=solver, random_state=0, **settings).fit(X, y)
@@ -114,9 +108,7 @@ def test_solvers_of_the_logistic_loss_find_one_minimiser(pairs):
         assert newton.objective_ == pytest.approx(losses.mean() + 0.005 * np.sum(newton.coef_**2), rel=1e-10)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "features": "random", "n_features": 20}]
-)
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "features": "random", "n_features": 20}])
 def test_squared_loss_is_minimised_in_closed_form(settings):
     X, y = radial(80, d=3)
     w = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -146,12 +138,7 @@ def test_ranks_better_than_chance_where_no_line_does():
     X, y = radial(2000)
     X_new, y_new = radial(2000, seed=1)
     assert abs(roc_auc(y_new, ROCSVC().fit(X, y).decision_function(X_new)) - 0.5) < 0.1
-    for settings in (
-        {},
-        {"n_landmarks": 30},
-        {"features": "random"},
-        {"n_landmarks": 30, "landmarks": "kmeans"},
-    ):
+    for settings in ({}, {"n_landmarks": 30}, {"features": "random"}, {"n_landmarks": 30, "landmarks": "kmeans"}):
         model = ROCSVC("rbf", random_state=0, **settings).fit(X, y)
         assert roc_auc(y_new, model.decision_function(X_new)) > 0.94
 

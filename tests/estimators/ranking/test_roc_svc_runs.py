@@ -118,14 +118,7 @@ def test_verbose_shows_the_solver_at_work(capsys):
 @pytest.mark.parametrize("settings", VARIANTS)
 def test_warm_start_is_one_long_run(solver, settings):
     X, y = problem()
-    settings = {
-        "solver": solver,
-        "alpha": 1e-4,
-        "tol": 1e-12,
-        "random_state": 0,
-        "pairs": "n_samples",
-        **settings,
-    }
+    settings = {"solver": solver, "alpha": 1e-4, "tol": 1e-12, "random_state": 0, "pairs": "n_samples", **settings}
     whole = ROCSVC(max_iter=7, **settings).fit(X, y)
     model = ROCSVC(max_iter=3, warm_start=True, **settings).fit(X, y)
     feature_map = model.feature_map_
@@ -193,14 +186,7 @@ def test_reference_twin_behind_the_estimator(solver):
 
     X, y = problem(80)
     for settings in VARIANTS:
-        settings = {
-            "alpha": 1e-2,
-            "max_iter": 3,
-            "tol": 1e-12,
-            "solver": solver,
-            "random_state": 0,
-            **settings,
-        }
+        settings = {"alpha": 1e-2, "max_iter": 3, "tol": 1e-12, "solver": solver, "random_state": 0, **settings}
         compiled, reference = (cls(**settings).fit(X, y) for cls in (ROCSVC, Reference))
         assert reference.objective_ == pytest.approx(compiled.objective_, rel=1e-6)
 

@@ -29,8 +29,7 @@ def test_stream_approaches_the_minimiser(loss):
     X, y = draw(20_000, np.random.default_rng(99))
     best = ROCSVC(alpha=0.1, loss=loss).fit(X, y).coef_
     errors = [
-        np.linalg.norm(stream(ROCSVC(alpha=0.1, loss=loss, random_state=0), n).coef_ - best)
-        / np.linalg.norm(best)
+        np.linalg.norm(stream(ROCSVC(alpha=0.1, loss=loss, random_state=0), n).coef_ - best) / np.linalg.norm(best)
         for n in (3, 300)
     ]
     assert errors[1] < 0.05
@@ -57,9 +56,7 @@ def test_kernel_streams_rank_as_well_as_fits(features):
     model = ROCSVC(**settings)
     for start in range(0, 4000, 500):
         model.partial_fit(X[start : start + 500], y[start : start + 500])
-    assert (
-        roc_auc(y_new, model.decision_function(X_new)) > roc_auc(y_new, whole.decision_function(X_new)) - 0.01
-    )
+    assert roc_auc(y_new, model.decision_function(X_new)) > roc_auc(y_new, whole.decision_function(X_new)) - 0.01
 
 
 def test_reservoir_is_a_fair_draw_of_the_stream():

@@ -112,13 +112,7 @@ def test_held_out_threshold_is_honest_where_the_training_scores_are_not():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 4)), np.repeat([0, 1], 300)
     X_new = rng.standard_normal((2000, 4))
-    settings = {
-        "kernel": "rbf",
-        "gamma": 2.0,
-        "alpha": 1e-4,
-        "random_state": 0,
-        "threshold": ("sensitivity", 0.9),
-    }
+    settings = {"kernel": "rbf", "gamma": 2.0, "alpha": 1e-4, "random_state": 0, "threshold": ("sensitivity", 0.9)}
     found = [ROCSVC(threshold_on=on, **settings).fit(X, y).predict(X_new).mean() for on in ("train", 0.3)]
     assert found[0] < 0.75
     assert found[1] > 0.8

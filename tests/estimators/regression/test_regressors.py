@@ -102,9 +102,7 @@ def test_every_solver_and_loss_fits(Model, solver, loss, numbers):
 def test_weight_k_is_k_copies(Model, loss, numbers):
     X, y = (part[:60] for part in numbers)
     weights = np.arange(60) % 3
-    weighted = (
-        Model(loss, alpha=0.02, tol=1e-10, gamma=0.3) if Model is KernelRegressor else Model(loss, alpha=0.02)
-    )
+    weighted = Model(loss, alpha=0.02, tol=1e-10, gamma=0.3) if Model is KernelRegressor else Model(loss, alpha=0.02)
     repeated = Model(**weighted.get_params())
     weighted.fit(X, y, sample_weight=weights)
     repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
@@ -151,9 +149,7 @@ def test_a_path_ends_where_single_fits_do(Model, numbers):
         assert model.intercept_ == pytest.approx(alone.intercept_, abs=1e-2)
 
 
-@pytest.mark.parametrize(
-    "Model, solver", [(M, name) for M, kind in KINDS.items() for name in registry.names(kind)]
-)
+@pytest.mark.parametrize("Model, solver", [(M, name) for M, kind in KINDS.items() for name in registry.names(kind)])
 def test_a_warm_start_goes_on(Model, solver, numbers):
     X, y = numbers
     options = {"solver": solver, "tol": 1e-15, "warm_start": True, "random_state": 0, "alpha": 0.1}
@@ -212,9 +208,7 @@ def test_bad_parameters_say_what_to_change(Model, settings, message, numbers):
 
 
 def test_block_descent_names_the_solvers_of_losses_with_kinks(numbers):
-    with pytest.raises(
-        ValueError, match="loss='quantile' is offered by solver='sdca' or 'pegasos' or 'sbmd'"
-    ):
+    with pytest.raises(ValueError, match="loss='quantile' is offered by solver='sdca' or 'pegasos' or 'sbmd'"):
         LinearRegressor("quantile", solver="rbcd").fit(*numbers)
 
 

@@ -179,9 +179,7 @@ def test_precomputed_kernel_of_the_wrong_shape():
 
 
 def test_function_that_is_no_kernel():
-    with pytest.raises(
-        ValueError, match=r"kernel function must return .*expected shape \(2, 3\), got \(3,\)"
-    ):
+    with pytest.raises(ValueError, match=r"kernel function must return .*expected shape \(2, 3\), got \(3,\)"):
         KernelSVC(lambda A, B: np.ones(3)).fit(X, Y)
 
 
@@ -303,9 +301,7 @@ def test_a_million_sparse_features(solver):
     model = KernelSVC("linear", **settings(solver)).fit(rows, labels)
     thin = KernelSVC("linear", **settings(solver)).fit(rows[:, np.unique(rows.indices)], labels)
     np.testing.assert_array_equal(model.dual_coef_, thin.dual_coef_)
-    assert model.support_vectors_.shape == (len(model.support_), d) and sparse.issparse(
-        model.support_vectors_
-    )
+    assert model.support_vectors_.shape == (len(model.support_), d) and sparse.issparse(model.support_vectors_)
     assert model.score(rows, labels) > 0.9
 
 

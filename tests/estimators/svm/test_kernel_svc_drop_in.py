@@ -68,10 +68,7 @@ def test_ties_are_broken_as_in_SVC():
         ({"break_ties": True, "decision_function_shape": "ovo"}, "needs decision_function_shape='ovr'"),
         ({"shrinking": 1}, "shrinking must be True or False, got 1"),
         ({"kernel": Gaussian}, r"kernel=Gaussian is a class: pass a kernel object, Gaussian\(...\)"),
-        (
-            {"max_iter": 9, "solver_options": {"foo": 1}},
-            "unknown option of solver 'smo' 'foo'. Known: classic_rows",
-        ),
+        ({"max_iter": 9, "solver_options": {"foo": 1}}, "unknown option of solver 'smo' 'foo'. Known: classic_rows"),
         ({"solver": "sbp", "solver_options": {"foo": 1}}, "Known: average_power, burn_in, fetch_rows, nu"),
     ],
     ids=str,
@@ -84,14 +81,7 @@ def test_refusals_say_what_to_do(params, message):
 
 @pytest.mark.parametrize("labels", [[None, "a"], [1, "a"], [None, None]], ids=str)
 @pytest.mark.parametrize(
-    "learn",
-    [
-        KernelSVC().fit,
-        LinearSVC().fit,
-        ROCSVC().fit,
-        ROCSVC().partial_fit,
-        KernelSVC(solver="scs").partial_fit,
-    ],
+    "learn", [KernelSVC().fit, LinearSVC().fit, ROCSVC().fit, ROCSVC().partial_fit, KernelSVC(solver="scs").partial_fit]
 )
 def test_labels_of_several_types_are_refused(learn, labels):
     y = np.array(labels * 75, dtype=object)
@@ -106,9 +96,7 @@ def test_a_kernel_class_is_refused_by_rankings_too():
         ROCSVC(kernel=Gaussian).fit(X[:100], Y[:100])
 
 
-@pytest.mark.parametrize(
-    "estimator, params", [(KernelSVC, {"C": -1}), (LinearSVC, {"C": -1}), (ROCSVC, {"alpha": -1})]
-)
+@pytest.mark.parametrize("estimator, params", [(KernelSVC, {"C": -1}), (LinearSVC, {"C": -1}), (ROCSVC, {"alpha": -1})])
 def test_parameters_are_checked_without_data(estimator, params):
     estimator()._check_parameters()
     with pytest.raises(ValueError, match="must be a positive number"):

@@ -31,9 +31,7 @@ CHOSEN = {
     "Product": Matern(0.7) * ChiSquared() * Linear(),
     "Sigmoid": Sigmoid(0.01),  # nearly linear: a strongly indefinite kernel has many stationary points
 }
-KERNEL_OF = {
-    name: CHOSEN.get(name) or KERNELS[name]() for name in KERNELS.keys() - {"Precomputed", "Callable"}
-}
+KERNEL_OF = {name: CHOSEN.get(name) or KERNELS[name]() for name in KERNELS.keys() - {"Precomputed", "Callable"}}
 NAMES = sorted(KERNEL_OF)
 every_kernel = pytest.mark.parametrize("kernel", [KERNEL_OF[name] for name in NAMES], ids=NAMES)
 
@@ -96,9 +94,7 @@ def test_a_negative_entry_is_named_by_its_feature():
         model.predict(bad)
 
 
-@pytest.mark.parametrize(
-    "combine", [lambda cube: cube, lambda cube: Gaussian() * cube], ids=["alone", "product"]
-)
+@pytest.mark.parametrize("combine", [lambda cube: cube, lambda cube: Gaussian() * cube], ids=["alone", "product"])
 def test_values_out_of_range_are_refused(combine):
     kernel = combine(DotProduct((0.0, 0.0, 0.0, 1.0)))
     with pytest.raises(ValueError, match="too large for this kernel in float32"):
@@ -109,6 +105,4 @@ def test_precomputed_is_any_of_them():
     kernel = Matern(0.5)
     model = KernelSVC(Precomputed(), tol=1e-5).fit(evaluate(kernel, X), Y)
     direct = KernelSVC(kernel, tol=1e-5).fit(X, Y)
-    np.testing.assert_allclose(
-        model.decision_function(evaluate(kernel, X)), direct.decision_function(X), atol=1e-3
-    )
+    np.testing.assert_allclose(model.decision_function(evaluate(kernel, X)), direct.decision_function(X), atol=1e-3)

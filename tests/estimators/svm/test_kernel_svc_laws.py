@@ -114,9 +114,7 @@ def test_explicit_zeros_and_duplicates_in_sparse_rows_do_not_matter():
     )  # every entry in two parts
     before = halves.data.copy()
     np.testing.assert_allclose(
-        KernelSVC().fit(halves, y).decision_function(halves),
-        KernelSVC().fit(S, y).decision_function(S),
-        atol=1e-9,
+        KernelSVC().fit(halves, y).decision_function(halves), KernelSVC().fit(S, y).decision_function(S), atol=1e-9
     )
     np.testing.assert_array_equal(halves.data, before)  # the caller's matrix is unchanged
 
@@ -149,10 +147,7 @@ def test_stochastic_weight_k_equals_repeat_k(solver):
     for model, n in (weighted, n_weighted), (repeated, n_repeated):
         assert 0 <= model.objective_ * n - optimum + 1e-9 <= model.duality_gap_ * n + 2e-9
     if solver not in ROUGH:
-        assert (
-            max(weighted.duality_gap_ / weighted.objective_, repeated.duality_gap_ / repeated.objective_)
-            < 0.05
-        )
+        assert max(weighted.duality_gap_ / weighted.objective_, repeated.duality_gap_ / repeated.objective_) < 0.05
         np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=0.25)
 
 
@@ -219,8 +214,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize(
-    ("solver", "loss"),
-    [(name, loss) for name in SOLVERS for loss in registry.get(name, "kernel-svm").losses],
+    ("solver", "loss"), [(name, loss) for name in SOLVERS for loss in registry.get(name, "kernel-svm").losses]
 )
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_objective_is_that_of_the_loss_and_its_gap_bounds_the_optimum(solver, loss, fit_intercept):
@@ -239,8 +233,6 @@ def test_objective_is_that_of_the_loss_and_its_gap_bounds_the_optimum(solver, lo
     # The optimum is between the certified bound and every function, such as multiples and shifts of this one.
     bound = model.objective_ - model.duality_gap_ - 1e-12  # up to rounding
     shifts = (-0.5, 0.0, 0.5) if fit_intercept else (0.0,)
-    assert all(
-        bound <= objective(s * coef, model.intercept_[0] + b) for s in (0, 0.5, 1, 1.5) for b in shifts
-    )
+    assert all(bound <= objective(s * coef, model.intercept_[0] + b) for s in (0, 0.5, 1, 1.5) for b in shifts)
     if solver not in ROUGH:
         assert model.duality_gap_ < 0.3 * model.objective_

@@ -40,9 +40,7 @@ def assert_same_model(ours, theirs, X, dual=True):
     if dual:
         np.testing.assert_array_equal(ours.support_, theirs.support_)
         np.testing.assert_array_equal(ours.n_support_, theirs.n_support_)
-        assert (
-            ours.support_.dtype == theirs.support_.dtype and ours.n_support_.dtype == theirs.n_support_.dtype
-        )
+        assert ours.support_.dtype == theirs.support_.dtype and ours.n_support_.dtype == theirs.n_support_.dtype
         np.testing.assert_allclose(ours.dual_coef_, _dense(theirs.dual_coef_), rtol=1e-3, atol=1e-3)
         np.testing.assert_array_equal(_dense(ours.support_vectors_), _dense(theirs.support_vectors_))
     assert ours.n_iter_.shape == theirs.n_iter_.shape
@@ -89,9 +87,7 @@ def test_weights(load, weighting):
     X, y = load()
     X, y = X[10:], y[10:]  # so that the classes are not of one size
     class_weight = weighting.get("class_weight")
-    weights = (
-        np.random.default_rng(0).choice([0.5, 1.0, 4.0], len(y)) if "sample_weight" in weighting else None
-    )
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 4.0], len(y)) if "sample_weight" in weighting else None
     settings = {"gamma": 0.3, "class_weight": class_weight, **PRECISE}
     ours = KernelSVC(**settings).fit(X, y, sample_weight=weights)
     theirs = SVC(**settings).fit(X, y, sample_weight=weights)
@@ -201,9 +197,7 @@ def test_objective_is_the_documented_one():
 
 @pytest.mark.parametrize("n_classes", [3, 4, 7])
 def test_scores_of_classes_are_scikit_learns(n_classes):
-    values = (
-        np.random.default_rng(0).normal(size=(50, n_classes * (n_classes - 1) // 2)).round(1)
-    )  # with zeros
+    values = np.random.default_rng(0).normal(size=(50, n_classes * (n_classes - 1) // 2)).round(1)  # with zeros
     expected = _ovr_decision_function(values < 0, -values, n_classes)
     # Of each pair, the earlier class brings a third and the later one the rest.
     products, intercept = np.zeros((n_classes, 50, n_classes - 1)), np.full(values.shape[1], 0.25)

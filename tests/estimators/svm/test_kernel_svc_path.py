@@ -45,9 +45,7 @@ def test_path_takes_fewer_steps_than_single_fits():
     warm = KernelSVC(gamma=0.1).path(X, y, Cs)
     cold = [KernelSVC(gamma=0.1, C=C).fit(X, y) for C in Cs]
     assert sum(model.n_iter_[0] for model in warm) < sum(model.n_iter_[0] for model in cold)
-    assert sum(model.n_kernel_evaluations_ for model in warm) < sum(
-        model.n_kernel_evaluations_ for model in cold
-    )
+    assert sum(model.n_kernel_evaluations_ for model in warm) < sum(model.n_kernel_evaluations_ for model in cold)
 
 
 def test_path_starts_from_the_gradient_of_the_C_before():
@@ -94,9 +92,7 @@ def test_time_of_a_path_is_one_budget():
 def test_path_keeps_the_callbacks_and_the_progress_bar(capsys):
     X, y = load_iris(return_X_y=True)
     seen = []
-    models = KernelSVC(verbose=1, callback=lambda model: seen.append(model.C)).path(
-        X[50:], y[50:], [1.0, 2.0]
-    )
+    models = KernelSVC(verbose=1, callback=lambda model: seen.append(model.C)).path(X[50:], y[50:], [1.0, 2.0])
     assert len(seen) == sum(len(model.trace_["n_iter"]) for model in models)
     assert "KernelSVC smo, C=2" in capsys.readouterr().out
 

@@ -39,9 +39,7 @@ def test_the_model_is_that_of_the_whole_kernel_matrix(params, share, C):
     settings = {"C": C, "tol": 1e-6, **params}
     model = KernelSVC(**settings).fit(X, y)
     matrix = model.kernel_(X, X)
-    other = KernelSVC(**{**settings, "kernel": "precomputed", "dtype": "float64"}, shrinking=False).fit(
-        matrix, y
-    )
+    other = KernelSVC(**{**settings, "kernel": "precomputed", "dtype": "float64"}, shrinking=False).fit(matrix, y)
     atol = 2e-2 if params.get("dtype") == "float32" else 1e-5
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(matrix), atol=atol)
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-4)
@@ -52,9 +50,7 @@ def test_the_model_is_that_of_svc():
     model, other = KernelSVC(tol=1e-6).fit(X, y), SVC(tol=1e-6).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-5)
     as_sparse = KernelSVC(tol=1e-6).fit(sparse.csr_matrix(X), y)
-    np.testing.assert_allclose(
-        model.decision_function(X), as_sparse.decision_function(sparse.csr_matrix(X)), atol=1e-5
-    )
+    np.testing.assert_allclose(model.decision_function(X), as_sparse.decision_function(sparse.csr_matrix(X)), atol=1e-5)
 
 
 @pytest.mark.parametrize("n, share", [(300, 0.02), (2300, 0.02), (700, 0.5)])

@@ -44,9 +44,7 @@ def test_converged_fit_says_so_and_does_not_warn():
 def test_max_iter_ends_the_run_and_the_warning_names_it(solver):
     X, y = two_classes()
     model = KernelSVC(solver=solver, max_iter=3, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match=r"max_iter=3 .*duality gap of .*raise max_iter.*StandardScaler"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3 .*duality gap of .*raise max_iter.*StandardScaler"):
         model.fit(X, y)
     assert model.n_iter_.tolist() == [3]
     assert not model.converged_ and model.fit_status_ == 1 and model.status_ == "max_iter"

@@ -66,11 +66,7 @@ def test_a_sample_that_still_grows_asks_for_iterations(global_random_seed):
     """
     X, y = cloud(1500, 40)
     model = KernelSVC(
-        C=1000.0,
-        solver="scs",
-        max_iter=9,
-        random_state=global_random_seed,
-        solver_options={"sample_cap": 1000},
+        C=1000.0, solver="scs", max_iter=9, random_state=global_random_seed, solver_options={"sample_cap": 1000}
     )
     with pytest.warns(UserWarning, match="sample of 500 rows .* raise max_iter"):
         model.fit(X, y)
@@ -96,9 +92,7 @@ def stream_of(n, size=500):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("form", [list, iter])
 def test_the_objective_of_a_stream_is_estimated(form):
-    model = KernelSVC(
-        gamma=0.5, C=10.0, solver="scs", random_state=0, max_iter=100, solver_options={"sample_cap": 300}
-    )
+    model = KernelSVC(gamma=0.5, C=10.0, solver="scs", random_state=0, max_iter=100, solver_options={"sample_cap": 300})
     with too_small_a_sample(300, 300):
         model.fit_chunks(form(stream_of(10_000)))
     X, y = cloud(20_000, 4, seed=999)
@@ -119,9 +113,7 @@ def test_a_list_that_the_sample_holds_needs_no_estimate():
 
 @pytest.mark.filterwarnings("error", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_batches_warn_once_when_the_sample_is_full():
-    model = KernelSVC(
-        gamma=0.5, C=10.0, solver="scs", random_state=0, max_iter=2, solver_options={"sample_cap": 300}
-    )
+    model = KernelSVC(gamma=0.5, C=10.0, solver="scs", random_state=0, max_iter=2, solver_options={"sample_cap": 300})
     told = []
     for X, y in stream_of(6000):
         with warnings.catch_warnings(record=True) as caught:

@@ -142,14 +142,8 @@ def test_interrupt_leaves_a_model_of_the_pairs_done(monkeypatch):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     n_done = model.status_.index("interrupted")
-    assert set(model.status_[:n_done]) <= {"converged"} and set(model.status_[n_done + 1 :]) == {
-        "not started"
-    }
-    assert (
-        not model.converged_
-        and np.all(np.isnan(model.objective_[n_done:]))
-        and not model.n_iter_[n_done:].any()
-    )
+    assert set(model.status_[:n_done]) <= {"converged"} and set(model.status_[n_done + 1 :]) == {"not started"}
+    assert not model.converged_ and np.all(np.isnan(model.objective_[n_done:])) and not model.n_iter_[n_done:].any()
     assert model.predict(rows).shape == y.shape
 
 

@@ -71,10 +71,7 @@ def test_a_stream_that_fits_the_sample_is_solved_as_fit_solves_it():
     best = KernelSVC(gamma=0.5, C=C, dtype="float64").fit(X, y)
     assert np.corrcoef(model.decision_function(X_NEW), best.decision_function(X_NEW))[0, 1] > 0.999
     # n in C = 1 / (alpha n) is the cap, so alpha is 0.1 here and the objective that of `fit` with C as above.
-    assert (
-        model.objective_ == pytest.approx(best.objective_, rel=2e-3)
-        and model._scs_stream.window.n_sample == 300
-    )
+    assert model.objective_ == pytest.approx(best.objective_, rel=2e-3) and model._scs_stream.window.n_sample == 300
 
 
 def test_chunks_of_an_array_are_the_array():

@@ -72,9 +72,7 @@ def test_path_and_further_fits(problem, seen):
     model = KernelSVC(gamma=0.5, dtype="float64", tol=1e-4, warm_start=True)
     for C, one in zip((0.5, 2.0), model.path(X, y, [0.5, 2.0]), strict=True):
         cold = KernelSVC(gamma=0.5, C=C, dtype="float64", tol=1e-4).fit(X, y)
-        assert one.converged_ and abs(one.objective_ - cold.objective_) <= max(
-            one.duality_gap_, cold.duality_gap_
-        )
+        assert one.converged_ and abs(one.objective_ - cold.objective_) <= max(one.duality_gap_, cold.duality_gap_)
     assert set(seen) == {TwoPrecisionRows}
     again = cold.set_params(warm_start=True).fit(X, y).fit(X, y)
     assert again.converged_ and again.n_iter_[0] == 0
@@ -83,9 +81,7 @@ def test_path_and_further_fits(problem, seen):
 
 def test_callbacks_and_limits(problem):
     X, y = problem
-    model = KernelSVC(
-        gamma=0.5, C=1e6, dtype="float64", max_iter=3000, callback=lambda m: {"error": 1 - m.score(X, y)}
-    )
+    model = KernelSVC(gamma=0.5, C=1e6, dtype="float64", max_iter=3000, callback=lambda m: {"error": 1 - m.score(X, y)})
     with pytest.warns(Warning, match="max_iter=3000"):
         model.fit(X, y)
     assert not model.converged_ and model.duality_gap_ > 0

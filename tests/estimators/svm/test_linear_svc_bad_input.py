@@ -90,9 +90,7 @@ def test_bad_weights(weights):
 def test_a_limit_that_ends_the_run_is_told_with_the_gap():
     rows, y = np.vstack([X, X]), np.r_[B, 1 - B]  # each row with both labels, and C huge
     model = LinearSVC("hinge", C=1e9, solver="sdca", max_iter=3000, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match=r"max_iter=3000 with a duality gap of .* raise max_iter, or tol"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3000 with a duality gap of .* raise max_iter, or tol"):
         model.fit(rows, y)
     assert not model.converged_ and model.status_ == "max_iter" and model.fit_status_ == 1
     assert model.duality_gap_ > model.tol * model.objective_
@@ -112,9 +110,7 @@ def test_a_million_columns_stay_sparse():
     rng = np.random.default_rng(0)
     n, d = 400, 10**6
     rows = sparse.random_array((n, d), density=20 / d, format="csr", random_state=rng)
-    rows = sparse.csr_matrix(
-        rows + sparse.csr_matrix((np.ones(n), (np.arange(n), np.arange(n) % 2)), shape=(n, d))
-    )
+    rows = sparse.csr_matrix(rows + sparse.csr_matrix((np.ones(n), (np.arange(n), np.arange(n) % 2)), shape=(n, d)))
     y = np.arange(n) % 2
     model = LinearSVC(random_state=0).fit(rows, y)  # dense it would be 3 GB
     assert model.converged_ and model.coef_.shape == (1, d)

@@ -93,12 +93,7 @@ def test_format_agnosticism(loss):
     few = np.where(np.abs(LARGE) > 0.5, LARGE, 0.0).astype(np.float32)
     settings = {"loss": loss, "tol": 1e-7, "random_state": 0}
     expected = LinearSVC(**settings).fit(few.astype(np.float64), LARGE_Y)
-    for rows in (
-        few,
-        np.asfortranarray(few),
-        sparse.csr_matrix(few),
-        sparse.csr_array(few.astype(np.float64)),
-    ):
+    for rows in (few, np.asfortranarray(few), sparse.csr_matrix(few), sparse.csr_array(few.astype(np.float64))):
         model = LinearSVC(**settings).fit(rows, LARGE_Y)
         assert model.dtype_ == rows.dtype.name
         np.testing.assert_allclose(model.decision_function(rows), expected.decision_function(few), atol=1e-3)
@@ -174,9 +169,7 @@ def test_inner_products_of_the_classes_add_up(solver):
 
 
 def test_callback_that_returns_true_ends_the_run_quietly():
-    model = LinearSVC(tol=1e-9, callback=lambda model: model.n_iter_[0] > 0, random_state=0).fit(
-        LARGE, LARGE_Y
-    )
+    model = LinearSVC(tol=1e-9, callback=lambda model: model.n_iter_[0] > 0, random_state=0).fit(LARGE, LARGE_Y)
     assert model.status_ == "callback" and not model.converged_
 
 

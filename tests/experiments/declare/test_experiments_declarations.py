@@ -59,10 +59,7 @@ def declared(**changes):
         ({"tables": (MetricTable("all", "", ("value",)),) * 2}, "declared twice"),
         ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", ""), methods=("tow",)),)}, "method 'tow'"),
         ({"tables": (MetricTable("all", "", (Quantity("valu", "median"),)),)}, "metric 'valu'"),
-        (
-            {"tables": (MetricTable("all", "", (Quantity("value", "speed", baseline="tow"),)),)},
-            "method 'tow'",
-        ),
+        ({"tables": (MetricTable("all", "", (Quantity("value", "speed", baseline="tow"),)),)}, "method 'tow'"),
         ({"tables": (Recommendation("a task", "value", "one", 0.0, time="sec"),)}, "metric 'sec'"),
         ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", ""), final_only=("tow",)),)}, "method 'tow'"),
     ],
@@ -79,11 +76,7 @@ def test_a_slope_needs_logarithmic_axes():
 
 def test_a_setting_takes_only_its_methods():
     cells, _ = plan([declared()], "quick")
-    assert {(cell.dataset, cell.method) for cell in cells} == {
-        ("step", "one"),
-        ("step", "two"),
-        ("slope", "one"),
-    }
+    assert {(cell.dataset, cell.method) for cell in cells} == {("step", "one"), ("step", "two"), ("slope", "one")}
 
 
 def test_a_method_may_be_measured_in_its_own_way():

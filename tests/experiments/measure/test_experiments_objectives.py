@@ -52,10 +52,7 @@ def test_sparse_data_make_no_difference(problem):
 
 def test_gap_shows_who_stopped_early(problem):
     X, y = problem
-    gaps = [
-        objectives.svm_objective(SVC(gamma=0.5, C=10.0, tol=tol).fit(X, y), X, y)[1]
-        for tol in (1.0, 1e-2, 1e-6)
-    ]
+    gaps = [objectives.svm_objective(SVC(gamma=0.5, C=10.0, tol=tol).fit(X, y), X, y)[1] for tol in (1.0, 1e-2, 1e-6)]
     assert gaps[0] > 10 * gaps[1] > 100 * gaps[2]
 
 

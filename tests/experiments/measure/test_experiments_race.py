@@ -23,9 +23,7 @@ def test_fit_time_leaves_out_the_tracing_and_nothing_else():
 
 
 def test_plain_gives_json_values():
-    found = plain(
-        {"a": np.float32(0.5), "b": np.array([1, 2]), "c": (np.inf, float("nan")), 3: np.bool_(True)}
-    )
+    found = plain({"a": np.float32(0.5), "b": np.array([1, 2]), "c": (np.inf, float("nan")), 3: np.bool_(True)})
     assert found == {"a": 0.5, "b": [1, 2], "c": [None, None], "3": True}
     assert [type(value) for value in found["b"]] == [int, int]
 

@@ -19,9 +19,7 @@ def test_the_truth_s_auc_is_near_the_population_s():
     assert ranking.truth_auc(load("moons", 50, 50)) is None
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"kernel": "rbf", "features": "exact"}, {"kernel": "rbf", "n_landmarks": 20}]
-)
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "features": "exact"}, {"kernel": "rbf", "n_landmarks": 20}])
 def test_the_objective_is_the_model_s_own(small, params):
     model = ROCSVC(**params, alpha=0.01, dtype="float64", random_state=0).fit(small.X_train, small.y_train)
     assert ranking.pairwise_objective(model, 0.01, small) == pytest.approx(model.objective_, rel=1e-9)

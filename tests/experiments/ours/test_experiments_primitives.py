@@ -14,12 +14,7 @@ from kernbench.experiments.run.cells import plan
 from kernbench.kernels import functions
 
 EXPERIMENT = get("primitives")
-SMALL = {
-    "shapes": [[16, 64]],
-    "seconds": 0.0,
-    "n_seeds": 1,
-    "n_block_rows": 32,
-}
+SMALL = {"shapes": [[16, 64]], "seconds": 0.0, "n_seeds": 1, "n_block_rows": 32}
 
 
 def outcome(dataset, method, **params):
@@ -50,14 +45,7 @@ def test_blocks_agree_with_the_peer_and_across_precisions(entry):
 def test_every_kernel_is_in_the_catalogue():
     """Except precomputed, callable and combined kernels, the indefinite sigmoid, and the linear one of unit rows."""
     known = {type(entry.kernel(3)).__name__ for entry in CATALOGUE}
-    assert known == set(functions.KERNELS) - {
-        "Sum",
-        "Product",
-        "Precomputed",
-        "Callable",
-        "Sigmoid",
-        "Cosine",
-    }
+    assert known == set(functions.KERNELS) - {"Sum", "Product", "Precomputed", "Callable", "Sigmoid", "Cosine"}
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)

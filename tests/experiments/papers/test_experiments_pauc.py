@@ -13,9 +13,7 @@ from kernbench.experiments.papers.pauc.test import PAPER_SCALE
 def test_pooled_parts_are_all_rows_at_their_sizes_and_other_ones_for_another_seed(monkeypatch, layout):
     X = np.arange(60.0).reshape(30, 2)
     y = np.where(np.arange(30) % 3 == 0, 1, -1)
-    published = Dataset(
-        "toy", layout(X[:20]), y[:20], layout(X[20:]), y[20:], "full", "Rows.", "nowhere", "ab" * 32
-    )
+    published = Dataset("toy", layout(X[:20]), y[:20], layout(X[20:]), y[20:], "full", "Rows.", "nowhere", "ab" * 32)
     monkeypatch.setattr(splits, "load", lambda name: published)
     first, second = (splits.pooled("toy", split_seed=seed) for seed in (0, 1))
     parts = [part.toarray() if sparse.issparse(part) else part for part in (first.X_train, first.X_test)]

@@ -108,8 +108,7 @@ def test_the_archive_cannot_run_code(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "load",
-    [photographs.cifar10, images.cifar10_long_tailed, images.tiny_imagenet_long_tailed, images.chexpert],
+    "load", [photographs.cifar10, images.cifar10_long_tailed, images.tiny_imagenet_long_tailed, images.chexpert]
 )
 def test_files_that_are_absent_are_named(folder, load):
     with pytest.raises(DatasetUnavailable, match=r"was not found.*get it from http.*KERNBENCH_DATA"):
@@ -133,9 +132,7 @@ def test_tiny_imagenet_is_read_from_its_folders(folder, monkeypatch):
     assert X[1, : 64 * 64].min() > 150 > X[1, 64 * 64 :].max()  # red comes first
     monkeypatch.setattr(images, "BIRDS", (1,))
     data = images.tiny_imagenet_long_tailed()
-    assert (
-        data.X_train.shape[0] == 6 and data.y_train.tolist() == [-1] * 3 + [1] * 3 and data.X_train.max() <= 1
-    )
+    assert data.X_train.shape[0] == 6 and data.y_train.tolist() == [-1] * 3 + [1] * 3 and data.X_train.max() <= 1
 
 
 def test_chexpert_is_read_from_its_tables(folder):
@@ -147,8 +144,5 @@ def test_chexpert_is_read_from_its_tables(folder):
             lines.append(f"{photographs.CHEXPERT}/{part}/{k}.jpg,{mark}")
         (home / f"{part}.csv").write_text("\n".join(lines))
     data = images.chexpert("edema")
-    assert data.y_train.tolist() == [1, -1, -1, -1] and data.y_test.tolist() == [
-        1,
-        -1,
-    ]  # uncertain is negative
+    assert data.y_train.tolist() == [1, -1, -1, -1] and data.y_test.tolist() == [1, -1]  # uncertain is negative
     assert data.X_train.shape == (4, 64 * 64) and data.X_train[0].min() > 0.9 > 0.1 > data.X_train[1].max()

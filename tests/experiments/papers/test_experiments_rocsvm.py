@@ -205,9 +205,6 @@ def test_reaching_the_paper_is_judged_both_ways(auc, expected):
     [(0.908, 0.5, "holds"), (0.905, 0.5, "does not hold"), (0.908, 1.5, "does not hold")],
 )
 def test_exact_against_incomplete_is_judged_by_auc_and_time(auc, seconds, expected):
-    records = [
-        record(LINEAR, "n-5000", "incomplete", auc=0.908),
-        record(LINEAR, "n-5000", "exact", seconds, auc=auc),
-    ]
+    records = [record(LINEAR, "n-5000", "incomplete", auc=0.908), record(LINEAR, "n-5000", "exact", seconds, auc=auc)]
     (claim,) = [text for text in verdicts(LINEAR, records) if "in no more time" in text]
     assert verdicts(LINEAR, records)[claim] == expected

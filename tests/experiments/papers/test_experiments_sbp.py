@@ -156,9 +156,7 @@ def test_bounds_have_the_powers_of_table_1(name, small, large):
     """Of 1/eps: `small` where eps is far above L, `large` where it is far below."""
     bound = complexity.BOUNDS[name]
     for L, e, expected in ((1e-9, 1e-2, small), (1e3, 1e-5, large)):
-        assert exponent([1 / e, 2 / e], [bound(L, e, 2.0), bound(L, e / 2, 2.0)]) == pytest.approx(
-            expected, abs=0.01
-        )
+        assert exponent([1 / e, 2 / e], [bound(L, e, 2.0), bound(L, e / 2, 2.0)]) == pytest.approx(expected, abs=0.01)
 
 
 def test_least_cost_is_over_all_numbers_of_rows():

@@ -70,11 +70,7 @@ def test_declared_estimators_take_their_parameters():
     for method in EXPERIMENT.methods:
         if method.requires is None:
             build(method.estimator, method.params, 100)
-            expected = {
-                method.seed_param,
-                method.depends_on and method.budget_param,
-                method.traced and "callback",
-            }
+            expected = {method.seed_param, method.depends_on and method.budget_param, method.traced and "callback"}
             assert all(takes(load(method.estimator), name) for name in expected if name)
 
 
@@ -89,9 +85,7 @@ def test_it_runs_end_to_end(tmp_path):
     optimum = reference["objective"] - reference["gap"]  # from below
     assert all(objective >= optimum - 1e-6 for objective in objectives.values())
     assert objectives["smo-converged"] == pytest.approx(objectives["libsvm"], rel=1e-3)
-    assert all(
-        record["metrics"]["test_error"] < 0.2 for name, record in records.items() if "quarter" not in name
-    )
+    assert all(record["metrics"]["test_error"] < 0.2 for name, record in records.items() if "quarter" not in name)
 
     assert 0.8 * QUARTER < BUDGET < QUARTER  # the rest is for work that is not on the solver's clock
     budget = BUDGET * records["libsvm"]["seconds"]["fit"]

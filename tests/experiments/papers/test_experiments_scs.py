@@ -35,13 +35,7 @@ def test_the_paper_has_no_number_for_wolfe_where_it_ran_out_of_memory():
 
 @pytest.mark.parametrize(
     ("dataset", "n_train"),
-    [
-        ("heart-failure", 273),
-        ("breast-cancer", 500),
-        ("wine-quality", 680),
-        ("wine-quality-red", 680),
-        ("magic", 5000),
-    ],
+    [("heart-failure", 273), ("breast-cancer", 500), ("wine-quality", 680), ("wine-quality-red", 680), ("magic", 5000)],
 )
 def test_as_many_rows_train_as_in_the_paper(dataset, n_train):
     setting = ACCURACY.scale("paper").setting(dataset)
@@ -55,9 +49,7 @@ def test_as_many_rows_train_as_in_the_paper(dataset, n_train):
 def test_paper_scale_has_ten_sets_and_twenty_seeds():
     scale = ACCURACY.scale("paper")
     sets = [s.name for s in scale.settings if s.name != "growing"]
-    assert (
-        len(set(sets) - {"wine-quality-red"}) == 10 and scale.repeats == 20
-    )  # that is one set, read in two ways
+    assert len(set(sets) - {"wine-quality-red"}) == 10 and scale.repeats == 20  # that is one set, read in two ways
     for setting in scale.settings:
         if "stand-in" in setting.name:
             assert setting.stands_for and "STAND-IN" in setting.note

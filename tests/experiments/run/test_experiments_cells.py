@@ -53,10 +53,7 @@ def test_methods_that_wait_for_each_other_are_refused(make_experiment, fake):
 def test_optional_settings_run_only_by_name(make_experiment, fake):
     experiment = make_experiment(fake("a"), settings=settings())
     assert {cell.dataset for cell in plan([experiment], "quick")[0]} == {"one", "two"}
-    assert {cell.dataset for cell in plan([experiment], "quick", datasets=["huge", "one"])[0]} == {
-        "huge",
-        "one",
-    }
+    assert {cell.dataset for cell in plan([experiment], "quick", datasets=["huge", "one"])[0]} == {"huge", "one"}
 
 
 def test_a_filter_may_miss_one_of_several_experiments(make_experiment, fake):
@@ -78,9 +75,7 @@ def test_seed_is_shared_by_methods_and_differs_between_repeats_and_data(make_exp
     seeds = {(cell.dataset, cell.repeat): cell.seed for cell in cells}
     assert all(cell.seed == seeds[cell.dataset, cell.repeat] for cell in cells)
     assert len(set(seeds.values())) == len(seeds) == 4
-    assert (
-        seed_of("sbp-libsvm", "adult", 0) == 3904169703
-    )  # must never change: records of other machines rely on it
+    assert seed_of("sbp-libsvm", "adult", 0) == 3904169703  # must never change: records of other machines rely on it
 
 
 def test_cell_survives_json_and_pickle(make_experiment, fake):
@@ -100,13 +95,7 @@ def test_key_changes_with_all_that_changes_a_measurement_and_nothing_else(make_e
         cell_key(replace(cell, seed=1), "abc", ENVIRONMENT),
         cell_key(replace(cell, estimator="other:Class"), "abc", ENVIRONMENT),
     ]
-    for name, value in [
-        ("kernbench", "x"),
-        ("code", "x"),
-        ("n_threads", 2),
-        ("blas", "x"),
-        ("processor", "x"),
-    ]:
+    for name, value in [("kernbench", "x"), ("code", "x"), ("n_threads", 2), ("blas", "x"), ("processor", "x")]:
         keys.append(cell_key(cell, "abc", {**ENVIRONMENT, name: value}))
     assert len(set(keys)) == len(keys)
     assert cell_key(replace(cell), "abc", {**ENVIRONMENT, "platform": "other", "git_commit": "x"}) == keys[0]

@@ -24,9 +24,7 @@ class TestOnACluster:
     @pytest.fixture(scope="class")
     @classmethod
     def scheduler(cls):
-        distributed = pytest.importorskip(
-            "distributed", reason="distributed is not installed: kernbench[dask]"
-        )
+        distributed = pytest.importorskip("distributed", reason="distributed is not installed: kernbench[dask]")
         before = os.environ.get("PYTHONPATH")
         # No empty part, which would stand for the checkout: its sources are not compiled.
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), before]))
@@ -44,9 +42,7 @@ class TestOnACluster:
         return sorted((r["dataset"], r["method"], r["repeat"], r["status"]) for r in records)
 
     def test_records_are_those_of_a_local_run(self, scheduler, make_experiment, fake, tmp_path):
-        experiment = make_experiment(
-            fake("good"), fake("raises", "Raises"), fake("fatal", "KillsItself"), repeats=2
-        )
+        experiment = make_experiment(fake("good"), fake("raises", "Raises"), fake("fatal", "KillsItself"), repeats=2)
         local = run(experiment, results=tmp_path / "local")
         remote = run(experiment, results=tmp_path / "remote", scheduler=scheduler.scheduler_address)
         assert self.places(remote.records) == self.places(local.records)
@@ -54,11 +50,7 @@ class TestOnACluster:
         for record in remote.records:
             same = by_place[record["method"], record["repeat"]]
             assert record["environment"] == {**same["environment"], "host": socket.gethostname()}
-            assert (record["metrics"], record["error"], record["key"]) == (
-                same["metrics"],
-                same["error"],
-                same["key"],
-            )
+            assert (record["metrics"], record["error"], record["key"]) == (same["metrics"], same["error"], same["key"])
         again = run(experiment, results=tmp_path / "remote", scheduler=scheduler.scheduler_address)
         assert again.n_skipped == 2  # the good ones
         here = run(experiment, results=tmp_path / "remote")
@@ -66,9 +58,7 @@ class TestOnACluster:
 
     @pytest.mark.slow
     def test_a_worker_that_is_killed_costs_no_record(self, scheduler, make_experiment, fake, tmp_path):
-        settings = tuple(
-            Setting(name, {}, loader="experiment_fakes:load") for name in ("one", "two", "three")
-        )
+        settings = tuple(Setting(name, {}, loader="experiment_fakes:load") for name in ("one", "two", "three"))
         methods = [fake(name, params={"seconds": 0.5}) for name in ("f", "g")]
         experiment = make_experiment(*methods, settings=settings)
         killed = threading.Event()

@@ -31,9 +31,7 @@ class FakeWorker:
 
     def __init__(self, cluster, address, lives=1000, processor="x", lacks=()):
         self.cluster, self.address, self.lives = cluster, address, lives
-        self.machine = Machine(
-            MACHINE | {"processor": processor, "host": address}, {"fake": 1}, self.describe
-        )
+        self.machine = Machine(MACHINE | {"processor": processor, "host": address}, {"fake": 1}, self.describe)
         self.lacks = lacks
 
     def describe(self, cell):
@@ -121,9 +119,7 @@ def test_another_worker_of_the_same_kind_goes_on_where_a_lost_one_stopped(run_on
     records, messages = run_on(cluster, "f", "g", "h")
     assert len(records) == 12 and all(r["status"] == "ok" for r in records)
     assert len(messages) == 1 and "worker a is lost" in messages[0]
-    assert [(r["method"], r["environment"]["host"]) for r in records if r["environment"]["host"] == "a"] == [
-        ("f", "a")
-    ]
+    assert [(r["method"], r["environment"]["host"]) for r in records if r["environment"]["host"] == "a"] == [("f", "a")]
 
 
 def test_a_worker_of_another_kind_measures_all_methods_again(run_on):

@@ -55,15 +55,11 @@ def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, m
         pytest.skip("looks for processes in /proc")
     good, hanging, results = tmp_path / "good", tmp_path / "hanging", tmp_path / "results"
     path = [str(Path(__file__).parents[1]), *sys.path]
-    temporary = Path(
-        tempfile.mkdtemp(prefix="kb")
-    )  # a socket's path must be short, and that of tmp_path is not
+    temporary = Path(tempfile.mkdtemp(prefix="kb"))  # a socket's path must be short, and that of tmp_path is not
     monkeypatch.setenv("TMPDIR", str(temporary))
 
     def start(late):
-        script = SCRIPT.format(
-            path=path, good=str(good), hanging=str(hanging), results=str(results), late=late
-        )
+        script = SCRIPT.format(path=path, good=str(good), hanging=str(hanging), results=str(results), late=late)
         return subprocess.Popen([sys.executable, "-P", "-c", script], stderr=subprocess.PIPE, text=True)
 
     first = start("Hangs")

@@ -18,15 +18,7 @@ def without_times(value):
     """A record without what differs from run to run: times, memory, and the points of a trace, which a clock sets."""
     if not isinstance(value, dict):
         return value
-    varying = (
-        "seconds",
-        "started",
-        "peak_memory_bytes",
-        "working_memory_bytes",
-        "trace",
-        "environment",
-        "key",
-    )
+    varying = ("seconds", "started", "peak_memory_bytes", "working_memory_bytes", "trace", "environment", "key")
     return {name: without_times(entry) for name, entry in value.items() if name not in varying}
 
 

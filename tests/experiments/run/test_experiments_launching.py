@@ -11,9 +11,7 @@ import pytest
 
 from kernbench.experiments.run import Store, launching, run
 
-needs_fork = pytest.mark.skipif(
-    launching.START_METHOD != "forkserver", reason="no fork server on this system"
-)
+needs_fork = pytest.mark.skipif(launching.START_METHOD != "forkserver", reason="no fork server on this system")
 
 
 @pytest.fixture
@@ -23,9 +21,7 @@ def children():
 
 
 @pytest.mark.parametrize("method", ["spawn", pytest.param("forkserver", marks=needs_fork)])
-def test_record_does_not_depend_on_how_its_process_began(
-    tmp_path, make_experiment, fake, monkeypatch, method
-):
+def test_record_does_not_depend_on_how_its_process_began(tmp_path, make_experiment, fake, monkeypatch, method):
     monkeypatch.setattr(launching, "START_METHOD", method)
     methods = (fake("good"), fake("raises", "Raises"), fake("killsitself", "KillsItself"))
     run(make_experiment(*methods), results=tmp_path)
@@ -83,9 +79,7 @@ def test_memory_of_a_fork_is_its_own(tmp_path, make_experiment, fake):
 
 
 @needs_fork
-def test_variables_set_after_the_server_was_started_reach_the_cell(
-    tmp_path, make_experiment, fake, monkeypatch
-):
+def test_variables_set_after_the_server_was_started_reach_the_cell(tmp_path, make_experiment, fake, monkeypatch):
     for word in ("one", "two"):
         monkeypatch.setenv("A_VARIABLE", word)
         run(make_experiment(fake("good")), results=tmp_path / word)
@@ -141,7 +135,5 @@ def test_a_temporary_folder_with_a_long_path_is_refused_with_the_remedy(tmp_path
     folder.mkdir()
     code = "from kernbench.experiments.run import launching; launching.prepare()"
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run(
-        [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True
-    )
+    ended = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
     assert ended.returncode != 0 and "shorter one" in ended.stderr

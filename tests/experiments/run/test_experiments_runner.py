@@ -99,10 +99,7 @@ def test_memory_limit_counts_a_peak_between_two_polls(tmp_path, make_experiment,
 
 def test_second_run_does_only_what_is_missing(tmp_path, make_experiment, fake):
     logs = {name: tmp_path / name for name in ("good", "bad")}
-    methods = [
-        fake("good", "Sign", {"log": str(logs["good"])}),
-        fake("bad", "Raises", {"log": str(logs["bad"])}),
-    ]
+    methods = [fake("good", "Sign", {"log": str(logs["good"])}), fake("bad", "Raises", {"log": str(logs["bad"])})]
     results = tmp_path / "results"
     run(make_experiment(*methods), results=results)
     assert (fits(logs["good"]), fits(logs["bad"])) == (1, 1)
@@ -218,9 +215,7 @@ def test_missing_package_is_a_named_gap(tmp_path, make_experiment, fake):
     events = []
     peer = fake("peer", requires="no_such_module", package="no-such-package")
     summary = run(make_experiment(peer), results=tmp_path, on_event=events.append)
-    assert [(gap.method, gap.reason) for gap in summary.gaps] == [
-        ("peer", "no-such-package is not installed")
-    ]
+    assert [(gap.method, gap.reason) for gap in summary.gaps] == [("peer", "no-such-package is not installed")]
     assert events[0].kind == "gap" and "no-such-package" in events[0].message
     assert summary.records == []
 
@@ -248,13 +243,9 @@ def test_a_data_set_is_read_once_and_before_its_first_cell_only(tmp_path, make_e
     assert told == ["one", "one", "one", "two", "two", "two"]
 
 
-def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(
-    tmp_path, make_experiment, fake, monkeypatch
-):
+def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(tmp_path, make_experiment, fake, monkeypatch):
     monkeypatch.setattr(environment, "n_cores", lambda: 2)
-    settings = tuple(
-        Setting(name, {"n": n}, loader="experiment_fakes:load") for name, n in (("one", 20), ("two", 30))
-    )
+    settings = tuple(Setting(name, {"n": n}, loader="experiment_fakes:load") for name, n in (("one", 20), ("two", 30)))
     events = []
     run(make_experiment(fake("a"), settings=settings), results=tmp_path, jobs=2, on_event=events.append)
     assert [event.kind for event in events][:3] == ["loading", "loading", "planned"]

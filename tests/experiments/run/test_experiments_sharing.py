@@ -84,10 +84,7 @@ def test_two_runs_at_the_same_time_measure_each_cell_once(tmp_path):
     path = [str(Path(__file__).parents[1]), *sys.path]
     log, results = tmp_path / "log", tmp_path / "results"
     script = SCRIPT.format(path=path, log=str(log), results=str(results))
-    runs = [
-        subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
+    runs = [subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     counts = [json.loads(process.communicate(timeout=120)[0]) for process in runs]
     records = Store(results).records()
     places = {(record["method"], record["repeat"]) for record in records}

@@ -97,13 +97,7 @@ def test_two_processes_append_without_mixing_lines(tmp_path, make_record):
 
 def test_latest_takes_the_newest_of_each_key_and_keeps_a_success(tmp_path, make_record):
     store = Store(tmp_path)
-    for key, status, seed in [
-        ("a", "error", 1),
-        ("a", "ok", 2),
-        ("b", "ok", 3),
-        ("b", "ok", 4),
-        ("b", "timeout", 5),
-    ]:
+    for key, status, seed in [("a", "error", 1), ("a", "ok", 2), ("b", "ok", 3), ("b", "ok", 4), ("b", "timeout", 5)]:
         store.append(make_record(key=key, status=status, seed=seed))
     assert {key: record["seed"] for key, record in store.latest("fake").items()} == {"a": 2, "b": 4}
 

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from kernbench.experiments.declare import (
-    Axis,
-    Contours,
-    Curves,
-    HeatMap,
-    Marks,
-    Profiles,
-)
+from kernbench.experiments.declare import Axis, Contours, Curves, HeatMap, Marks, Profiles
 from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.frame import legible
@@ -28,12 +21,7 @@ from kernbench.report.page.displays import pictures_of
 
 ERROR = Axis("trace.test_error", "test error", "%", 100.0, log=True)
 SECONDS = Axis("trace.seconds", "time", "s")
-GRID = {
-    "x": [0.0, 1.0],
-    "y": [0.0, 0.5, 1.0],
-    "values": [[0.1, 0.2], [0.4, None], [0.6, 0.9]],
-    "point": [0, 0],
-}
+GRID = {"x": [0.0, 1.0], "y": [0.0, 0.5, 1.0], "values": [[0.1, 0.2], [0.4, None], [0.6, 0.9]], "point": [0, 0]}
 
 FIGURES = (
     Curves("lines", "Lines", SECONDS, ERROR, heading="Some"),
@@ -47,13 +35,7 @@ FIGURES = (
         slope=-0.5,
         slope_label="slope −½",
     ),
-    Marks(
-        "marks",
-        "Marks",
-        Axis("seconds.fit", "time", "s", log=True),
-        reference=1.0,
-        reference_label="a second",
-    ),
+    Marks("marks", "Marks", Axis("seconds.fit", "time", "s", log=True), reference=1.0, reference_label="a second"),
     HeatMap("heat", "Heat", Axis("seconds.fit", "time", "s")),
     Contours("grid", "Grid", "metrics.grid", "value"),
     Profiles("profiles", "Profiles", "fit_seconds", methods=("libsvm", "sbp", "smo")),
@@ -148,10 +130,7 @@ def test_a_window_has_two_ends_in_order():
 def test_profiles_count_a_failure_as_never_solved(toy, records):
     rows = records.race(repeats=2) + [records.failure("sbp", repeat=2), records.one("smo", repeat=2)]
     display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))
-    assert factors_of(display, records.results(toy, rows)) == {
-        "sbp": [10.0, 10.0, np.inf],
-        "smo": [1.0, 1.0, 1.0],
-    }
+    assert factors_of(display, records.results(toy, rows)) == {"sbp": [10.0, 10.0, np.inf], "smo": [1.0, 1.0, 1.0]}
 
 
 def test_profiles_of_methods_without_records_are_empty(toy, records):
@@ -220,10 +199,7 @@ STEPS = Curves(
 
 
 def test_step_curves_of_repeats_are_combined_and_never_mixed(toy, records):
-    traces = [
-        {"seconds": [1.0, 10.0], "test_error": [0.4, 0.1]},
-        {"seconds": [2.0, 100.0], "test_error": [0.2, 0.1]},
-    ]
+    traces = [{"seconds": [1.0, 10.0], "test_error": [0.4, 0.1]}, {"seconds": [2.0, 100.0], "test_error": [0.2, 0.1]}]
     rows = [records.one(repeat=k, trace=trace) for k, trace in enumerate(traces)]
     ((line,),) = lines_of(STEPS, records.results(toy, rows)).values()
     assert (line.x[0], line.x[-1]) == (2.0, 100.0)
@@ -262,8 +238,7 @@ def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")],
+    ("value", "words"), [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")]
 )
 def test_ticks_say_the_number_itself(value, words):
     assert tick(value) == words

@@ -29,9 +29,7 @@ def race(records, name, times, objectives=None, dataset="adult"):
 
 def profile(toy, rows):
     declared = {"toy": toy, "other": replace(toy, name="other")}
-    found = overall_profiles(
-        [Results(declared[name], scale, cells) for (name, scale), cells in cells_of(rows).items()]
-    )
+    found = overall_profiles([Results(declared[name], scale, cells) for (name, scale), cells in cells_of(rows).items()])
     return found[0] if found else None
 
 
@@ -40,9 +38,7 @@ def points(found):
 
 
 def test_problems_of_all_experiments_count_alike(toy, records):
-    rows = race(records, "toy", {"smo": 1.0, "libsvm": 4.0}) + race(
-        records, "other", {"smo": 6.0, "libsvm": 3.0}
-    )
+    rows = race(records, "toy", {"smo": 1.0, "libsvm": 4.0}) + race(records, "other", {"smo": 6.0, "libsvm": 3.0})
     found = profile(toy, rows)
     assert found.name == "all-paper-fit-time-profile" and "2 problems" in found.caption
     shares = {(label, float(x)): float(y) for label, x, y in points(found)}
@@ -64,8 +60,7 @@ def test_who_stops_early_has_not_solved_it(toy, records):
 def test_without_shared_methods_there_is_no_profile(toy, records, only):
     rows = {
         "one experiment": race(records, "toy", {"smo": 1.0, "libsvm": 4.0}),
-        "one method": race(records, "toy", {"smo": 1.0})
-        + race(records, "other", {"smo": 1.0, "libsvm": 1.0}),
+        "one method": race(records, "toy", {"smo": 1.0}) + race(records, "other", {"smo": 1.0, "libsvm": 1.0}),
         "nothing": race(records, "toy", {"smo": 1.0}) + race(records, "other", {"libsvm": 1.0}),
     }[only]
     assert profile(toy, rows) is None

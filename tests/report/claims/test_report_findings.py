@@ -60,9 +60,7 @@ def test_more_is_better_from_the_bound(measured, records, found, bound, verdict)
         ((0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3), OPEN),
     ],
 )
-def test_a_bound_inside_the_interval_of_the_median_cannot_be_judged(
-    measured, records, found, errors, verdict
-):
+def test_a_bound_inside_the_interval_of_the_median_cannot_be_judged(measured, records, found, errors, verdict):
     rows = [records.one(repeat=k, error=error) for k, error in enumerate(errors)]
     (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.2))
     (judgement,) = finding.judgements
@@ -123,9 +121,7 @@ def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, record
     (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.1))
     assert finding.verdict == FAILS
     assert finding.words == "does not hold on any of 2 data sets, no records of 4"
-    rows += [records.failure("smo", dataset=f"d{k}") for k in (2, 3, 4)] + [
-        records.one(dataset="d5", error=0.05)
-    ]
+    rows += [records.failure("smo", dataset=f"d{k}") for k in (2, 3, 4)] + [records.one(dataset="d5", error=0.05)]
     (finding,) = found(on_six, [rows[5], *rows[2:5]], Bound("", "smo", "test_error", 0.1))
     assert finding.words == "holds on 1 data set, cannot be judged on 3, no records of 2"
     assert finding.verdict == PARTLY
@@ -136,8 +132,7 @@ def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, record
 def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
     claim = Bound("", "smo", "test_error", 0.2)
     assert (
-        standing(found(on_six, [records.one(dataset="d0")], claim))
-        == "the claim holds on 1 data set, no records of 5"
+        standing(found(on_six, [records.one(dataset="d0")], claim)) == "the claim holds on 1 data set, no records of 5"
     )
     both = found(on_six, [records.one(dataset="d0")], claim, replace(claim, datasets=("d0",)))
     assert standing(both) == "1 of 2 claims hold, 1 in part"
@@ -163,15 +158,10 @@ def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, 
 
 def test_standing_counts_verdicts(measured, records, found):
     claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
-    assert (
-        standing(found(measured, [records.one(error=0.15)], *claims))
-        == "1 of 3 claims hold, 1 cannot be judged"
-    )
+    assert standing(found(measured, [records.one(error=0.15)], *claims)) == "1 of 3 claims hold, 1 cannot be judged"
 
 
-def test_a_page_of_measurements_alone_recommends_nothing(
-    measured, records, found, write, tmp_path, monkeypatch
-):
+def test_a_page_of_measurements_alone_recommends_nothing(measured, records, found, write, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "EXPERIMENTS", (measured,))
     out = tmp_path / "page"
     build(write([records.one(repeat=k) for k in range(2)]), out)

@@ -24,28 +24,19 @@ def test_claim_holds_within_margin_and_time(toy, records, judged):
 
 
 def test_claim_fails_on_error(toy, records, judged):
-    rows = [
-        records.one("libsvm", error=0.149, seconds=8.0),
-        records.one("sbp-quarter", error=0.16, seconds=2.0),
-    ]
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.16, seconds=2.0)]
     found = judged(toy, rows)
     assert found.verdict == FAILS and "beyond the margin" in found.why
 
 
 def test_claim_fails_on_time(toy, records, judged):
-    rows = [
-        records.one("libsvm", error=0.149, seconds=8.0),
-        records.one("sbp-quarter", error=0.149, seconds=3.0),
-    ]
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.149, seconds=3.0)]
     found = judged(toy, rows)
     assert found.verdict == FAILS and "over the 2 s allowed" in found.why
 
 
 def test_claim_at_its_margin_exactly_holds(toy, records, judged):
-    rows = [
-        records.one("libsvm", error=0.149, seconds=8.0),
-        records.one("sbp-quarter", error=0.151, seconds=2.0),
-    ]
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.151, seconds=2.0)]
     assert judged(toy, rows).verdict == HOLDS
 
 
@@ -63,12 +54,9 @@ def test_claim_is_open_across_setups(toy, records, judged):
 
 
 @pytest.mark.parametrize(
-    ("errors", "verdict"),
-    [((0.16, 0.14, 0.15), OPEN), ((0.1395, 0.15, 0.1605), HOLDS), ((0.15, 0.16, 0.171), FAILS)],
+    ("errors", "verdict"), [((0.16, 0.14, 0.15), OPEN), ((0.1395, 0.15, 0.1605), HOLDS), ((0.15, 0.16, 0.171), FAILS)]
 )
-def test_a_margin_inside_the_interval_of_the_differences_cannot_be_judged(
-    toy, records, judged, errors, verdict
-):
+def test_a_margin_inside_the_interval_of_the_differences_cannot_be_judged(toy, records, judged, errors, verdict):
     rows = [records.one("libsvm", repeat=k, error=e, seconds=8.0) for k, e in enumerate((0.14, 0.15, 0.16))]
     rows += [records.one("sbp-quarter", repeat=k, error=e, seconds=2.0) for k, e in enumerate(errors)]
     found = judged(toy, rows)
@@ -142,6 +130,4 @@ def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
 )
 def test_a_margin_is_told_where_there_is_one(toy, records, judged, margin, words):
     claim = Claim("", "sbp", "libsvm", "test_error", margin)
-    assert (
-        words in judged(toy, [records.one("libsvm", error=0.15), records.one("sbp", error=0.14)], claim).why
-    )
+    assert words in judged(toy, [records.one("libsvm", error=0.15), records.one("sbp", error=0.14)], claim).why

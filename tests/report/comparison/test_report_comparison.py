@@ -11,9 +11,7 @@ from kernbench.report.comparison import as_data, as_markdown, compare_sides, sid
 from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, WORSE
 from kernbench.report.statistics import holm
 
-COUNTER = Metric(
-    "n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True
-)
+COUNTER = Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True)
 
 
 @pytest.fixture
@@ -57,11 +55,7 @@ def test_the_same_records_do_not_differ(compared, repeats):
     rows = repeats(times(np.random.default_rng(0)))
     outcome = compared(rows, rows)
     assert {change.verdict for change in outcome.changes} == {SAME}
-    assert {change.metric for change in outcome.changes} >= {
-        "fit_seconds",
-        "test_error",
-        "n_kernel_evaluations",
-    }
+    assert {change.metric for change in outcome.changes} >= {"fit_seconds", "test_error", "n_kernel_evaluations"}
     assert not outcome.environment and not outcome.alone
 
 
@@ -73,10 +67,7 @@ def test_two_samples_of_one_distribution_raise_no_alarm(compared, repeats):
 
 def test_a_slower_solver_is_found_with_ten_repeats(compared, repeats):
     rng = np.random.default_rng(2)
-    found = [
-        verdict(compared(repeats(times(rng)), repeats(times(rng, factor=1.3))), "fit_seconds")
-        for _ in range(10)
-    ]
+    found = [verdict(compared(repeats(times(rng)), repeats(times(rng, factor=1.3))), "fit_seconds") for _ in range(10)]
     assert found.count(WORSE) >= 9
     assert verdict(compared(repeats(times(rng, factor=1.3)), repeats(times(rng))), "fit_seconds") == BETTER
 

@@ -89,9 +89,7 @@ def test_lines_and_marks_have_contrast(theme):
 
 def test_files_have_the_colours_of_the_light_theme():
     light = themes()["light"]
-    assert {name: light[name] for name in GRAPHICS} == {
-        name: hex.lower() for hex, name in PALETTE_NAMES.items()
-    }
+    assert {name: light[name] for name in GRAPHICS} == {name: hex.lower() for hex, name in PALETTE_NAMES.items()}
 
 
 def test_figures_have_a_title_and_words(outline, content):

@@ -76,12 +76,7 @@ def compact(tmp_path_factory, race_records):
 
 def test_compact_report_has_no_files_of_figures_and_tables(compact):
     files = {str(path.relative_to(compact)) for path in compact.rglob("*") if path.is_file()}
-    assert files - {"figures/choices.svg"} == {
-        "index.html",
-        "summary.md",
-        "details/toy-paper.md",
-        "records.jsonl.xz",
-    }
+    assert files - {"figures/choices.svg"} == {"index.html", "summary.md", "details/toy-paper.md", "records.jsonl.xz"}
 
 
 def test_every_link_of_a_compact_report_leads_to_a_file_that_is_there(compact):
@@ -99,23 +94,13 @@ def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
 
 
 def test_report_has_paper_ours_and_libsvm(content):
-    for words in (
-        "14.9",
-        "15.00 ± 0.00",
-        "195 s",
-        "4.5 ×",
-        "Where these numbers come from",
-        "Test CPU",
-        "c0ffee",
-    ):
+    for words in ("14.9", "15.00 ± 0.00", "195 s", "4.5 ×", "Where these numbers come from", "Test CPU", "c0ffee"):
         assert words in content
     assert "kernbench run toy --scale paper" in content
 
 
 def test_no_placeholder_reaches_the_reader(write, records, tmp_path):
-    bare = records.one(
-        "smo", metrics={"test_error": 0.2}, trace={}, peak_memory_bytes=None, environment={}, data={}
-    )
+    bare = records.one("smo", metrics={"test_error": 0.2}, trace={}, peak_memory_bytes=None, environment={}, data={})
     built = build(write([bare, *records.race()[:1]]), tmp_path / "out")
     for path in (built.page, tmp_path / "out" / "summary.md"):
         visible = re.sub(r"<(style|svg)\b.*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -127,9 +112,7 @@ def test_torn_lines_are_a_note(write, records, tmp_path):
     built = build(folder, tmp_path / "out")
     assert built.n_records == len(records.race())
     assert any("line 13" in note for note in built.notes)
-    assert "line 13" in page_of(built) and "line 13" in (tmp_path / "out" / "summary.md").read_text(
-        encoding="utf-8"
-    )
+    assert "line 13" in page_of(built) and "line 13" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
 
 
 def test_failures_and_gaps_are_named(write, records, tmp_path):

@@ -32,15 +32,9 @@ def cells_made(experiment, words):
     """The cells that a command of the page runs."""
     context = run_command.make_context("run", shlex.split(words)[2:])
     asked = context.params
-    names = {
-        "repeats": asked["repeats"],
-        "datasets": list(asked["datasets"]),
-        "methods": list(asked["methods"]),
-    }
+    names = {"repeats": asked["repeats"], "datasets": list(asked["datasets"]), "methods": list(asked["methods"])}
     patterns = {"only": asked["only"], "skip": asked["skip"]}
-    made, _ = plan(
-        [experiment], asked["scale"], **{name: value or None for name, value in names.items()}, **patterns
-    )
+    made, _ = plan([experiment], asked["scale"], **{name: value or None for name, value in names.items()}, **patterns)
     return {(cell.dataset, cell.method, cell.repeat) for cell in made}
 
 
@@ -93,13 +87,9 @@ def test_threads_jobs_force_and_plug_ins_are_told_and_quoted(grid, records):
     ]
 
 
-@pytest.mark.parametrize(
-    "name", ["a b; rm -r /", "`x`", "$(x)", "it's", "a\nb", "x*[y]?", "-n", '"><script>', "|"]
-)
+@pytest.mark.parametrize("name", ["a b; rm -r /", "`x`", "$(x)", "it's", "a\nb", "x*[y]?", "-n", '"><script>', "|"])
 def test_any_name_is_one_word_for_the_shell(grid, records, name):
-    hostile = replace(
-        grid, scales={"paper": Scale((Setting(name, {}), *grid.scale("paper").settings), 3, 60)}
-    )
+    hostile = replace(grid, scales={"paper": Scale((Setting(name, {}), *grid.scale("paper").settings), 3, 60)})
     cells = [(name, "smo"), ("adult", "libsvm")]
     line, _ = commands(records.results(hostile, rows_of(records, cells)))
     assert "\n" not in line and shlex.split(line)[:3] == ["kernbench", "run", "toy"]

@@ -74,17 +74,9 @@ def records_of(words, records):
             for name in ("kernbench", "git_commit", "code", "host", "processor", "n_cores", "n_threads", "jobs",
                          "overcommitted", "plugin", "blas", "platform", "python", "numpy", "scipy", "scikit-learn")
         }  # fmt: skip
-        common = {
-            "dataset": word,
-            "data": texts,
-            "environment": environment,
-            "started": word,
-            "params": {word: word},
-        }
+        common = {"dataset": word, "data": texts, "environment": environment, "started": word, "params": {word: word}}
         trace = {"seconds": [1.0, 2.0], "test_error": [0.5, 0.2], word: [word, word]}
-        yield records.one(
-            "libsvm", key=f"{k}a", **common, metrics={"test_error": 0.2, word: 1.0}, trace=trace
-        )
+        yield records.one("libsvm", key=f"{k}a", **common, metrics={"test_error": 0.2, word: 1.0}, trace=trace)
         yield records.failure(word, key=f"{k}b", **common, error=word)
 
 

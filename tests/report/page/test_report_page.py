@@ -29,21 +29,14 @@ def test_the_choices_come_first(page, records):
 
 
 def test_a_new_experiment_stands_under_its_own_group(toy, page, records, monkeypatch):
-    others = (
-        replace(toy, name="other", group="A new paper"),
-        replace(toy, name="third", group="A new paper"),
-    )
+    others = (replace(toy, name="other", group="A new paper"), replace(toy, name="third", group="A new paper"))
     monkeypatch.setattr(registry, "EXPERIMENTS", (toy, *others))
     rows = [record | {"experiment": name, "key": f"{name}/{record['key']}"}
             for name in ("third", "other", "toy") for record in records.race(1)]  # fmt: skip
     content = page(rows)
     menu = re.search(r"<nav.*?</nav>", content, re.DOTALL)[0]
     assert re.findall(r"<h2>(.*?)</h2>", menu) == ["A new paper", "Ours"]
-    assert re.findall(r'href="#([^"]+)"', menu) == [
-        "other-paper",
-        "third-paper",
-        "toy-paper",
-    ]  # the registry's order
+    assert re.findall(r'href="#([^"]+)"', menu) == ["other-paper", "third-paper", "toy-paper"]  # the registry's order
     assert [content.index(f'<section id="{name}-paper"') for name in ("other", "third", "toy")] == sorted(
         content.index(f'<section id="{name}-paper"') for name in ("other", "third", "toy")
     )
@@ -76,14 +69,9 @@ def test_every_experiment_of_a_paper_names_its_place_and_group():
         groups.setdefault(experiment.group, []).append(experiment)
         if experiment.group != "Ours":
             assert re.search(r"\b(Table|Figure|section)", experiment.paper), experiment.name
-    assert {
-        "ROC-SVM",
-        "Conjugate subgradients",
-        "Partial AUC",
-        "Batch perceptron",
-        "Doubly stochastic",
-        "Ours",
-    } <= set(groups)
+    assert {"ROC-SVM", "Conjugate subgradients", "Partial AUC", "Batch perceptron", "Doubly stochastic", "Ours"} <= set(
+        groups
+    )
 
 
 def test_details_of_an_experiment_stand_beside_the_summary(write, records, tmp_path):
@@ -111,7 +99,4 @@ def test_shared_styles_lose_nothing():
     html = "".join(f'<path style="fill: {colour}" d="{k}"/>' for k in range(3) for colour in ("red", "blue"))
     short, css = share_styles(html + '<path style="once"/>')
     classes = dict(re.findall(r"svg \.(s\d+) \{ (.*?) \}", css))
-    assert (
-        re.sub(r'class="(s\d+)"', lambda name: f'style="{classes[name[1]]}"', short)
-        == html + '<path style="once"/>'
-    )
+    assert re.sub(r'class="(s\d+)"', lambda name: f'style="{classes[name[1]]}"', short) == html + '<path style="once"/>'

@@ -129,9 +129,7 @@ def test_no_verb_ends_in_an_internal_error_at_length(data, records, tmp_path_fac
 
 
 @pytest.mark.parametrize("raw", RAW, ids=lambda raw: f"{raw[:12]}, {len(raw)} characters")
-@pytest.mark.parametrize(
-    "place", ["metrics", "seconds", "trace", "params", "data", "environment", "extra", "repeat"]
-)
+@pytest.mark.parametrize("place", ["metrics", "seconds", "trace", "params", "data", "environment", "extra", "repeat"])
 def test_what_no_float_no_text_and_no_recursion_can_hold_is_a_fault(records, place, raw):
     record = records.one()
     record[place] = {"fit": "@@"} if place not in ("extra", "repeat") else "@@"

@@ -17,11 +17,7 @@ def counting(toy):
 
 def at(record, commit, day, **environment):
     environment = record["environment"] | {"git_commit": commit} | environment
-    return record | {
-        "environment": environment,
-        "started": f"2024-05-{day:02d}",
-        "key": f"{commit}/{record['key']}",
-    }
+    return record | {"environment": environment, "started": f"2024-05-{day:02d}", "key": f"{commit}/{record['key']}"}
 
 
 def test_times_are_divided_by_those_of_the_first_commit(counting, records):

@@ -12,22 +12,14 @@ from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_tex
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [
-        (None, "–"),
-        (2e-5, "20 µs"),
-        (0.0123, "12.3 ms"),
-        (8.35, "8.35 s"),
-        (195.0, "195 s"),
-        (126000.0, "35 h"),
-    ],
+    [(None, "–"), (2e-5, "20 µs"), (0.0123, "12.3 ms"), (8.35, "8.35 s"), (195.0, "195 s"), (126000.0, "35 h")],
 )
 def test_seconds_carry_their_unit(value, shown):
     assert text.seconds(value) == shown
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [(None, "–"), (0.12345, "0.123"), (12345.0, "12,300"), (3.2e9, "3.2 × 10⁹"), (1e-7, "1 × 10⁻⁷")],
+    ("value", "shown"), [(None, "–"), (0.12345, "0.123"), (12345.0, "12,300"), (3.2e9, "3.2 × 10⁹"), (1e-7, "1 × 10⁻⁷")]
 )
 def test_significant_digits_without_e_notation(value, shown):
     assert text.significant(value) == shown
@@ -45,9 +37,7 @@ def test_file_names_cannot_leave_their_folder():
 
 
 def a_table(*rows):
-    return Table(
-        "t", "c", (Column("method", "method", False), Column("error", "error")), [("adult", list(rows))]
-    )
+    return Table("t", "c", (Column("method", "method", False), Column("error", "error")), [("adult", list(rows))])
 
 
 def test_csv_keeps_full_precision_and_gives_errors_their_column():

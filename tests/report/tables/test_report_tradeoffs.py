@@ -54,9 +54,7 @@ def test_every_table_has_a_column_of_optimality_that_may_say_none(toy, records):
 
 @pytest.mark.parametrize("seconds, word", [((1.0, 1.01, 1.02), ""), ((1.0, 2.0, 4.0), "noisy")])
 def test_noisy_is_a_word(toy, records, seconds, word):
-    rows = [records.one("smo", repeat=k, seconds=each) for k, each in enumerate(seconds)] + [
-        records.one("sbp")
-    ]
+    rows = [records.one("smo", repeat=k, seconds=each) for k, each in enumerate(seconds)] + [records.one("sbp")]
     table = tradeoff_table(records.results(toy, rows))
     ((_, lines),) = table.blocks
     (shown,) = (line[2].text for line in lines if line[0].text == "SMO")

@@ -51,9 +51,7 @@ def test_data_sets_of_one_choice_share_a_row(row, records):
 
 
 def test_generated_data_are_named(row, records):
-    assert "generated" in plain(
-        row(records.race(scale="quick", dataset="blobs", kind="generated"))["data_sets"]
-    )
+    assert "generated" in plain(row(records.race(scale="quick", dataset="blobs", kind="generated"))["data_sets"])
 
 
 def test_times_that_scatter_are_called_noisy(row, records):
@@ -65,10 +63,7 @@ def test_times_that_scatter_are_called_noisy(row, records):
 
 def test_arguments_that_only_tune_are_left_out(toy, row, records):
     tuned = Method(
-        "smo",
-        "SMO",
-        "kernbench.estimators.svm.kernel_svc:KernelSVC",
-        {"solver": "smo", "kernel": "rbf", "tol": 1e-6},
+        "smo", "SMO", "kernbench.estimators.svm.kernel_svc:KernelSVC", {"solver": "smo", "kernel": "rbf", "tol": 1e-6}
     )
     methods = tuple(tuned if method.name == "smo" else method for method in toy.methods)
     assert plain(row(records.race(), replace(toy, methods=methods))["method"]) == 'KernelSVC(solver="smo")'
@@ -84,9 +79,7 @@ def test_the_small_budget_takes_traced_methods_as_far_as_they_came(toy, records)
 
 
 def test_the_zero_model_is_not_a_choice_of_a_small_budget(toy, records):
-    raced = replace(
-        toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier"))
-    )
+    raced = replace(toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier")))
     rows = [*records.race(1), records.one("zero", error=0.24, seconds=1e-5)]
     (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
     advice = advise(records.results(raced, rows), display, "adult")

@@ -29,9 +29,7 @@ def test_verdict_names_the_fastest_of_the_good(toy, records, advised):
 def test_the_usual_choice_stays_where_it_is_faster_in_most_runs(toy, records, advised):
     times = {"smo": (1.0, 5.0, 9.0), "libsvm": (6.0, 4.5, 8.0)}  # medians 5 and 6, ratios 6, 0.9, 0.89
     rows = [
-        records.one(method, repeat=k, seconds=seconds)
-        for method, row in times.items()
-        for k, seconds in enumerate(row)
+        records.one(method, repeat=k, seconds=seconds) for method, row in times.items() for k, seconds in enumerate(row)
     ]
     assert advised(toy, rows).advices[0].method == "libsvm"
     assert advised(toy, [row for row in rows if row["repeat"] != 2]).advices[0].method == "smo"
@@ -99,10 +97,7 @@ def test_verdict_without_a_finished_run_recommends_nothing(toy, records, advised
 
 
 def test_a_budgeted_run_is_never_the_advice(toy, records, advised):
-    rows = [
-        records.one("libsvm", error=0.149, seconds=8.0),
-        records.one("sbp-quarter", error=0.149, seconds=1.0),
-    ]
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.149, seconds=1.0)]
     assert advised(toy, rows).headline == "For a kernel SVM, use sklearn.svm.SVC()."
 
 
@@ -110,10 +105,7 @@ def test_the_zero_model_is_never_the_advice_and_what_does_not_beat_it_is_named(t
     (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
     raced = replace(
         toy,
-        methods=(
-            *toy.methods,
-            Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroClassifier"),
-        ),
+        methods=(*toy.methods, Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroClassifier")),
         tables=(replace(display, left_out={"LinearSVC": "it has no kernel"}),),
     )
 

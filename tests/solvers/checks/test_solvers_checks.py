@@ -40,10 +40,7 @@ FAULTS = {
         "return 1.001 * self.problem.objective(f, self.beta @ f,",
     ),
     "certifies its distance to the optimum": ("return self.problem.gap(", "return 0.1 * self.problem.gap("),
-    "improves": (
-        "        s = min(max(slope / curvature, low), high)",
-        "        s = min(max(-slope, low), high)",
-    ),
+    "improves": ("        s = min(max(slope / curvature, low), high)", "        s = min(max(-slope, low), high)"),
     "draws by its seed": ("as_generator(random_state)", "np.random.default_rng()"),
     "may be split": (
         "        for i, j in draw_indices(",

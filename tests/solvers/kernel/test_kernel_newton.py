@@ -34,9 +34,7 @@ def test_huber_minimises_its_objective(delta):
         return 0.5e-2 * coef @ f + weights @ losses / 40, K @ (1e-2 * coef + slopes)
 
     best = minimize(objective, np.zeros(40), jac=True, tol=1e-14, options={"maxiter": 10**5}).fun
-    model = KernelRegressor(
-        "huber", delta=delta, kernel="precomputed", alpha=1e-2, fit_intercept=False, tol=1e-10
-    )
+    model = KernelRegressor("huber", delta=delta, kernel="precomputed", alpha=1e-2, fit_intercept=False, tol=1e-10)
     model.fit(K, y, sample_weight=weights)
     assert model.solver_ == "newton" and model.converged_
     assert best * (1 - 1e-9) <= model.objective_ + model.duality_gap_

@@ -18,10 +18,7 @@ VARIANTS = {
     "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
     "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
-    "perceptron": [
-        {"n_passes": None, "output": "average"},
-        {"n_passes": 3, "output": "random", "order": "index"},
-    ],
+    "perceptron": [{"n_passes": None, "output": "average"}, {"n_passes": 3, "output": "random", "order": "index"}],
     "norma": [
         {"schedule": "inverse", "loss": "log_loss"},
         {"schedule": "constant", "truncation": 7, "window": 20},
@@ -96,16 +93,13 @@ def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, 
     if entry.name == "closed-form":  # right where regularisation is strong: no margin reaches 1
         C, fit_intercept = 0.5 / (problem.n if problem.weights is None else problem.weights.sum()), False
     compiled, reference = (
-        build(entry, twin, problem, C=C, fit_intercept=fit_intercept, **options)
-        for twin in ("compiled", "reference")
+        build(entry, twin, problem, C=C, fit_intercept=fit_intercept, **options) for twin in ("compiled", "reference")
     )
     rounding = end_of_conjugate_directions if entry.name in CONJUGATE else None
     if entry.name == "smo":
         reference.__class__, rounding = TieWatchingSMO, ties_of_smo
     tolerance = Tolerance(coef=1e-9, smallest=1e-6 * C, objective=1e-9, gap=1e-6, gap_floor=1e-9, keys=False)
-    follow(
-        compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label
-    )
+    follow(compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label)
 
 
 @every_case
@@ -115,17 +109,7 @@ def test_twin_is_in_lockstep(case, classification, build, global_random_seed):
         for fit_intercept in (False, True):
             problem = classification(90, seed, weighted=weighted)
             label = f"{seed=} {weighted=} {fit_intercept=}"
-            compare(
-                case,
-                problem,
-                build,
-                tally,
-                C=3.0,
-                fit_intercept=fit_intercept,
-                rounds=20,
-                length=6,
-                label=label,
-            )
+            compare(case, problem, build, tally, C=3.0, fit_intercept=fit_intercept, rounds=20, length=6, label=label)
     tally.require(SHARE.get(case[0].name, 1.0))
 
 

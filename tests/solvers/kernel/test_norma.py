@@ -61,14 +61,9 @@ def test_truncation_error_of_norma_is_bounded(twin, random_problem):
     """
     p = random_problem(1)
     for tau in (5, 20, 60):
-        options = dict(
-            alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0
-        )
+        options = dict(alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0)
         gamma = StepRule.of(MarginProblem(p.rows, p.y, alpha=1.0), np.ones(p.n), "constant", 0.3)(1)
-        whole, part = (
-            solver_of("norma", twin, p, **options),
-            solver_of("norma", twin, p, window=tau, **options),
-        )
+        whole, part = (solver_of("norma", twin, p, **options), solver_of("norma", twin, p, window=tau, **options))
         whole.advance(200 - tau)
         old = whole.solution().coef
         whole.advance(tau)

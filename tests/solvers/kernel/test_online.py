@@ -19,9 +19,7 @@ def test_norm_ball_on_six_points(six_points):
     p = six_points
     losses = []
     for seed in range(3):
-        solver = solver_of(
-            "norm-ball-sgd", "compiled", p, fit_intercept=False, radius=p.norm, random_state=seed
-        )
+        solver = solver_of("norm-ball-sgd", "compiled", p, fit_intercept=False, radius=p.norm, random_state=seed)
         for n_iter in (1000, 9000, 90_000):
             solver.advance(n_iter)
             solution = solver.solution()
@@ -57,9 +55,7 @@ def test_the_radius_comes_to_be_the_norm_of_the_optimum(loss, random_problem):
     exact = solver_of("norm-ball-sgd", "compiled", p, alpha=0.05, loss=loss, radius=radius, random_state=1)
     exact.advance(40_000)
     assert exact.gap() < 0.04 * exact.objective()
-    found = (
-        exact.solution()
-    )  # the multiplier of the ball is alpha: no multiple of the optimum within it is better
+    found = exact.solution()  # the multiplier of the ball is alpha: no multiple of the optimum within it is better
     assert Expansion(exact.problem, found.coef, p.K @ found.coef).scale == pytest.approx(1, abs=0.02)
     assert radius < start
 
@@ -87,9 +83,7 @@ def test_resumed_anywhere_is_one_long_run(twin, name, options, random_problem):
         rng = np.random.default_rng(7)
         part = solver_of(name, twin, p, random_state=rng, weights=p.weights, **options)
         part.advance(first)
-        rest = solver_of(
-            name, twin, p, random_state=rng, weights=p.weights, initial=part.solution(), **options
-        )
+        rest = solver_of(name, twin, p, random_state=rng, weights=p.weights, initial=part.solution(), **options)
         assert rest.n_iter == part.n_iter
         rest.advance(170 - first)
         assert rest.n_iter == whole.n_iter
@@ -145,9 +139,7 @@ def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classif
 def test_no_other_multiple_is_better(loss, fit_intercept, random_problem):
     for seed in range(3):
         p = random_problem(seed)
-        problem = MarginProblem(
-            p.rows, p.y, alpha=0.02, weights=p.weights, fit_intercept=fit_intercept, loss=loss
-        )
+        problem = MarginProblem(p.rows, p.y, alpha=0.02, weights=p.weights, fit_intercept=fit_intercept, loss=loss)
         coef = p.y * p.rng.uniform(size=p.n)
         found = Expansion(problem, coef, p.K @ coef)
         assert found.scale > 0

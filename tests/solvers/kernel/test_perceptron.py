@@ -67,9 +67,7 @@ def test_a_finished_perceptron_does_not_claim_to_have_converged(twin, random_pro
 @either_twin
 def test_perceptron_ends_with_a_faultless_pass(twin, random_problem):
     p = random_problem(2)
-    solver = solver_of(
-        "perceptron", twin, p, n_passes=None, random_state=0
-    )  # a Gaussian kernel separates any data
+    solver = solver_of("perceptron", twin, p, n_passes=None, random_state=0)  # a Gaussian kernel separates any data
     result = driver.run(solver, max_iter=10**5)
     assert result.status == "finished" and result.n_iter % p.n == 0
     state = result.solution.state
@@ -85,9 +83,7 @@ def test_random_order_is_index_order_of_permuted_examples(twin, random_problem):
     X, y, p.y = p.X[order], p.y, p.y[order]
     permuted = solver_of("perceptron", twin, p, X=X, order="index")
     permuted.advance(p.n)
-    np.testing.assert_array_equal(
-        permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order]
-    )
+    np.testing.assert_array_equal(permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order])
     p.y = y
 
 
@@ -100,7 +96,5 @@ def test_weight_zero_is_left_out_of_the_pass(twin, random_problem):
     X, p.y = p.X[keep], p.y[keep]
     without = solver_of("perceptron", twin, p, X=X, weights=p.weights[keep], order="index", alpha=0.1)
     without.advance(p.n)
-    np.testing.assert_array_equal(
-        solver.solution().state["mistakes"][keep], without.solution().state["mistakes"]
-    )
+    np.testing.assert_array_equal(solver.solution().state["mistakes"][keep], without.solution().state["mistakes"])
     assert solver.n_logical_evaluations == without.n_logical_evaluations

@@ -90,9 +90,7 @@ def test_float32_rows_that_lead_nowhere_are_given_up(overlapping, monkeypatch):
     def rows_of(self, dtype):
         if dtype is np.float64:
             return plain_rows(self, dtype)
-        return KernelRows(
-            X, Callable(lambda A, B: kernel(A, B) + 0.3 * noise.standard_normal((len(A), len(B))))
-        )
+        return KernelRows(X, Callable(lambda A, B: kernel(A, B) + 0.3 * noise.standard_normal((len(A), len(B)))))
 
     kernel, plain_rows = Gaussian(2.0), TwoPrecisionRows.of
     monkeypatch.setattr(TwoPrecisionRows, "of", rows_of)
@@ -154,14 +152,10 @@ def test_stopped_early_it_tells_an_exact_gap(overlapping, max_iter):
     K, alpha = Gaussian(1.5)(X), 1e-6
     solver = RefinedSMO(TwoPrecisionRows(X, Gaussian(1.5)), y, alpha=alpha, **SETS)
     counted = []
-    result = driver.run(
-        solver, max_iter=max_iter, tol=1e-3, callback=lambda s: counted.append(s.n_kernel_evaluations)
-    )
+    result = driver.run(solver, max_iter=max_iter, tol=1e-3, callback=lambda s: counted.append(s.n_kernel_evaluations))
     assert result.status == "max_iter" and result.n_kernel_evaluations == counted[-1]
     beta = result.solution.coef
-    primal = 0.5 * alpha * beta @ K @ beta + np.mean(
-        np.maximum(0, 1 - y * (K @ beta + result.solution.intercept))
-    )
+    primal = 0.5 * alpha * beta @ K @ beta + np.mean(np.maximum(0, 1 - y * (K @ beta + result.solution.intercept)))
     dual = alpha * (beta @ y - 0.5 * beta @ K @ beta)
     assert result.objective == pytest.approx(primal, rel=1e-11)
     assert result.gap == pytest.approx(primal - dual, rel=1e-9)

@@ -94,9 +94,7 @@ def test_a_short_direction_at_the_smallest_radius_ends_the_run(sheet):
     assert solver.advance(300) == solver.n_iter < 300
     assert solver.converged and solver.radius == 1e-3 and solver.advance(5) == 0
     assert solver.objective() - sheet[2][1.0] < 1e-5
-    assert (
-        not on(sheet, alpha=1.0).advance(300) < 300
-    )  # its gap is certified: a tolerance of that is the rule
+    assert not on(sheet, alpha=1.0).advance(300) < 300  # its gap is certified: a tolerance of that is the rule
 
 
 def test_wolfe_ends_after_one_step_where_the_closed_form_holds(sheet):
@@ -241,9 +239,7 @@ def test_every_iteration_keeps_the_invariants(geometry, validation, sheet):
             assert after < before if moved else after == pytest.approx(before, rel=1e-12)
         radius, accepted, before = solver.radius, solver.n_accepted, solver.sample_objective()
         exact = K[np.ix_(solver.sample, solver.sample)] @ state["sample_coef"]
-        np.testing.assert_allclose(
-            solver.responses(), exact, rtol=0, atol=1e-10 * max(1, np.abs(exact).max())
-        )
+        np.testing.assert_allclose(solver.responses(), exact, rtol=0, atol=1e-10 * max(1, np.abs(exact).max()))
     # A hold-out sample ends the run early: steps that do not help on it are rejected forever.
     assert (10 if validation == "redraw" else 0) < solver.n_accepted < 110
 
@@ -267,10 +263,7 @@ def test_same_seed_same_run(sheet):
         solver.advance(80)
         coefs.append(solver.solution().coef)
     np.testing.assert_array_equal(*coefs)
-    assert (
-        on(sheet, sample_cap=200, random_state=1).solution().state["sample"].tolist()
-        != solver.sample[:50].tolist()
-    )
+    assert on(sheet, sample_cap=200, random_state=1).solution().state["sample"].tolist() != solver.sample[:50].tolist()
 
 
 def test_more_rows_than_the_cap_are_sampled_and_not_certified(sheet):
@@ -346,9 +339,7 @@ def test_bad_options_are_refused(options, sentence, sheet):
         on(sheet, **options)
 
 
-@pytest.mark.parametrize(
-    "options, sentence", [({"bundle_size": 1}, "bundle_size"), ({"geometry": "l2"}, "geometry")]
-)
+@pytest.mark.parametrize("options, sentence", [({"bundle_size": 1}, "bundle_size"), ({"geometry": "l2"}, "geometry")])
 def test_bad_options_of_wolfe_are_refused(options, sentence, sheet):
     with pytest.raises(ValueError, match=sentence):
         on(sheet, Wolfe, **options)

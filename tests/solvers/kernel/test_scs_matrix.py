@@ -30,17 +30,13 @@ def test_a_product_with_the_sample_is_that_of_its_matrix(dtype, n_held):
         matrix.append(columns[:first, : n_held + first])
         matrix.append(columns[first:])
         a = rng.normal(size=size)
-        np.testing.assert_allclose(
-            matrix.matvec(a), columns[:, n_held:].astype(np.float64) @ a, rtol=1e-12, atol=1e-12
-        )
+        np.testing.assert_allclose(matrix.matvec(a), columns[:, n_held:].astype(np.float64) @ a, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("geometry", ["rkhs", "euclidean"])
 def test_rows_that_are_few_are_evaluated_once(geometry):
     X, y = problem(300)
-    solver = SCS(
-        KernelRows(X, Gaussian(1.0)), y, alpha=0.01, random_state=0, sample_cap=100, geometry=geometry
-    )
+    solver = SCS(KernelRows(X, Gaussian(1.0)), y, alpha=0.01, random_state=0, sample_cap=100, geometry=geometry)
     solver.advance(60)
     assert len(solver.sample) == 100 and solver.n_kernel_evaluations == 100 * 300
 
@@ -55,9 +51,7 @@ def test_watching_changes_no_step(monkeypatch):
     X, y = problem(300)
     runs = []
     for watched in (True, False):
-        monkeypatch.setattr(
-            "kernbench.solvers.kernel.conjugate._scs.watches_all", lambda *_, watched=watched: watched
-        )
+        monkeypatch.setattr("kernbench.solvers.kernel.conjugate._scs.watches_all", lambda *_, watched=watched: watched)
         rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
         solver = SCS(rows, y, alpha=0.01, random_state=0, sample_cap=100)
         solver.advance(60)

@@ -84,9 +84,7 @@ def slsqp_optimum(K, y, alpha, weights, fit_intercept):
 
 
 @either_bias
-@pytest.mark.parametrize(
-    "options", [{}, {"order": "uniform"}, {"shrinking": False}], ids=["plain", "uniform", "all"]
-)
+@pytest.mark.parametrize("options", [{}, {"order": "uniform"}, {"shrinking": False}], ids=["plain", "uniform", "all"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ends_at_the_optimum(loss, options, fit_intercept, classification):
     problem = classification(60, 3, weighted=True)
@@ -103,9 +101,7 @@ def test_ends_at_the_optimum(loss, options, fit_intercept, classification):
     assert driver.run(solver, tol=1e-9, max_iter=300_000).converged
     assert solver.objective() == pytest.approx(best, rel=1e-7)
     if fit_intercept:
-        assert solver.solution().coef.sum() == pytest.approx(
-            0, abs=1e-9 * np.abs(solver.solution().coef).sum()
-        )
+        assert solver.solution().coef.sum() == pytest.approx(0, abs=1e-9 * np.abs(solver.solution().coef).sum())
 
 
 @either_bias
@@ -159,9 +155,7 @@ def test_dual_gap_obeys_the_rate_of_the_theory(classification):
         return dual_objective(solver, problem.y, alpha, np.ones(n), solver.problem.loss)
 
     best = run(0, 400_000)
-    a = ENTRY.load()(
-        rows_of("compiled", problem.X), problem.y, alpha=alpha, fit_intercept=False, random_state=0
-    )
+    a = ENTRY.load()(rows_of("compiled", problem.X), problem.y, alpha=alpha, fit_intercept=False, random_state=0)
     driver.run(a, tol=1e-10, max_iter=400_000)
     coef = a.solution().coef
     bound = 0.5 * alpha * coef @ coef + best  # alpha / 2 |alpha*|^2 + P*

@@ -172,8 +172,7 @@ def test_path_of_C_by_warm_starts(overlapping):
     for C in (0.5, 1.0, 2.0):
         cold = driver.run(SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / (C * n), classic_rows=0), tol=1e-3)
         warm = driver.run(
-            SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / (C * n), classic_rows=0, initial=previous),
-            tol=1e-3,
+            SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / (C * n), classic_rows=0, initial=previous), tol=1e-3
         )
         assert warm.objective == pytest.approx(cold.objective, rel=1e-4)
         previous = warm.solution
@@ -258,9 +257,7 @@ def test_one_support_vector_per_class(classic_rows, loss):
     """Two points and many copies of them: every split of the two coefficients over the copies is optimal."""
     X = np.repeat([[1.0], [-1.0]], 20, axis=0)
     y = np.repeat([1.0, -1.0], 20)
-    solver = SMO(
-        double_rows(X, Linear()), y, alpha=1e-3, loss=loss, classic_rows=classic_rows, working_set_size=4
-    )
+    solver = SMO(double_rows(X, Linear()), y, alpha=1e-3, loss=loss, classic_rows=classic_rows, working_set_size=4)
     result = driver.run(solver)
     coef = result.solution.coef
     assert result.converged and coef @ X[:, 0] == pytest.approx(1.0, abs=2e-3)
@@ -293,9 +290,7 @@ def test_C_too_large_for_max_iter_tells_the_gap(overlapping, classic_rows):
 
 def test_what_shrinking_leaves_of_two_sets_is_one(overlapping):
     X, y = overlapping
-    solver = SMO(
-        double_rows(X, Gaussian(2.0)), y, alpha=1 / len(y), tol=1e-6, classic_rows=0, working_set_size=300
-    )
+    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=1 / len(y), tol=1e-6, classic_rows=0, working_set_size=300)
     sizes = set()
     while not solver.converged:
         solver.advance(1)

@@ -144,9 +144,7 @@ def test_a_start_outside_the_balance_is_balanced_at_any_C(separable):
     start = first.solution
     start.coef = start.coef + 0.01 * (y > 0)
     other = solve("classic", X, y, 1e16, initial=start)
-    np.testing.assert_allclose(
-        other.solution.state["products"], Gaussian(SIGMA)(X) @ other.solution.coef, atol=1e-8
-    )
+    np.testing.assert_allclose(other.solution.state["products"], Gaussian(SIGMA)(X) @ other.solution.coef, atol=1e-8)
 
 
 @pytest.mark.parametrize("C, max_iter", [(1e4, 200_000), (1e6, 1_000_000)])

@@ -59,9 +59,7 @@ def test_squared_hinge_dual_is_that_of_a_quadratic_program(overlapping):
         bounds=Bounds(-np.where(y < 0, np.inf, 0.0), side), constraints=LinearConstraint(np.ones(n), 0.0, 0.0),
         options={"gtol": 1e-11, "xtol": 1e-13, "maxiter": 3000},
     )  # fmt: skip
-    solver = SMO(
-        double_rows(X, Gaussian(2.0)), y, alpha=alpha, weights=weights, loss="squared_hinge", tol=1e-9
-    )
+    solver = SMO(double_rows(X, Gaussian(2.0)), y, alpha=alpha, weights=weights, loss="squared_hinge", tol=1e-9)
     result = driver.run(solver)
     assert solver.dual_objective() == pytest.approx(-alpha * found.fun, rel=1e-7)
     np.testing.assert_allclose(result.solution.coef, found.x, atol=1e-4)

@@ -25,11 +25,7 @@ EXCESS = {"sdca": 1e-3, "bundle": 1e-3, "rbcd": 1e-8}  # (P - P*) / P* at their 
 def optimum(problem, C, loss):
     """The optimal objective; for the hinge by a bounded quasi-Newton method on the dual."""
     checked = LinearProblem(
-        as_reference_design(problem.X),
-        problem.y,
-        alpha=1 / (C * problem.n),
-        weights=problem.weights,
-        loss=loss,
+        as_reference_design(problem.X), problem.y, alpha=1 / (C * problem.n), weights=problem.weights, loss=loss
     )
     X = checked.design.X.toarray() if hasattr(checked.design.X, "toarray") else checked.design.X
     y, w, n = checked.y, checked.weights, checked.n
@@ -126,9 +122,7 @@ def test_splitting_the_run_changes_nothing(entry, loss, ranking, linear):
 RESUMED = {"pegasos": {"project": True, "batch_size": 2}, "simba": {"horizon": 64}}
 
 
-@pytest.mark.parametrize(
-    "entry", [e for e in LINEAR_SOLVERS if e.name != "sdca"], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", [e for e in LINEAR_SOLVERS if e.name != "sdca"], ids=lambda entry: entry.name)
 def test_resumed_is_one_long_run(entry, ranking, linear):
     problem = ranking(120, 5, d=7, weighted=True)
     options = RESUMED.get(entry.name, {})
@@ -201,9 +195,7 @@ def test_shares_of_inner_products_are_counted(ranking, linear):
 def test_dual_variables_of_any_kind_bound_the_optimum(loss, ranking):
     problem = ranking(80, 10, d=4, weighted=True)
     best = optimum(problem, 1.0, loss)
-    checked = LinearProblem(
-        as_design(problem.X), problem.y, alpha=1 / problem.n, weights=problem.weights, loss=loss
-    )
+    checked = LinearProblem(as_design(problem.X), problem.y, alpha=1 / problem.n, weights=problem.weights, loss=loss)
     rng = np.random.default_rng(0)
     for a in (
         rng.uniform(-1, 3, problem.n),
@@ -238,11 +230,7 @@ def test_bad_problems_are_refused_with_a_sentence(entry, ranking, linear):
 def test_bad_options_are_refused_by_name(name, option, value, twin, ranking, linear):
     with pytest.raises(ValueError, match=option):
         linear(
-            get(name, "linear-svm"),
-            twin,
-            ranking(20, 12),
-            loss=get(name, "linear-svm").losses[0],
-            **{option: value},
+            get(name, "linear-svm"), twin, ranking(20, 12), loss=get(name, "linear-svm").losses[0], **{option: value}
         )
 
 

@@ -21,19 +21,13 @@ VARIANTS = {
     "bundle": [{"max_cuts": 5}],
 }
 CASES = [
-    (entry, {"loss": loss, **options})
-    for entry, options in cases("linear-svm", VARIANTS)
-    for loss in entry.losses
+    (entry, {"loss": loss, **options}) for entry, options in cases("linear-svm", VARIANTS) for loss in entry.losses
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
 # Share of the rounds that must be compared; all of them if choices are not tied.
 SHARE = {"bundle": 0.35, "sdca": 0.7}
-TIGHT = Tolerance(
-    coef=1e-8, objective=1e-9, gap=1e-6, gap_floor=1e-9, counters=("n_iter", "n_inner_products")
-)
-OF_PLANES = Tolerance(
-    coef=1e-5, objective=1e-7, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_inner_products")
-)
+TIGHT = Tolerance(coef=1e-8, objective=1e-9, gap=1e-6, gap_floor=1e-9, counters=("n_iter", "n_inner_products"))
+OF_PLANES = Tolerance(coef=1e-5, objective=1e-7, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_inner_products"))
 
 
 def next_to_the_optimum(compiled, reference):
@@ -58,18 +52,14 @@ def compare(case, problem, linear, tally, *, C, rounds, length=31, label=""):
     elif "min_iter" in options:
         rounding = below_the_tolerance
     compiled, reference = (linear(entry, twin, problem, C=C, **options) for twin in ("compiled", "reference"))
-    follow(
-        compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label
-    )
+    follow(compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label)
 
 
 @every_case
 def test_twin_is_in_lockstep(case, ranking, linear, global_random_seed):
     tally = Tally()
     rounds = 4 if case[0].name == "bundle" and case[1]["loss"] != "hinge" else 12  # few cuts are enough
-    for seed, (form, weighted) in enumerate(
-        zip(FORMS, (False, True, True, False)), start=10 * global_random_seed
-    ):
+    for seed, (form, weighted) in enumerate(zip(FORMS, (False, True, True, False)), start=10 * global_random_seed):
         problem = ranking(80, seed, d=5, form=form, weighted=weighted)
         compare(case, problem, linear, tally, C=3.0, rounds=rounds, label=f"{form=} {weighted=}")
     tally.require(SHARE.get(case[0].name, 1.0))

@@ -13,14 +13,10 @@ def test_the_squared_loss_has_a_closed_form(form, weighted, ranking, design_of):
     problem = ranking(90, 4, form=form, weighted=weighted)
     w = squared_loss_solution(design_of(problem), problem.y, alpha=0.2, weights=problem.weights)
     plain = design_of(problem, "reference")
-    np.testing.assert_allclose(
-        w, reference_solution(plain, problem.y, alpha=0.2, weights=problem.weights), rtol=1e-7
-    )
+    np.testing.assert_allclose(w, reference_solution(plain, problem.y, alpha=0.2, weights=problem.weights), rtol=1e-7)
     X = plain.rows(np.arange(90))
     weights = np.ones(90) if problem.weights is None else problem.weights
-    i, j = (
-        np.ravel(k) for k in np.meshgrid(*(np.flatnonzero(problem.y == s) for s in (1, -1)), indexing="ij")
-    )
+    i, j = (np.ravel(k) for k in np.meshgrid(*(np.flatnonzero(problem.y == s) for s in (1, -1)), indexing="ij"))
     D, share = X[i] - X[j], weights[i] * weights[j]
     share = share / share.sum()
     np.testing.assert_allclose(0.2 * w - 2 * D.T @ (share * (1 - D @ w)), 0, atol=1e-8)

@@ -75,9 +75,7 @@ def test_scores_that_cannot_differ_leave_the_start(entry, X):
 
 @by_name
 def test_two_samples_are_a_problem(entry):
-    solver = entry.load("compiled")(
-        as_design(np.array([[1.0], [0.0]])), [1, -1], alpha=1.0, loss="squared_hinge"
-    )
+    solver = entry.load("compiled")(as_design(np.array([[1.0], [0.0]])), [1, -1], alpha=1.0, loss="squared_hinge")
     solver.advance(2000)
     assert solver.solution().coef[0] == pytest.approx(2 / 3, abs=0.05)  # min w^2/2 + (1 - w)^2
 

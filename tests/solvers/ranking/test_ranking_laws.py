@@ -18,9 +18,7 @@ CERTIFIED = [entry for entry in RANKING_SOLVERS if entry.name in ("bundle", "new
 certified = pytest.mark.parametrize("entry", CERTIFIED, ids=lambda entry: entry.name)
 SMOOTH = ("squared_hinge", "log_loss")
 LOSSES = {"newton": SMOOTH}
-COMBINATIONS = [
-    (entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))
-]
+COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))]
 with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
 
 
@@ -29,11 +27,7 @@ with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: g
 @with_loss
 def test_resumed_is_one_long_run(entry, loss, form, options, ranking, rank):
     problem = ranking(150, 7, form=form, weighted=True)
-    options = (
-        {"loss": loss, "tol": 1e-6} | options
-        if entry in CERTIFIED
-        else {"loss": loss, "average": True} | options
-    )
+    options = {"loss": loss, "tol": 1e-6} | options if entry in CERTIFIED else {"loss": loss, "average": True} | options
     for first in (0, 1, 3):
         whole = rank(entry, "compiled", problem, **options)
         begun = rank(entry, "compiled", problem, **options)

@@ -15,9 +15,7 @@ RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]
 CERTIFIED = [entry for entry in RANKING_SOLVERS if entry.name in ("bundle", "newton")]
 SMOOTH = ("squared_hinge", "log_loss")
 LOSSES = {"newton": SMOOTH}
-COMBINATIONS = [
-    (entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))
-]
+COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))]
 with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
 
 
@@ -95,9 +93,7 @@ def test_gap_bounds_suboptimality(entry, loss, form, weighted, pairs, ranking, r
 def test_objective_is_that_of_the_solution(entry, loss, ranking, rank):
     for average in (False, True) if entry not in CERTIFIED else (None,):
         problem = ranking(50, 3, weighted=True)
-        solver = rank(
-            entry, "compiled", problem, loss=loss, **({} if average is None else {"average": average})
-        )
+        solver = rank(entry, "compiled", problem, loss=loss, **({} if average is None else {"average": average}))
         written = written_out(problem, 0.01, loss)
         for _ in range(4):
             solver.advance(3)
@@ -154,8 +150,7 @@ SHEET_X, SHEET_Y = np.array([[2.0, 0], [0, 1], [0, 0], [1, 1], [-1, 0]]), [1, 1,
 
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
 @pytest.mark.parametrize(
-    "alpha, w, value",
-    [(0.1, (0.5, 0.5), 0.525), (1.0, (0.5, 1 / 6), 0.694444), (10.0, (0.1, 1 / 60), 0.948611)],
+    "alpha, w, value", [(0.1, (0.5, 0.5), 0.525), (1.0, (0.5, 1 / 6), 0.694444), (10.0, (0.1, 1 / 60), 0.948611)]
 )
 def test_bundle_finds_the_minimisers_of_the_sheet(twin, alpha, w, value):
     solver = _on_the_sheet("bundle", twin, alpha=alpha, tol=1e-10)

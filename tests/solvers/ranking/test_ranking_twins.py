@@ -14,10 +14,7 @@ VARIANTS = {
     "bundle": [{"loss": "squared_hinge"}, {"loss": "log_loss"}, {"max_cuts": 5, "tol": 1e-9}, {"tol": 1e-7}],
     "newton": [{"tol": 1e-9}, {"loss": "log_loss"}],
     "gradient": [{"average": True, "learning_rate": 0.3}, {"loss": "log_loss"}],
-    "adamax": [
-        {"average": True, "loss": "squared_hinge"},
-        {"beta_1": 0.0, "beta_2": 0.5, "learning_rate": 0.1},
-    ],
+    "adamax": [{"average": True, "loss": "squared_hinge"}, {"beta_1": 0.0, "beta_2": 0.5, "learning_rate": 0.1}],
 }
 CASES = cases("roc-svm", VARIANTS)
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)
@@ -77,9 +74,7 @@ def test_twin_is_in_lockstep_on_any_problem(case, ranking, rank):
     tally.require(SHARE.get(entry.name, 1.0))
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry, options in CASES if not options], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", [entry for entry, options in CASES if not options], ids=lambda entry: entry.name)
 def test_twins_end_alike_where_scores_are_tied(entry, ranking, rank):
     """Integer features put pairs on the kink, where rounding decides; the objectives reached must not notice."""
     for seed in range(3):

@@ -207,9 +207,7 @@ def test_smoothed_gradients_are_slopes_of_cuts(mu):
         assert (ahead[1][0] - ahead[0][0]) / (2 * step) == pytest.approx(g @ v, rel=1e-3, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"loss": "squared_hinge"}, {"n_pairs": 300}, {"max_cuts": 5}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"loss": "squared_hinge"}, {"n_pairs": 300}, {"max_cuts": 5}], ids=str)
 def test_twin_is_in_lockstep(options, rank):
     def next_to_the_optimum(compiled, reference):
         return "next to the optimum" if reference.gap() < 1e-4 * reference.objective() else None
@@ -218,19 +216,8 @@ def test_twin_is_in_lockstep(options, rank):
     for seed, form in enumerate(("csr", "float64", "float32")):
         for n in (30, 150):
             problem = wide(n, 2000, seed=seed, form=form, weighted=seed == 1 and "n_pairs" not in options)
-            twins = (
-                rank(BUNDLE, twin, problem, alpha=1e-3, tol=1e-5, **options)
-                for twin in ("compiled", "reference")
-            )
-            follow(
-                *twins,
-                tally,
-                TOLERANCE,
-                rounds=15,
-                length=2,
-                rounding=next_to_the_optimum,
-                label=f"{form=} {n=}",
-            )
+            twins = (rank(BUNDLE, twin, problem, alpha=1e-3, tol=1e-5, **options) for twin in ("compiled", "reference"))
+            follow(*twins, tally, TOLERANCE, rounds=15, length=2, rounding=next_to_the_optimum, label=f"{form=} {n=}")
     tally.require(0.3)
 
 

@@ -58,16 +58,12 @@ def test_dca_with_exact_subproblems_walks_as_computed(sheet_example):
         planes.advance(500)
         coef = planes.solution().coef
         values.append(risk.window(X @ coef)[0])
-    np.testing.assert_allclose(
-        values, [0.630426, 0.623878, 0.622723, 0.622548, 0.622523, 0.622520], atol=1.5e-6
-    )
+    np.testing.assert_allclose(values, [0.630426, 0.623878, 0.622723, 0.622548, 0.622523, 0.622520], atol=1.5e-6)
 
 
 def test_it_ends_where_dca_ends(sheet_example):
     X, y = sheet_example
-    solver = DCA.load()(
-        as_design(X), y, alpha=0.0, ranks=(2, 10), tol=1e-8, initial=Solution(np.array([0.3, 0.1]))
-    )
+    solver = DCA.load()(as_design(X), y, alpha=0.0, ranks=(2, 10), tol=1e-8, initial=Solution(np.array([0.3, 0.1])))
     values = run(solver)
     assert values[-1] == pytest.approx(0.622520, abs=1e-6)
     assert solver.converged
@@ -94,9 +90,7 @@ def test_criticality_of_one_positive_and_two_negatives(coef, gradient, twin):
 def test_it_never_rises(entry, loss, ranking, windowed):
     for seed, form in enumerate(("dense", "csr", "kernel")):
         for alpha in (0.0, 1e-3):
-            solver = windowed(
-                entry, "compiled", ranking(150, seed, form=form), loss=loss, alpha=alpha, tol=1e-7
-            )
+            solver = windowed(entry, "compiled", ranking(150, seed, form=form), loss=loss, alpha=alpha, tol=1e-7)
             solver.advance(1)
             values = np.array(run(solver, 150))
             assert len(values) > 3 and np.all(np.diff(values) <= 1e-13)
@@ -130,9 +124,7 @@ def test_the_gap_bounds_what_a_step_of_dca_gains(entry, alpha, ranking, windowed
     assert solver.objective() == pytest.approx(value, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "entry, loss", [(DCA, "hinge"), (DCA, "log_loss"), (RANGE_DCA, "squared_hinge")], ids=str
-)
+@pytest.mark.parametrize("entry, loss", [(DCA, "hinge"), (DCA, "log_loss"), (RANGE_DCA, "squared_hinge")], ids=str)
 def test_what_has_converged_is_nearly_critical(entry, loss, ranking, windowed):
     """And the start is not."""
     problem = ranking(45 if entry is RANGE_DCA else 300, 5)
@@ -160,9 +152,7 @@ def test_the_whole_range_is_the_convex_problem(ranking, windowed, rank):
 def test_the_whole_list_is_the_mean(ranking, windowed):
     """Ridge regression in closed form."""
     problem = ranking(200, 2)
-    solver = windowed(
-        RANGE_DCA, "compiled", problem, loss="squared_error", ranked_range=(0, 200), alpha=0.1, tol=1e-12
-    )
+    solver = windowed(RANGE_DCA, "compiled", problem, loss="squared_error", ranked_range=(0, 200), alpha=0.1, tol=1e-12)
     run(solver)
     X, y = problem.X, problem.y
     expected = np.linalg.solve(X.T @ X / 200 + 0.1 * np.eye(3), X.T @ y / 200)

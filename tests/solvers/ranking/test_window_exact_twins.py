@@ -42,9 +42,7 @@ TOLERANCE = Tolerance(
 def next_to_the_optimum(compiled, reference):
     """There many cuts meet, and rounding decides which of them the small programme takes."""
     coefs = compiled.solution().coef, reference.solution().coef
-    if compiled.objective() == pytest.approx(reference.objective(), rel=1e-3) and not np.allclose(
-        *coefs, rtol=1e-5
-    ):
+    if compiled.objective() == pytest.approx(reference.objective(), rel=1e-3) and not np.allclose(*coefs, rtol=1e-5):
         return "a step that ends where the order of two losses changes"
     gap = reference.gap() if reference.gap() is not None else reference.subproblem_gap
     if gap >= NEAR * reference.objective() and reference.n_cuts == compiled.n_cuts:
@@ -58,16 +56,7 @@ def compare(case, problem, windowed, tally, label, rounds=6):
     compiled, reference = (
         windowed(entry, twin, problem, **{"tol": 1e-6, **options}) for twin in ("compiled", "reference")
     )
-    follow(
-        compiled,
-        reference,
-        tally,
-        TOLERANCE,
-        rounds=rounds,
-        length=1,
-        rounding=next_to_the_optimum,
-        label=label,
-    )
+    follow(compiled, reference, tally, TOLERANCE, rounds=rounds, length=1, rounding=next_to_the_optimum, label=label)
     return compiled, reference
 
 

@@ -18,9 +18,7 @@ from kernbench.solvers.registry import SOLVERS, get
 
 NAMES = ("agd-sbcd", "dca", "proximal-dca", "minibatch", "agd", "pesg")
 STOCHASTIC = [
-    entry
-    for entry in SOLVERS
-    if entry.problem in ("partial-auc", "ranked-range", "auc-margin") and entry.name in NAMES
+    entry for entry in SOLVERS if entry.problem in ("partial-auc", "ranked-range", "auc-margin") and entry.name in NAMES
 ]
 every_solver = pytest.mark.parametrize("entry", STOCHASTIC, ids=lambda entry: f"{entry.problem}-{entry.name}")
 of_windows = pytest.mark.parametrize(
@@ -63,9 +61,7 @@ def test_the_mean_over_all_batches_is_the_subgradient(loss, thresholds):
     X, y = rng.normal(size=(11, 3)), np.repeat([1, -1], [4, 7])
     weights = rng.integers(0, 4, size=11).astype(float)
     weights[[0, 5]] = 2.0
-    batches = PairBatches(
-        as_reference_design(X), WindowProblem(y, weights, loss, (0.1, 0.6)), 1, 1, thresholds
-    )
+    batches = PairBatches(as_reference_design(X), WindowProblem(y, weights, loss, (0.1, 0.6)), 1, 1, thresholds)
     v, share = rng.normal(size=3), 0.6
     lam = rng.normal(size=1) if thresholds == "exact" else rng.uniform(0, 1, size=batches.n_thresholds)
     pools = batches.pools
@@ -77,10 +73,7 @@ def test_the_mean_over_all_batches_is_the_subgradient(loss, thresholds):
 
     # By copies, and by differences of g = sum_i (share lambda_i + mean_j (l_ij - lambda_i)_+) over the positives' mean.
     a, b = np.repeat(X[:4] @ v, weights[:4].astype(int)), np.repeat(X[4:] @ v, weights[4:].astype(int))
-    Xa, Xb = (
-        np.repeat(X[:4], weights[:4].astype(int), axis=0),
-        np.repeat(X[4:], weights[4:].astype(int), axis=0),
-    )
+    Xa, Xb = (np.repeat(X[:4], weights[:4].astype(int), axis=0), np.repeat(X[4:], weights[4:].astype(int), axis=0))
     Z = a[:, None] - b
     if thresholds == "exact":
         A = np.broadcast_to(b > lam[0], Z.shape)
@@ -105,27 +98,22 @@ def test_the_objective_is_that_of_the_worked_example(entry):
     for loss, value in (("log_loss", 0.61364071), ("hinge", 0.75)):
         solver = pauc(entry.name, X, y, ranks=(1, 3), loss=loss, initial=Solution(np.ones(1)))
         assert solver.objective() == pytest.approx(value, abs=1e-8)
-        assert pauc(
-            entry.name, X, y, fpr_range=(0.25, 0.75), loss=loss, initial=Solution(np.ones(1))
-        ).objective() == (pytest.approx(value, abs=1e-8))
+        assert pauc(entry.name, X, y, fpr_range=(0.25, 0.75), loss=loss, initial=Solution(np.ones(1))).objective() == (
+            pytest.approx(value, abs=1e-8)
+        )
 
 
 @pytest.mark.parametrize("margin, value", [(1.0, 2.0), (3.0, 6.0)])
 @either_twin
 def test_the_margin_loss_is_that_of_the_worked_example(margin, value, twin):
-    design = (as_design if twin == "compiled" else as_reference_design)(
-        np.array([[2.0], [0.0], [1.0], [-1.0]])
-    )
-    solver = get("pesg").load(twin)(
-        design, [1, 1, -1, -1], alpha=0.0, margin=margin, initial=Solution(np.ones(1))
-    )
+    design = (as_design if twin == "compiled" else as_reference_design)(np.array([[2.0], [0.0], [1.0], [-1.0]]))
+    solver = get("pesg").load(twin)(design, [1, 1, -1, -1], alpha=0.0, margin=margin, initial=Solution(np.ones(1)))
     assert solver.objective() == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("thresholds", ["exact", "stochastic"])
 @pytest.mark.parametrize(
-    "w, prox_1, prox_2",
-    [(-1.0, 0.0, 0.22395713), (0.0, 0.40105813, 0.71483315), (1.0, 1.22675064, 1.33703844)],
+    "w, prox_1, prox_2", [(-1.0, 0.0, 0.22395713), (0.0, 0.40105813, 0.71483315), (1.0, 1.22675064, 1.33703844)]
 )
 def test_one_outer_iteration_finds_the_proximal_points(w, prox_1, prox_2, thresholds):
     """One positive x = 1, negatives 0 and -1; mu = 1 of the sum over both pairs."""
@@ -149,9 +137,7 @@ def test_sbcd_comes_nearer_to_the_proximal_point_the_longer_it_runs():
     def proximal(v):
         return share * window.upper_and_subgradient(X @ v)[0] + (v - w) @ (v - w) / (2 * mu)
 
-    point = minimize(
-        proximal, w, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 5000}
-    ).x
+    point = minimize(proximal, w, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 5000}).x
     errors = []
     for T in (100, 1000, 10_000, 100_000):
         found = [
@@ -236,9 +222,7 @@ def test_a_step_on_all_samples_is_one_of_subgradient_descent(ranking):
 def options_for(entry):
     if entry.problem == "ranked-range":
         return {"batch_size": 15, "inner_steps": 20}
-    return {"n_positive": 6, "n_negative": 9} | (
-        {} if entry.name in ("minibatch", "pesg") else {"inner_steps": 20}
-    )
+    return {"n_positive": 6, "n_negative": 9} | ({} if entry.name in ("minibatch", "pesg") else {"inner_steps": 20})
 
 
 @every_solver
@@ -292,9 +276,7 @@ def test_it_starts_from_small_random_numbers_or_from_given_coefficients(entry, r
     np.testing.assert_array_equal(starts[0], starts[1])
     assert (starts[0] != starts[2]).all() and (starts[0] != 0).all() and np.abs(starts[0]).max() < 0.1
     given = Solution(np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(
-        windowed(entry, "compiled", problem, initial=given).solution().coef, given.coef
-    )
+    np.testing.assert_array_equal(windowed(entry, "compiled", problem, initial=given).solution().coef, given.coef)
     with pytest.raises(ValueError, match="coefficients"):
         windowed(entry, "compiled", problem, initial=Solution(np.zeros(7)))
 
@@ -349,11 +331,7 @@ def test_bad_settings_are_refused_with_a_sentence(entry, twin, ranking, windowed
     else:
         changes += [({"step": -1.0}, "step")]
     if "agd" in entry.name:
-        changes += [
-            ({"mu": 0.0}, "mu"),
-            ({"gamma": np.nan}, "gamma"),
-            ({"shared_batches": 1}, "shared_batches"),
-        ]
+        changes += [({"mu": 0.0}, "mu"), ({"gamma": np.nan}, "gamma"), ({"shared_batches": 1}, "shared_batches")]
     if entry.name not in ("minibatch", "pesg"):
         changes += [({"inner_steps": 0}, "inner_steps"), ({"thresholds": "exactly"}, "thresholds")]
         changes += [({"threshold_step": 0.0}, "threshold_step")]

@@ -98,10 +98,7 @@ def test_another_number_of_blocks_goes_on_with_blocks_in_order(before, after):
     [
         ({"max_blocks": None}, "give max_blocks"),
         ({"loss": "hinge"}, "for loss='squared_error', not 'hinge'"),
-        (
-            {"max_blocks": 100, "cache_size": 10},
-            "100 blocks of 8 features takes 12 MB, more than cache_size=10",
-        ),
+        ({"max_blocks": 100, "cache_size": 10}, "100 blocks of 8 features takes 12 MB, more than cache_size=10"),
         ({"operator": 1}, "operator must be"),
     ],
 )

@@ -101,13 +101,7 @@ def test_rows_of_weight_0_are_not_there(precondition):
 def test_a_weight_of_2_is_the_row_twice_in_a_batch_of_all(precondition):
     X, y = rows_and_labels("log_loss", n=30)
     weights = 1.0 + (np.arange(30) < 10)
-    options = {
-        "loss": "log_loss",
-        "precondition": precondition,
-        "shuffle": False,
-        "alpha": 0.0,
-        "damping": 1e-2,
-    }
+    options = {"loss": "log_loss", "precondition": precondition, "shuffle": False, "alpha": 0.0, "damping": 1e-2}
     twice = solver_of(np.r_[X, X[:10]], np.r_[y, y[:10]], batch_size=40, **options)
     weighted = solver_of(X, y, weights=weights * 30 / 40, batch_size=30, **options)
     twice.advance(5), weighted.advance(5)
@@ -341,9 +335,7 @@ def test_bad_settings_are_refused(options, message):
 def test_a_singular_covariance_says_what_to_change():
     X, y = rows_and_labels(n=20)
     with pytest.raises(ValueError, match="raise damping"):
-        solver_of(
-            X, y, loss="squared_error", precondition=True, damping=0.0, alpha=0.0, block_size=64
-        ).advance(1)
+        solver_of(X, y, loss="squared_error", precondition=True, damping=0.0, alpha=0.0, block_size=64).advance(1)
 
 
 def test_a_stream_that_fails_leaves_a_usable_solver():

@@ -69,11 +69,9 @@ def test_weights_of_the_terms_have_closed_forms(twin, multiple):
         solver.advance(1)
         born.append(solver.A[-1] / -(theta / step))
     i = np.arange(1, t + 1)
-    weights = {
-        1: np.full(t, 1 / t),
-        2: (i - 1) / (t * (t - 1)),
-        3: (i - 1) * (i - 2) / (t * (t - 1) * (t - 2)),
-    }[multiple]
+    weights = {1: np.full(t, 1 / t), 2: (i - 1) / (t * (t - 1)), 3: (i - 1) * (i - 2) / (t * (t - 1) * (t - 2))}[
+        multiple
+    ]
     expected = -theta * weights[:, None, None] * np.array(born)
     np.testing.assert_allclose(solver.solution().coef, expected, rtol=0, atol=1e-12)
 
@@ -87,9 +85,7 @@ def test_the_average_of_the_iterates_has_closed_coefficients(twin):
                "batch_size": 1, "block_size": 2}  # fmt: skip
     last, average = (solver_of(X, y, twin, average=average, **options) for average in ("last", "all"))
     last.advance(T), average.advance(T)
-    gradients = (
-        last.solution().coef * -T * alpha
-    )  # the weights of the last iterate are -theta / T, for every i
+    gradients = last.solution().coef * -T * alpha  # the weights of the last iterate are -theta / T, for every i
     sums = np.array([sum(1 / t for t in range(i, T)) for i in range(1, T + 1)])
     expected = -(1 / (alpha * T)) * sums[:, None, None] * gradients
     np.testing.assert_allclose(average.solution().coef, expected, rtol=0, atol=1e-12)

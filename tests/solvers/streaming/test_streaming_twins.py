@@ -24,7 +24,7 @@ VARIANTS = {
         {"cache_size": 1e-3},
         {"n_outputs": 8, "block_size": 7},
         {"block_size": 1},
-    ],
+    ]
 }
 CASES = [
     (entry, {"loss": loss, **options})
@@ -46,8 +46,7 @@ def settings_of(options):
 
 def twins(X, y, options, weights=None, **source):
     return (
-        solver_of(X, y, twin, weights=weights, **settings_of(options), **source)
-        for twin in ("compiled", "reference")
+        solver_of(X, y, twin, weights=weights, **settings_of(options), **source) for twin in ("compiled", "reference")
     )
 
 

@@ -109,20 +109,8 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=m.RANKING,
     claims=(
-        Claim(
-            "ROCSVC ranks no worse than LinearSVC (half a point of AUC).",
-            "roc-svc",
-            "linear-svc",
-            "auc",
-            0.005,
-        ),
-        Claim(
-            "… and no worse than LogisticRegression (half a point of AUC).",
-            "roc-svc",
-            "logistic",
-            "auc",
-            0.005,
-        ),
+        Claim("ROCSVC ranks no worse than LinearSVC (half a point of AUC).", "roc-svc", "linear-svc", "auc", 0.005),
+        Claim("… and no worse than LogisticRegression (half a point of AUC).", "roc-svc", "logistic", "auc", 0.005),
         Claim(
             "It ranks no worse than LinearSVC in LinearSVC's time (half a point of AUC).",
             "roc-svc-same-time",
@@ -146,21 +134,11 @@ EXPERIMENT = Experiment(
     evaluate="kernbench.experiments.measure.ranking:ranker",
     tables=(
         CrossTable("auc", "AUC on the test rows", "auc"),
-        CrossTable(
-            "auc-difference", "AUC less LinearSVC's, in points", "auc", baseline="linear-svc", difference=True
-        ),
+        CrossTable("auc-difference", "AUC less LinearSVC's, in points", "auc", baseline="linear-svc", difference=True),
         CrossTable("time-ratio", "Time of a fit over LinearSVC's", "fit_seconds", baseline="linear-svc"),
-        MetricTable(
-            "runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")
-        ),
+        MetricTable("runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")),
         Recommendation(
-            "ranking by a linear score",
-            "auc",
-            "linear-svc",
-            0.005,
-            models="rank",
-            main="ROCSVC",
-            left_out=SEARCHED,
+            "ranking by a linear score", "auc", "linear-svc", 0.005, models="rank", main="ROCSVC", left_out=SEARCHED
         ),
     ),
     figures=(

@@ -28,9 +28,7 @@ class SurvivalSVM:
 
         n_pairs = float(np.sum(y > 0)) * float(np.sum(y < 0))
         times = Surv.from_arrays(event=y < 0, time=np.where(y > 0, 2.0, 1.0))
-        model = FastSurvivalSVM(
-            alpha=2.0 / (self.alpha * n_pairs), rank_ratio=1.0, random_state=self.random_state
-        )
+        model = FastSurvivalSVM(alpha=2.0 / (self.alpha * n_pairs), rank_ratio=1.0, random_state=self.random_state)
         self.model_ = model.fit(X, times)
         self.coef_, self.n_iter_ = model.coef_[None, :], np.array([model.n_iter_])
         return self

@@ -31,14 +31,7 @@ METHODS = (
     Method("files", "files", ROC_SVC, place("files"), **OURS),
     Method("one-worker", "one worker", ROC_SVC, place("workers", workers=1), **OURS, **DASK),
     Method("two-workers", "two workers", ROC_SVC, place("workers", workers=2), **OURS, **DASK),
-    Method(
-        "logistic",
-        "dask-ml, logistic",
-        f"{HERE}.peers:Logistic",
-        place("workers", workers=2),
-        **F32,
-        **DASK_ML,
-    ),
+    Method("logistic", "dask-ml, logistic", f"{HERE}.peers:Logistic", place("workers", workers=2), **F32, **DASK_ML),
     Method(
         "incremental",
         "dask-ml, SGD in one pass",
@@ -112,16 +105,7 @@ EXPERIMENT = Experiment(
         MetricTable(
             "runs",
             "What each took",
-            (
-                "fit_seconds",
-                "objective",
-                "auc",
-                "n_iter",
-                "passes",
-                "bytes_sent",
-                "bytes_received",
-                "peak_memory",
-            ),
+            ("fit_seconds", "objective", "auc", "n_iter", "passes", "bytes_sent", "bytes_received", "peak_memory"),
         ),
     ),
     figures=(Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True)),),

@@ -90,14 +90,10 @@ def on_workers(data, workers):
     from distributed import Client, LocalCluster, wait
 
     # Modules are found where this process finds them.
-    environment = {
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[4]), os.environ.get("PYTHONPATH", "")])
-    }
+    environment = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[4]), os.environ.get("PYTHONPATH", "")])}
     with (
         dask.config.set({"distributed.worker.daemon": False}),
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, env=environment
-        ) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, env=environment) as cluster,
         Client(cluster) as client,
     ):
         rows = -(-len(data.y_train) // PARTS)

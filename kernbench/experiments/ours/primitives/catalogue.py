@@ -79,30 +79,10 @@ CATALOGUE = (
     Entry("exponential-chi-squared", "Exp. chi-squared", *RATIOS, lambda d: ("ExponentialChiSquared", 2.0)),
     Entry("intersection", "Intersection", *SUMS, lambda d: ("Intersection",), ADDITIVE),
     Entry("jensen-shannon", "Jensen–Shannon", *SUMS, lambda d: ("JensenShannon",), ADDITIVE),
-    Entry(
-        "skewed-chi-squared", "Skewed chi-squared", *RATIOS, lambda d: ("SkewedChiSquared", 0.2 / d), FOURIER
-    ),
-    Entry(
-        "skewed-intersection",
-        "Skewed intersection",
-        *RATIOS,
-        lambda d: ("SkewedIntersection", 0.2 / d),
-        FOURIER,
-    ),
-    Entry(
-        "exponential-semigroup",
-        "Exp. semigroup",
-        *CORNER,
-        lambda d: ("ExponentialSemigroup", d**-0.5),
-        ("random",),
-    ),
-    Entry(
-        "reciprocal-semigroup",
-        "Reciprocal semigroup",
-        *CORNER,
-        lambda d: ("ReciprocalSemigroup", 1.0),
-        ("random",),
-    ),
+    Entry("skewed-chi-squared", "Skewed chi-squared", *RATIOS, lambda d: ("SkewedChiSquared", 0.2 / d), FOURIER),
+    Entry("skewed-intersection", "Skewed intersection", *RATIOS, lambda d: ("SkewedIntersection", 0.2 / d), FOURIER),
+    Entry("exponential-semigroup", "Exp. semigroup", *CORNER, lambda d: ("ExponentialSemigroup", d**-0.5), ("random",)),
+    Entry("reciprocal-semigroup", "Reciprocal semigroup", *CORNER, lambda d: ("ReciprocalSemigroup", 1.0), ("random",)),
 )
 
 

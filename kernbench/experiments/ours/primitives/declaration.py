@@ -16,9 +16,7 @@ METHODS = (
         "kernbench.features:RandomFeatures",
         measure=f"{HERE}.approximation:random_features",
     ),
-    Method(
-        "draws", "ways to draw", "kernbench.features:RandomFeatures", measure=f"{HERE}.approximation:draws"
-    ),
+    Method("draws", "ways to draw", "kernbench.features:RandomFeatures", measure=f"{HERE}.approximation:draws"),
     Method("nystroem", "Nyström", "kernbench.features:Nystroem", measure=f"{HERE}.approximation:nystroem"),
     Method("maps", "feature maps", "kernbench.features:RandomFeatures", measure=f"{HERE}.rates:feature_maps"),
     Method("threads", "threads", "kernbench.kernels.blocks:block", measure=f"{HERE}.rates:threads"),
@@ -148,9 +146,7 @@ METRICS = (
     m.number("peer_difference", "difference from the peer", 10.0),
     _error("error", "error at the most features", ("metrics", "error")),
     _error("slope", "slope of the error", ("metrics", "slope")),
-    *_ratios(
-        "over_iid", {"orthogonal": "orthogonal draws", "qmc": "quasi-random draws", "fastfood": "Fastfood"}
-    ),
+    *_ratios("over_iid", {"orthogonal": "orthogonal draws", "qmc": "quasi-random draws", "fastfood": "Fastfood"}),
     *_ratios(
         "over_uniform",
         {"stratified": "stratified landmarks", "kmeans": "k-means landmarks", "leverage": "leverage scores"},
@@ -182,10 +178,7 @@ CLAIMS = (
         datasets=("gaussian",),
     ),
     Bound(
-        "Blocks in float32 are within 2·10⁻⁶ of the largest value of those in float64.",
-        "block",
-        "float32_error",
-        2e-6,
+        "Blocks in float32 are within 2·10⁻⁶ of the largest value of those in float64.", "block", "float32_error", 2e-6
     ),
     Bound(
         "The error of random features falls at least like the power −0.4 of their number (in theory, −½).",

@@ -2,12 +2,7 @@
 
 from kernbench.experiments.declare import Axis, Contours, Curves, HeatMap, Marks, MetricTable
 
-GALLERY, BLOCKS, FEATURES, MAPS = (
-    "The kernels",
-    "Blocks",
-    "Random features and Nyström",
-    "Feature maps and threads",
-)
+GALLERY, BLOCKS, FEATURES, MAPS = ("The kernels", "Blocks", "Random features and Nyström", "Feature maps and threads")
 N_FEATURES = Axis("trace.n_features", "features", log=True)
 ERROR = Axis("trace.error", "relative error", log=True)
 
@@ -124,11 +119,7 @@ TABLES = (
         "blocks",
         "Kernel blocks, rows of 64 columns",
         (
-            *(
-                f"{what}_{dtype}_64"
-                for dtype in ("float32", "float64")
-                for what in ("gemm_share", "speed_up")
-            ),
+            *(f"{what}_{dtype}_64" for dtype in ("float32", "float64") for what in ("gemm_share", "speed_up")),
             "float32_error",
             "peer_difference",
         ),
@@ -144,9 +135,7 @@ TABLES = (
         "Random features: error at the largest number, and the fitted slope of its fall",
         ("error", "slope"),
         methods=("features",),
-        notes=(
-            "Of a kernel's first form: root mean square over seeds. Slope: least squares on the logarithms.",
-        ),
+        notes=("Of a kernel's first form: root mean square over seeds. Slope: least squares on the logarithms.",),
     ),
     MetricTable(
         "draws",
@@ -154,8 +143,7 @@ TABLES = (
         ("orthogonal_over_iid", "qmc_over_iid", "fastfood_over_iid"),
         methods=("draws",),
         notes=(
-            "Root mean square over seeds, median over numbers of features; below 1 is better than "
-            "independent draws.",
+            "Root mean square over seeds, median over numbers of features; below 1 is better than independent draws.",
         ),
     ),
     MetricTable(

@@ -47,8 +47,7 @@ PEERS = {
     "gaussian": Peer(f"{PAIRWISE}:rbf_kernel", lambda kernel: {"gamma": 0.5 / kernel.sigma**2}),
     "laplacian": Peer(f"{PAIRWISE}:laplacian_kernel", lambda kernel: {"gamma": 1.0 / kernel.sigma}),
     "matern": Peer(
-        "sklearn.gaussian_process.kernels:Matern",
-        lambda kernel: {"length_scale": kernel.length_scale, "nu": kernel.nu},
+        "sklearn.gaussian_process.kernels:Matern", lambda kernel: {"length_scale": kernel.length_scale, "nu": kernel.nu}
     ),
     "linear": Peer(f"{PAIRWISE}:linear_kernel"),
     "polynomial": Peer(
@@ -57,9 +56,7 @@ PEERS = {
     ),
     "chi-squared": Peer(f"{PAIRWISE}:additive_chi2_kernel", values=_halved),
     "exponential-chi-squared": Peer(f"{PAIRWISE}:chi2_kernel", lambda kernel: {"gamma": kernel.gamma}),
-    "intersection": Peer(
-        CDIST, lambda kernel: {"metric": "cityblock"}, lambda answer, X, Z: _halved(-answer, X, Z)
-    ),
+    "intersection": Peer(CDIST, lambda kernel: {"metric": "cityblock"}, lambda answer, X, Z: _halved(-answer, X, Z)),
     # For rows that sum to 1: the distance is the root of (1 - k) ln 2.
     "jensen-shannon": Peer(
         CDIST, lambda kernel: {"metric": "jensenshannon"}, lambda answer, X, Z: 1.0 - answer**2 / np.log(2.0)

@@ -42,9 +42,7 @@ def measure(cell):
         by_rows = _timed({n: new_fit(n, width) for n in sizes}, params["rounds"], process_time)
         by_columns = _timed({d: new_fit(middle, d) for d in widths}, params["rounds"], process_time)
     largest = new_fit(most, width)
-    by_threads = _timed(
-        {k: partial(_with_threads, k, largest) for k in threads}, params["rounds"], perf_counter
-    )
+    by_threads = _timed({k: partial(_with_threads, k, largest) for k in threads}, params["rounds"], perf_counter)
     metrics, found = {}, {"n": by_rows, "d": by_columns}
     for (name, seconds), order in zip(found.items(), params["order"], strict=True):
         slope, low, high = fitted_slope(seconds)

@@ -62,21 +62,10 @@ METHODS = (
         for bits in (32, 64)
     ),
     Method(
-        "thundersvm",
-        "ThunderSVM",
-        "thundersvm:SVC",
-        {"kernel": "rbf"},
-        requires="thundersvm",
-        package="thundersvm-cpu",
+        "thundersvm", "ThunderSVM", "thundersvm:SVC", {"kernel": "rbf"}, requires="thundersvm", package="thundersvm-cpu"
     ),
     Method("nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", **SEEDED),
-    Method(
-        "nystroem-sklearn",
-        "Nyström 300 + LinearSVC, scikit-learn",
-        NYSTROEM,
-        {"library": "sklearn"},
-        **SEEDED,
-    ),
+    Method("nystroem-sklearn", "Nyström 300 + LinearSVC, scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
     Method("doubly", "doubly stochastic", DOUBLY, {"loss": "hinge"}, **SEEDED),
     ZERO_CLASSIFIER,
     Method("limit", "lower limit", KERNEL_SVC, measure=f"{HERE}.limit:measure"),
@@ -102,13 +91,7 @@ def _quick(name, data, gamma, C, note):
 QUICK = Scale(
     settings=(
         _quick("adult-like", "adult-like", 0.05, 1.0, "generated data of Adult's shape; γ = 0.05, C = 1"),
-        _quick(
-            "adult-like-wide",
-            "adult-like",
-            0.005,
-            100.0,
-            "generated data of Adult's shape; γ = 0.005, C = 100",
-        ),
+        _quick("adult-like-wide", "adult-like", 0.005, 100.0, "generated data of Adult's shape; γ = 0.005, C = 100"),
         _quick("checkerboard", "checkerboard", 5.0, 10.0, "generated; γ = 5, C = 10"),
     ),
     repeats=1,
@@ -167,10 +150,7 @@ CLAIMS = (
     _faster("libsvm-tuned", f"{F32} an eighth of the time of SVC with a cache of 2 GB.", 1 / 8),
     _faster("intelex-f32", f"{F32} two thirds of the time of scikit-learn-intelex in float32.", 2 / 3),
     _faster(
-        "intelex-f64",
-        f"{F64} two thirds of the time of scikit-learn-intelex in float64.",
-        2 / 3,
-        method="smo-f64",
+        "intelex-f64", f"{F64} two thirds of the time of scikit-learn-intelex in float64.", 2 / 3, method="smo-f64"
     ),
     _faster("limit", f"{F32} four times the lower limit.", 4.0),
     _faster("libsvm", f"{F32} the time of scikit-learn's SVC on a few thousand rows.", 1.0, SMALL),
@@ -183,9 +163,7 @@ CLAIMS = (
         baseline="intelex-f32",
         datasets=LARGE,
     ),
-    Bound(
-        "SMO predicts in at most a fifth of SVC's time.", "smo", "predict_seconds", 1 / 5, baseline="libsvm"
-    ),
+    Bound("SMO predicts in at most a fifth of SVC's time.", "smo", "predict_seconds", 1 / 5, baseline="libsvm"),
     Claim(
         "Nyström's 300 features lose at most a point of test error to LIBSVM, in half of its time.",
         "nystroem",
@@ -218,9 +196,7 @@ EXPERIMENT = Experiment(
                 "trace is given the time of its fit. A dash: it did not get there.",
             ),
         ),
-        CrossTable(
-            "time-ratio", "Time of a fit over LIBSVM's", "fit_seconds", baseline="libsvm", methods=TIMED[1:]
-        ),
+        CrossTable("time-ratio", "Time of a fit over LIBSVM's", "fit_seconds", baseline="libsvm", methods=TIMED[1:]),
         CrossTable(
             "limit-ratio",
             "Time of a fit over the lower limit",
@@ -273,9 +249,7 @@ EXPERIMENT = Experiment(
             heading="Time",
             note="Exact solvers only, each to its own tolerance.",
         ),
-        Profiles(
-            "gap-profile", "Time to a gap of 10⁻³, profile", "seconds_to_gap", methods=SOLVERS, heading="Time"
-        ),
+        Profiles("gap-profile", "Time to a gap of 10⁻³, profile", "seconds_to_gap", methods=SOLVERS, heading="Time"),
         Profiles(
             "percent-profile",
             "Time to a gap of 1 %, profile",

@@ -1,15 +1,6 @@
 """``twins``: compiled solvers over their references, as a heat map."""
 
-from kernbench.experiments.declare import (
-    Axis,
-    Bound,
-    Experiment,
-    HeatMap,
-    Method,
-    MetricTable,
-    Scale,
-    Setting,
-)
+from kernbench.experiments.declare import Axis, Bound, Experiment, HeatMap, Method, MetricTable, Scale, Setting
 from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.ours.twins"
@@ -29,10 +20,7 @@ EXPERIMENT = Experiment(
     title="Compiled solvers over their NumPy references",
     paper="Ours",
     methods=(Method("twins", "all solvers", f"{HERE}.runs:measure"),),
-    scales={
-        "quick": _scale((256, 1024), 0.005, 1, 120.0),
-        "paper": _scale((256, 1024, 4096), 0.2, 3, 1800.0),
-    },
+    scales={"quick": _scale((256, 1024), 0.005, 1, 120.0), "paper": _scale((256, 1024, 4096), 0.2, 3, 1800.0)},
     metrics=(
         m.ratio("median", "median speed-up over all solvers"),
         m.ratio("least", "least speed-up"),
@@ -43,18 +31,11 @@ EXPERIMENT = Experiment(
     claims=(
         Bound("No compiled solver is slower than its reference.", "twins", "least", 1.0),
         Bound(
-            "Half of the compiled solvers are at least five times as fast as their references.",
-            "twins",
-            "median",
-            5.0,
+            "Half of the compiled solvers are at least five times as fast as their references.", "twins", "median", 5.0
         ),
     ),
     measure=f"{HERE}.runs:measure",
-    tables=(
-        MetricTable(
-            "speed-ups", "Over all solvers of the registry", ("median", "least", "n_solvers", "n_apart")
-        ),
-    ),
+    tables=(MetricTable("speed-ups", "Over all solvers of the registry", ("median", "least", "n_solvers", "n_apart")),),
     figures=(
         HeatMap(
             "speed-up",

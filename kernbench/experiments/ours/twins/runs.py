@@ -43,12 +43,7 @@ def measure(cell):
                 rows.append((name, entry.problem, n_iter["compiled"], ours, theirs, theirs / ours))
     names = ("solver", "kind", "n_iter", "compiled", "reference", "speed_up")
     speed_ups = [row[-1] for row in rows]
-    metrics = {
-        "least": min(speed_ups),
-        "median": median(speed_ups),
-        "n_solvers": len(rows),
-        "n_apart": n_apart,
-    }
+    metrics = {"least": min(speed_ups), "median": median(speed_ups), "n_solvers": len(rows), "n_apart": n_apart}
     return result(data, metrics, trace=columns(names, rows))
 
 

@@ -69,10 +69,7 @@ EXPERIMENT = Experiment(
     paper=f"{PAPER}, Tables 2 and 3",
     group="Doubly stochastic",
     methods=METHODS,
-    scales={
-        "quick": _scale(2**13, [16, 64, 256], 1, 60.0),
-        "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0),
-    },
+    scales={"quick": _scale(2**13, [16, 64, 256], 1, 60.0), "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0)},
     metrics=(
         m.number("train_n", "exponent of rows in the time of a pass", 0.15),
         m.number("work_n", "the same of feature values or kernel evaluations", 0.01, deterministic=True),
@@ -85,22 +82,10 @@ EXPERIMENT = Experiment(
         m.PREDICT_SECONDS,
     ),
     claims=(
-        Bound(
-            "The features computed in a pass grow at most with the square of the rows.",
-            "doubly",
-            "work_n",
-            2.0,
-        ),
+        Bound("The features computed in a pass grow at most with the square of the rows.", "doubly", "work_n", 2.0),
         Bound("The model does not grow with the number of columns.", "doubly", "model_d", 0.0),
-        Bound(
-            "The time of a pass grows at most with the square of the rows (to 0.2).", "doubly", "train_n", 2.2
-        ),
-        Bound(
-            "The time of a pass grows at most in proportion to the columns (to 0.1).",
-            "doubly",
-            "train_d",
-            1.1,
-        ),
+        Bound("The time of a pass grows at most with the square of the rows (to 0.2).", "doubly", "train_n", 2.2),
+        Bound("The time of a pass grows at most in proportion to the columns (to 0.1).", "doubly", "train_d", 1.1),
     ),
     paper_data=(PaperData("gaussian-rows", "no data: the orders that it states"),),
     paper_numbers=tuple(
@@ -113,18 +98,14 @@ EXPERIMENT = Experiment(
         MetricTable(
             "exponents",
             "Exponents, measured and of Table 2",
-            tuple(
-                column for name in EXPONENTS for column in (name, Quantity(name, "paper", label="Table 2"))
-            ),
+            tuple(column for name in EXPONENTS for column in (name, Quantity(name, "paper", label="Table 2"))),
             notes=(
                 "A power of n or d fitted to times on a logarithmic scale; small sizes lie below their order, since "
                 "fixed costs count. Table 2 has 1/ε for n: the accuracy ε of t iterations is about 1/t, a pass has as "
                 "many iterations as rows, and r- and n-methods need about as many features (here n / 8).",
             ),
         ),
-        MetricTable(
-            "costs", "A pass over the most rows", ("work_n", "fit_seconds", "predict_seconds", "model_bytes")
-        ),
+        MetricTable("costs", "A pass over the most rows", ("work_n", "fit_seconds", "predict_seconds", "model_bytes")),
     ),
     figures=(
         Curves(

@@ -39,14 +39,9 @@ def measure(cell):
         "model_d": exponent(widths, [found["model"] for found in by_columns]),
         "model_bytes": by_rows[-1]["model"],
     }
-    trace = {
-        "n_rows": sizes,
-        **{name: [found[name] for found in by_rows] for name in ("fit", "predict", "model")},
-    }
+    trace = {"n_rows": sizes, **{name: [found[name] for found in by_rows] for name in ("fit", "predict", "model")}}
     trace |= {"n_columns": widths, "fit_by_columns": [found["fit"] for found in by_columns]}
-    return result(
-        data, metrics, seconds={"fit": by_rows[-1]["fit"], "predict": by_rows[-1]["predict"]}, trace=trace
-    )
+    return result(data, metrics, seconds={"fit": by_rows[-1]["fit"], "predict": by_rows[-1]["predict"]}, trace=trace)
 
 
 def _costs(cell, params, data, n, d):

@@ -6,12 +6,7 @@ import numpy as np
 
 from kernbench.datasets import Dataset, load
 from kernbench.datasets.base import array_checksum
-from kernbench.datasets.real.molecules import (
-    BOHRS_PER_ANGSTROM,
-    coulomb_matrices,
-    sorted_by_norm,
-    upper_triangles,
-)
+from kernbench.datasets.real.molecules import BOHRS_PER_ANGSTROM, coulomb_matrices, sorted_by_norm, upper_triangles
 from kernbench.datasets.splits import split_indices
 
 
@@ -83,9 +78,7 @@ def _convolved(X, filters, grid=3):
         side = patches.shape[0]
         patches = patches.reshape(side * side, -1)
         patches = patches - patches.mean(axis=1, keepdims=True)
-        patches /= patches.std(axis=1, keepdims=True) + np.float32(
-            0.05
-        )  # noise of flat patches is not blown up
+        patches /= patches.std(axis=1, keepdims=True) + np.float32(0.05)  # noise of flat patches is not blown up
         maps = np.maximum(patches @ filters, 0).reshape(side, side, -1)
         edges = np.linspace(0, side, grid + 1).round().astype(int)
         out[i] = np.concatenate(

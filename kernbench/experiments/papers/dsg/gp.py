@@ -53,10 +53,7 @@ EXPERIMENT = Experiment(
     group="Doubly stochastic",
     optimality="variance_error",
     methods=METHODS,
-    scales={
-        "quick": _scale(2**11, 64, STEPS[:5], 1, 60.0),
-        "paper": _scale(2**11, 2**10, STEPS, 5, 3600.0),
-    },
+    scales={"quick": _scale(2**11, 64, STEPS[:5], 1, 60.0), "paper": _scale(2**11, 2**10, STEPS, 5, 3600.0)},
     metrics=(
         m.percent("mean_error", "distance of the mean to the closed form", 0.1),
         m.percent("variance_error", "distance of the variance to the closed form", 0.1),

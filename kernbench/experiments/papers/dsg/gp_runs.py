@@ -34,9 +34,7 @@ def measure(cell):
     line = np.column_stack([np.linspace(-extent, extent, LINE_POINTS), np.zeros(LINE_POINTS)])
     points = np.vstack([data.X_test, line])
     n_test = len(data.X_test)
-    mean, variance = closed_form(
-        data.X_train, data.y_train, points, params["gamma"], params["noise_variance"]
-    )
+    mean, variance = closed_form(data.X_train, data.y_train, points, params["gamma"], params["noise_variance"])
     make, rows = load(cell.estimator), []
     for t in steps:
         model = make(**params, max_iter=t, random_state=cell.seed)
@@ -76,9 +74,7 @@ def measure_mean(cell):
     mean, _ = closed_form(data.X_train, data.y_train, data.X_test, params["gamma"], noise_variance)
     make, found = load(cell.estimator), []
     for t in steps:
-        model = make(
-            **params, alpha=noise_variance / len(data.y_train), max_iter=t * rows, random_state=cell.seed
-        )
+        model = make(**params, alpha=noise_variance / len(data.y_train), max_iter=t * rows, random_state=cell.seed)
         _, seconds = timed(lambda: model.fit(data.X_train, data.y_train))  # noqa: B023, called at once
         error = np.linalg.norm(model.predict(data.X_test) - mean) / np.linalg.norm(mean)
         found.append([t, seconds, float(error), None])

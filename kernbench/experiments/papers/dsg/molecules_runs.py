@@ -3,12 +3,7 @@
 import numpy as np
 
 from kernbench._lazy import load
-from kernbench.datasets.real.molecules import (
-    binary_predicates,
-    full_matrices,
-    randomly_sorted,
-    upper_triangles,
-)
+from kernbench.datasets.real.molecules import binary_predicates, full_matrices, randomly_sorted, upper_triangles
 from kernbench.experiments.measure.building import takes
 from kernbench.experiments.measure.clock import timed
 from kernbench.experiments.measure.judging import iterations

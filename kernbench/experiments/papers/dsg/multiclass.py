@@ -126,9 +126,7 @@ EXPERIMENT = Experiment(
     ),  # fmt: skip
     paper_data=(
         PaperData("mnist8m", "8 million deformed images of MNIST, as 1,568 features of a trained network"),
-        PaperData(
-            "cifar10", "60,000 images, deformed, as 256 components of the features of a trained network"
-        ),
+        PaperData("cifar10", "60,000 images, deformed, as 256 components of the features of a trained network"),
     ),
     paper_numbers=(
         PaperNumber("mnist8m", "doubly-stream", "test_error", 0.005),
@@ -141,15 +139,7 @@ EXPERIMENT = Experiment(
         MetricTable(
             "effort",
             "What it took",
-            (
-                "balanced_error",
-                "passes",
-                "n_rows",
-                "n_iter",
-                "n_feature_values",
-                "predict_seconds",
-                "peak_memory",
-            ),
+            ("balanced_error", "passes", "n_rows", "n_iter", "n_feature_values", "predict_seconds", "peak_memory"),
         ),
         Recommendation(
             "many classes",

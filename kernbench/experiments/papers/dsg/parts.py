@@ -5,9 +5,7 @@ from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.dsg"
 EVALUATE = f"{HERE}.evaluation:classifier"
-PAPER = (
-    "Dai, Xie, He, Liang, Raj, Balcan, Song: Scalable Kernel Methods via Doubly Stochastic Gradients (2014)"
-)
+PAPER = "Dai, Xie, He, Liang, Raj, Balcan, Song: Scalable Kernel Methods via Doubly Stochastic Gradients (2014)"
 CLASSIFIER = "kernbench.estimators.doubly_stochastic.classifier:DoublyStochasticClassifier"
 REGRESSOR = "kernbench.estimators.doubly_stochastic.regressor:DoublyStochasticRegressor"
 

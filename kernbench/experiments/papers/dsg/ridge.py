@@ -19,20 +19,9 @@ from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR, doubl
 
 KERNEL = "kernbench.estimators.regression.kernel_regressor:KernelRegressor"
 FIXED = f"{HERE}.rivals:FixedFeaturesRegressor"
-EQUAL_TIME = {
-    "traced": True,
-    "seed_param": "random_state",
-    "depends_on": "doubly-last",
-    "budget_fraction": 1.0,
-}
+EQUAL_TIME = {"traced": True, "seed_param": "random_state", "depends_on": "doubly-last", "budget_fraction": 1.0}
 RIDGE = f"{HERE}.rivals:FixedFeaturesRidge"
-PLAIN = {
-    "precondition": False,
-    "schedule": "bounded",
-    "step_size": 10.0,
-    "batch_size": 1024,
-    "block_size": 1024,
-}
+PLAIN = {"precondition": False, "schedule": "bounded", "step_size": 10.0, "batch_size": 1024, "block_size": 1024}
 MEDIAN = 5.11  # of the distances between uniform points of [-5, 5]²
 
 METHODS = (
@@ -115,28 +104,12 @@ EXPERIMENT = Experiment(
         m.PEAK_MEMORY,
     ),
     claims=(
+        Bound("Algorithm 1 comes within 3·10⁻⁴ of the function.", "doubly-last", "mse", 3e-4, datasets=("ridge-2d",)),
         Bound(
-            "Algorithm 1 comes within 3·10⁻⁴ of the function.",
-            "doubly-last",
-            "mse",
-            3e-4,
-            datasets=("ridge-2d",),
-        ),
-        Bound(
-            "The preconditioned one comes within 3·10⁻⁴ of the function.",
-            "doubly",
-            "mse",
-            3e-4,
-            datasets=("ridge-2d",),
+            "The preconditioned one comes within 3·10⁻⁴ of the function.", "doubly", "mse", 3e-4, datasets=("ridge-2d",)
         ),
         *(
-            Claim(
-                f"In equal time Algorithm 1 comes at least as close as {rival}.",
-                "doubly-last",
-                rival,
-                "mse",
-                0.0,
-            )
+            Claim(f"In equal time Algorithm 1 comes at least as close as {rival}.", "doubly-last", rival, "mse", 0.0)
             for rival in RIVALS
         ),
         Claim(
@@ -154,10 +127,7 @@ EXPERIMENT = Experiment(
             0.0,
         ),
         Bound(
-            "With θα = 1 the squared distance to the closed form falls at least like t^-0.85.",
-            "rate",
-            "slope",
-            -0.85,
+            "With θα = 1 the squared distance to the closed form falls at least like t^-0.85.", "rate", "slope", -0.85
         ),
     ),
     measure=f"{HERE}.ridge_runs:measure",

@@ -151,9 +151,7 @@ class SampledSGD:
     random_state : int or None
     """
 
-    def __init__(
-        self, gamma, n_components=2048, alpha=1e-6, max_epochs=1000, max_seconds=None, random_state=None
-    ):
+    def __init__(self, gamma, n_components=2048, alpha=1e-6, max_epochs=1000, max_seconds=None, random_state=None):
         self.gamma, self.n_components, self.alpha = gamma, n_components, alpha
         self.max_epochs, self.max_seconds, self.random_state = max_epochs, max_seconds, random_state
 
@@ -163,9 +161,7 @@ class SampledSGD:
         from sklearn.linear_model import SGDClassifier
 
         start, rng = perf_counter(), as_generator(self.random_state)
-        self.map_ = RBFSampler(
-            gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
-        )
+        self.map_ = RBFSampler(gamma=self.gamma, n_components=self.n_components, random_state=self.random_state)
         self.map_.fit(X[:1])
         self.linear_ = SGDClassifier(loss="log_loss", alpha=self.alpha, random_state=self.random_state)
         classes = np.unique(y)

@@ -27,9 +27,7 @@ def measure(cell):
     params = dict(cell.params)
     rows = params.pop("rows")
     options = {
-        name: value
-        for name, value in cell.arguments.items()
-        if name not in ("name", "n_train", "n_test", "seed")
+        name: value for name, value in cell.arguments.items() if name not in ("name", "n_train", "n_test", "seed")
     }
     images, X_test, y_test = stream(data.name, cell.arguments.get("seed", 0), **options)
     tracer = Tracer(lambda model: {"test_error": error_rate(y_test, model.predict(X_test))})

@@ -18,14 +18,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
-from kernbench.experiments.papers.dsg.parts import (
-    CLASSIFIER_METRICS,
-    EVALUATE,
-    HERE,
-    PAPER,
-    doubly,
-    gamma_of,
-)
+from kernbench.experiments.papers.dsg.parts import CLASSIFIER_METRICS, EVALUATE, HERE, PAPER, doubly, gamma_of
 
 KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
 FIXED = f"{HERE}.rivals:FixedFeaturesSVC"
@@ -63,12 +56,7 @@ def _in_equal_time(method):
     )  # fmt: skip
 
 
-METHODS = (
-    *DOUBLY,
-    *map(_in_one_pass, PASS),
-    *map(_in_equal_time, PASS),
-    ZERO_CLASSIFIER,
-)
+METHODS = (*DOUBLY, *map(_in_one_pass, PASS), *map(_in_equal_time, PASS), ZERO_CLASSIFIER)
 RIVALS = tuple(method.name for method in PASS)
 TIMED = tuple(f"{name}-timed" for name in RIVALS)
 ONE_PASS = (*(method.name for method in DOUBLY), *RIVALS, "zero")
@@ -143,9 +131,7 @@ PAPER_SCALE = Scale(
             repeat_argument="seed",
         ),
         _forest(
-            "forest",
-            0.3 * 2.055,
-            "The width, 0.3 times the median distance, was chosen on test rows in earlier runs.",
+            "forest", 0.3 * 2.055, "The width, 0.3 times the median distance, was chosen on test rows in earlier runs."
         ),
         _forest("forest-median", 2.055, "The width is the median distance, as in the paper."),
     ),
@@ -171,12 +157,7 @@ def _claims():
         ("doubly", 0.155, "adult", "Preconditioned, one pass of Adult reaches 15.5 %."),
         ("doubly-64", 0.16, "adult", "In the paper's own setting, one pass of Adult reaches 16.0 %."),
         ("doubly", 0.006, "mnist-8-vs-6", "One pass of MNIST's 8 and 6 reaches 0.6 %."),
-        (
-            "doubly",
-            0.003,
-            "mnist-8-vs-6-deformed",
-            "One pass of 1.6 million deformed 8s and 6s reaches 0.3 %.",
-        ),
+        ("doubly", 0.003, "mnist-8-vs-6-deformed", "One pass of 1.6 million deformed 8s and 6s reaches 0.3 %."),
         (
             "doubly-large",
             0.145,
@@ -187,9 +168,7 @@ def _claims():
     for method, bound, dataset, text in reached:
         yield Bound(text, method, "test_error", bound, datasets=(dataset,))
     for rival in ("r-pegasos", "r-sdca"):
-        yield Claim(
-            f"One pass errs no more than {rival} with 256 features.", "doubly", rival, "test_error", 0.0
-        )
+        yield Claim(f"One pass errs no more than {rival} with 256 features.", "doubly", rival, "test_error", 0.0)
     for rival in ("norma-timed", "k-sdca-timed", "r-sdca-timed", "n-sdca-timed"):
         yield Claim(
             f"In equal time it errs no more than {rival.removesuffix('-timed')} (0.2 points).",

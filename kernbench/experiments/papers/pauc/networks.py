@@ -54,9 +54,7 @@ def network(name, label):
 def libauc(name, label):
     """One of LibAUC's losses, with its own optimiser."""
     params = {"method": name, "learning_rates": RATES[name]}
-    return Method(
-        f"libauc-{name}", label, f"{HERE}.methods:LibAUC", params, seed_param="random_state", **LIBAUC
-    )
+    return Method(f"libauc-{name}", label, f"{HERE}.methods:LibAUC", params, seed_param="random_state", **LIBAUC)
 
 
 METHODS = (

@@ -30,8 +30,7 @@ METRICS = (
 
 
 CHEXPERT = tuple(
-    PaperData(task, "224,316 radiographs of CheXpert, as 1,024 features of a network trained on them")
-    for task in TASKS
+    PaperData(task, "224,316 radiographs of CheXpert, as 1,024 features of a network trained on them") for task in TASKS
 )
 
 
@@ -50,13 +49,7 @@ def stand_in(task, n_train, n_test, n_features, **arguments):
     """Generated features with the share of positives of one of the paper's five tasks."""
     return Setting(
         f"{task}-stand-in",
-        {
-            "name": "network-features",
-            "task": task,
-            "n_train": n_train,
-            "n_test": n_test,
-            "n_features": n_features,
-        },
+        {"name": "network-features", "task": task, "n_train": n_train, "n_test": n_test, "n_features": n_features},
         stands_for=task,
         note=f"STAND-IN, generated: {n_train:,} × {n_features}, with CheXpert's share of positives for {task} and "
         "nothing else of it; CheXpert needs an agreement, and the features a network.",

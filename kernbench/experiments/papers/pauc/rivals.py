@@ -78,14 +78,7 @@ class LibAUCPartial:
     """
 
     def __init__(
-        self,
-        mode="SOPA",
-        alpha=1e-5,
-        beta=0.5,
-        n_epochs=6,
-        batch_size=200,
-        learning_rate=0.01,
-        random_state=0,
+        self, mode="SOPA", alpha=1e-5, beta=0.5, n_epochs=6, batch_size=200, learning_rate=0.01, random_state=0
     ):
         self.mode, self.alpha, self.beta, self.n_epochs = mode, alpha, beta, n_epochs
         self.batch_size, self.learning_rate, self.random_state = batch_size, learning_rate, random_state

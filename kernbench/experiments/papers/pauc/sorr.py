@@ -71,9 +71,7 @@ EXPERIMENT = Experiment(
             2 * 2**30,
         ),
         "paper": Scale(
-            tuple(
-                real(name, params={"ranked_range": RANKS}) for name in ("adult", "w8a", "ijcnn1", "covtype")
-            ),
+            tuple(real(name, params={"ranked_range": RANKS}) for name in ("adult", "w8a", "ijcnn1", "covtype")),
             3,
             1800.0,
         ),
@@ -82,13 +80,7 @@ EXPERIMENT = Experiment(
     claims=(
         Bound("AGD comes within 1 % of the exact solution.", "agd", "objective", 1.01, baseline="dca-exact"),
         Bound("AGD ends no higher than DCA with changing steps.", "agd", "objective", 1.0, baseline="dca"),
-        Bound(
-            "AGD ends no higher than DCA with constant steps.",
-            "agd",
-            "objective",
-            1.0,
-            baseline="dca-constant",
-        ),
+        Bound("AGD ends no higher than DCA with constant steps.", "agd", "objective", 1.0, baseline="dca-constant"),
     ),
     measure=f"{HERE}.training:measure_sorr",
     evaluate=EVALUATE,

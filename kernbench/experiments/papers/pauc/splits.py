@@ -19,6 +19,4 @@ def pooled(name, split_seed, **options):
     y = np.concatenate([data.y_train, data.y_test])
     X_train, y_train, X_test, y_test = split(X, y, data.n_train, split_seed)
     description = f"{data.description} Both parts pooled and split again with seed {split_seed}."
-    return replace(
-        data, X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test, description=description
-    )
+    return replace(data, X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test, description=description)

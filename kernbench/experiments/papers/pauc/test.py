@@ -68,11 +68,7 @@ TUNED = {"search": {"alphas": [10.0**-k for k in range(1, 7)], "max_rows": 50_00
 QUICK = Scale(
     settings=(
         stand_in(
-            "edema",
-            2000,
-            2000,
-            32,
-            params={"search": {"alphas": [1e-2, 1e-4], "max_rows": 2000, "fpr_range": RANGE}},
+            "edema", 2000, 2000, 32, params={"search": {"alphas": [1e-2, 1e-4], "max_rows": 2000, "fpr_range": RANGE}}
         ),
     ),
     repeats=1,
@@ -108,13 +104,7 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
     claims=(
-        Claim(
-            "AGD-SBCD is no worse than SVMpAUC-tight on fresh rows.",
-            "agd-sbcd",
-            "svmpauc-tight",
-            "test_pauc",
-            0.0,
-        ),
+        Claim("AGD-SBCD is no worse than SVMpAUC-tight on fresh rows.", "agd-sbcd", "svmpauc-tight", "test_pauc", 0.0),
         Claim("AGD-SBCD is no worse than DCA on fresh rows.", "agd-sbcd", "dca", "test_pauc", 0.0),
         Claim(
             "The exact method is no worse than a tuned logistic regression (0.1 points).",

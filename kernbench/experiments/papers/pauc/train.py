@@ -53,12 +53,7 @@ METHODS = (
     method("dca-exact", "exact DCA (ours)", solver="dca-exact", alpha=ALPHA, tol=1e-5),
 )  # fmt: skip
 
-QUICK = Scale(
-    settings=(stand_in("edema", 4000, 1000, 64),),
-    repeats=1,
-    time_limit=60.0,
-    memory_limit=2 * 2**30,
-)
+QUICK = Scale(settings=(stand_in("edema", 4000, 1000, 64),), repeats=1, time_limit=60.0, memory_limit=2 * 2**30)
 PAPER_SCALE = Scale(
     settings=(
         *(stand_in(task, 224_316, 20_000, 1024) for task in TASKS),

@@ -59,9 +59,7 @@ def measure_sorr(cell):
     data = load(cell.loader)(**cell.arguments)
     low, high = cell.params["ranked_range"]
     losses = RankedRange(np.where(data.y_train > 0, 1, -1), (float(low), float(high)), loss="log_loss")
-    found, model, seconds = _traced_fit(
-        cell, data, lambda scores: {"loss": losses.value_and_subgradient(scores)[0]}
-    )
+    found, model, seconds = _traced_fit(cell, data, lambda scores: {"loss": losses.value_and_subgradient(scores)[0]})
     memory = peak_memory()
     last = found[-1]
     metrics = {"objective": last["loss"], "passes": last["passes"], "n_iter": last["n_iter"]}
@@ -98,7 +96,5 @@ def _traced_fit(cell, data, judge):
     rows = [dict(zip(names, values)) for values in zip(*(trace[name] for name in names))]
     for row in rows:
         row["penalised"] = row.pop("objective")
-        row["passes"] = row["n_iter"] * (
-            batch / n if batch else 2.0
-        )  # an exact step takes two products with the data
+        row["passes"] = row["n_iter"] * (batch / n if batch else 2.0)  # an exact step takes two products with the data
     return rows, model, seconds

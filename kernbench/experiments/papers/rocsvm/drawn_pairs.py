@@ -36,10 +36,7 @@ def measure(cell):
         of_all = _fitted(cell, data, {**seeded, "pairs": "all"})
         for draws in (AT_RANDOM, EVENLY):
             for share in shares:
-                drawing = {
-                    "pairs": round(share * len(data.y_train)),
-                    "solver_options": {"balanced": draws == EVENLY},
-                }
+                drawing = {"pairs": round(share * len(data.y_train)), "solver_options": {"balanced": draws == EVENLY}}
                 gap, objective, seconds = _fitted(cell, data, {**seeded, **drawing})
                 rows.append((draws, share, seed, gap, objective / of_all[1] - 1, seconds))
         rows += [(ALL, share, seed, of_all[0], None, of_all[2]) for share in shares]

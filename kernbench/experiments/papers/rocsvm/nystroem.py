@@ -21,14 +21,7 @@ WHOLE = {"features": "exact"}
 # without progress end the run.
 SHORT_STEPS = {"solver_options": {"learning_rate": 0.0002}}
 STEPS = {"solver_options": {"learning_rate": 0.02}}  # in 1,000 steps of 0.002 it would not get far from 0
-COMPARED = (
-    "kernel-incomplete",
-    "kernel-exact",
-    "nystroem-incomplete",
-    "nystroem-exact",
-    "nystroem-logistic",
-    "zero",
-)
+COMPARED = ("kernel-incomplete", "kernel-exact", "nystroem-incomplete", "nystroem-exact", "nystroem-logistic", "zero")
 
 
 def _method(name, label, *params, measure=None):
@@ -96,12 +89,7 @@ EXPERIMENT = simulation(
             0.0005,
             time_fraction=1.0,
         ),
-        Bound(
-            "All pairs on 300 landmarks come within 0.5 points of the truth's AUC.",
-            "nystroem-exact",
-            "gap",
-            0.005,
-        ),
+        Bound("All pairs on 300 landmarks come within 0.5 points of the truth's AUC.", "nystroem-exact", "gap", 0.005),
         Bound("Drawing B = n pairs costs at most 0.2 points of AUC.", "pairs", "pairs_cost", 0.002),
     ),
     paper_numbers=PAPER_NUMBERS,

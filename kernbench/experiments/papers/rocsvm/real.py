@@ -65,9 +65,7 @@ def _stand_in(name, stands_for, generator, n_features, methods=None):
 
 QUICK = Scale(
     settings=(
-        _stand_in(
-            "skin-stand-in", "skin", "roc-radial", 3, ("rbf-incomplete", "rbf-exact", "rbf-logistic", "zero")
-        ),
+        _stand_in("skin-stand-in", "skin", "roc-radial", 3, ("rbf-incomplete", "rbf-exact", "rbf-logistic", "zero")),
         _stand_in("bank-stand-in", "bank-marketing", "roc-linear", 19),
     ),
     repeats=1,
@@ -119,8 +117,7 @@ def _claims():
         )
     for kernel, name in (("linear", "linear"), ("rbf", "Gaussian")):
         yield Claim(
-            f"All pairs solved exactly, {name}, lose no AUC to the paper's method (0.1 points), in no more "
-            "time.",
+            f"All pairs solved exactly, {name}, lose no AUC to the paper's method (0.1 points), in no more time.",
             f"{kernel}-exact",
             f"{kernel}-incomplete",
             "auc",

@@ -78,11 +78,7 @@ def _tables(methods, baseline, task):
         CrossTable("gap", "AUC below that of the truth, in points", "gap", **compared, notes=(GAP,)),
         CrossTable("time", "Time of a fit", "fit_seconds", **compared),
         CrossTable(
-            "time-ratio",
-            "Time of a fit over that of the paper's method",
-            "fit_seconds",
-            baseline=baseline,
-            **compared,
+            "time-ratio", "Time of a fit over that of the paper's method", "fit_seconds", baseline=baseline, **compared
         ),
         MetricTable(
             "optimality",

@@ -8,9 +8,7 @@ from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.sbp import runs
 
-PASSES = [
-    10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)
-]  # in n² evaluations: the points at which curves are compared
+PASSES = [10 * 2.0 ** (-k / 2) for k in range(20, -1, -1)]  # in n² evaluations: the points at which curves are compared
 
 
 def measure(cell):
@@ -58,9 +56,7 @@ def measure(cell):
         "model_computed": [point.computed for point in points],
         "model_error": errors,
     }
-    return result(
-        data, metrics, seconds={"run": seconds}, trace=trace, n_kernel_evaluations=points[-1].computed
-    )
+    return result(data, metrics, seconds={"run": seconds}, trace=trace, n_kernel_evaluations=points[-1].computed)
 
 
 def mean_error(on_grid, end=PASSES[-1]):

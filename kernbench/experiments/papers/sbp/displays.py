@@ -24,11 +24,7 @@ TEST_ROWS = (
 def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE):
     """Tables of the errors at fixed numbers of evaluations, and of the costs of the runs."""
     errors = MetricTable(
-        "errors",
-        "Test errors at equal numbers of evaluations",
-        errors,
-        methods=methods,
-        notes=(note, TEST_ROWS),
+        "errors", "Test errors at equal numbers of evaluations", errors, methods=methods, notes=(note, TEST_ROWS)
     )
     costs = MetricTable(
         "costs",

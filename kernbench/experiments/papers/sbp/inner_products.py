@@ -18,15 +18,12 @@ from kernbench.experiments.papers.sbp.parts import (
     quick_settings,
 )
 
-FEATURES = Method(
-    "fourier", "Fourier features", "kernbench.estimators:LinearSVC", {"tol": 1e-3}, measure=FOURIER
-)
+FEATURES = Method("fourier", "Fourier features", "kernbench.estimators:LinearSVC", {"tol": 1e-3}, measure=FOURIER)
 SOLVERS = (SBP, PEGASOS, SDCA, PERCEPTRON, FEATURES)
 
 QUICK = Scale(
     settings=tuple(
-        replace(setting, methods=("sbp", "pegasos", "fourier"))
-        for setting in quick_settings(800, 2000, pairs=1024)
+        replace(setting, methods=("sbp", "pegasos", "fourier")) for setting in quick_settings(800, 2000, pairs=1024)
     ),
     repeats=1,
     time_limit=120.0,

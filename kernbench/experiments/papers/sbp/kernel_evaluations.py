@@ -2,17 +2,7 @@
 
 from dataclasses import replace
 
-from kernbench.experiments.declare import (
-    Axis,
-    Bound,
-    Claim,
-    Curves,
-    Experiment,
-    Method,
-    MetricTable,
-    Scale,
-    Setting,
-)
+from kernbench.experiments.declare import Axis, Bound, Claim, Curves, Experiment, Method, MetricTable, Scale, Setting
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.sbp.displays import COUNTING, error_curves, run_tables
 from kernbench.experiments.papers.sbp.parts import (
@@ -36,17 +26,10 @@ from kernbench.experiments.papers.sbp.parts import (
 
 BOUNDED = ("sbp", "sdca", "norm-ball-sgd", "pegasos", "perceptron")
 LONG_PERCEPTRON = replace(
-    PERCEPTRON,
-    name="perceptron-100",
-    label="Perceptron, 100 epochs",
-    params={**PERCEPTRON.params, "epochs": 100},
+    PERCEPTRON, name="perceptron-100", label="Perceptron, 100 epochs", params={**PERCEPTRON.params, "epochs": 100}
 )
 BOUNDS = Method(
-    "bounds",
-    "evaluations against accuracy",
-    KERNEL_SVC,
-    {"solvers": BOUNDED, "epochs": 10},
-    measure=COMPLEXITY,
+    "bounds", "evaluations against accuracy", KERNEL_SVC, {"solvers": BOUNDED, "epochs": 10}, measure=COMPLEXITY
 )
 SOLVERS = (SBP, PEGASOS, SDCA, SMO, PERCEPTRON, LONG_PERCEPTRON)
 ON_ALL = tuple(method.name for method in SOLVERS if method is not LONG_PERCEPTRON)
@@ -101,11 +84,7 @@ PAPER_SCALE = Scale(
 
 def _slopes():
     for name in BOUNDED:
-        for what, words in (
-            ("slope", "slope"),
-            ("bound", "the bound's"),
-            ("beyond", "slope less the bound's"),
-        ):
+        for what, words in (("slope", "slope"), ("bound", "the bound's"), ("beyond", "slope less the bound's")):
             place = ("metrics", what, name)
             yield m.number(f"{what}_{name}", f"{LABELS[name]}: {words}", 0.05, place=place)
 
@@ -136,8 +115,7 @@ EXPERIMENT = Experiment(
         ),
         *(
             Claim(
-                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}"
-                f"{words}.",
+                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}{words}.",
                 "sbp",
                 rival.name,
                 "epoch_error",

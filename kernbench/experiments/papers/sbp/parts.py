@@ -4,11 +4,7 @@ from kernbench.experiments.declare import Method, Setting
 from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.sbp"
-CURVES, FOURIER, COMPLEXITY = (
-    f"{HERE}.curves:measure",
-    f"{HERE}.fourier:measure",
-    f"{HERE}.complexity:measure",
-)
+CURVES, FOURIER, COMPLEXITY = (f"{HERE}.curves:measure", f"{HERE}.fourier:measure", f"{HERE}.complexity:measure")
 KERNEL_SVC = "kernbench.estimators:KernelSVC"
 PAPER = "Cotter, Shalev-Shwartz, Srebro: The Kernelized Stochastic Batch Perceptron, ICML 2012"
 EPOCHS = 10

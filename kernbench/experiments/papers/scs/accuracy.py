@@ -62,11 +62,7 @@ SIZES = {
     "skin": (200_000, 3, False),
     "hepmass-stand-in": (3_500_000, 28, False),
 }
-SETS = (
-    "breast-cancer",
-    "magic-stand-in",
-    *(name for name in TABLE if name != "breast-cancer"),
-)  # not "growing"
+SETS = ("breast-cancer", "magic-stand-in", *(name for name in TABLE if name != "breast-cancer"))  # not "growing"
 REAL = tuple(name for name in TABLE if not name.endswith("stand-in"))
 TRIED = [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
 ONE = {"alpha": 1.0}
@@ -202,11 +198,7 @@ def _claims():
     yield Bound("At λ = 1 the closed form is the optimum, to 10⁻⁶.", "closed-form", "excess", 1e-6)
     yield Bound("At λ = 1 SCS comes within 10⁻³ of it on all training rows.", "scs", "excess", 1e-3)
     yield Claim(
-        "A validated λ costs SCS no accuracy against the paper's λ = 1.",
-        "scs-validated",
-        "scs",
-        "accuracy",
-        0.0,
+        "A validated λ costs SCS no accuracy against the paper's λ = 1.", "scs-validated", "scs", "accuracy", 0.0
     )
     yield Claim(
         "SCS at a validated λ is within half a point of the exact solution at its own.",
@@ -215,9 +207,7 @@ def _claims():
         "accuracy",
         0.005,
     )
-    yield Bound(
-        "The time of a fit does not grow with the number of rows (20 %).", "scs-growing", "growth", 1.2
-    )
+    yield Bound("The time of a fit does not grow with the number of rows (20 %).", "scs-growing", "growth", 1.2)
     yield Bound(
         "A fit to the most rows allocates at most three matrices of its sample of 2,000, and 200 MB.",
         "scs-growing",
@@ -261,15 +251,7 @@ EXPERIMENT = Experiment(
         MetricTable(
             "effort",
             "What was chosen, and what it took",
-            (
-                "lam",
-                "n_iter",
-                "n_support",
-                "n_kernel_evaluations",
-                "predict_seconds",
-                "search_seconds",
-                "peak_memory",
-            ),
+            ("lam", "n_iter", "n_support", "n_kernel_evaluations", "predict_seconds", "search_seconds", "peak_memory"),
             methods=ITERATIVE,
             datasets=SETS,
         ),
@@ -302,13 +284,7 @@ EXPERIMENT = Experiment(
                 heading=heading,
             )
             for name, title, heading, axis, compared in (
-                (
-                    "accuracies",
-                    "Accuracy",
-                    "Accuracy",
-                    Axis("metrics.accuracy", "accuracy", "%", 100.0),
-                    COMPARED,
-                ),
+                ("accuracies", "Accuracy", "Accuracy", Axis("metrics.accuracy", "accuracy", "%", 100.0), COMPARED),
                 ("times", "Time of a fit", "Time", Axis("seconds.fit", "fit time", "s", log=True), ITERATIVE),
             )
             for which, label, validated in (("one", "λ = 1", False), ("validated", "λ validated", True))

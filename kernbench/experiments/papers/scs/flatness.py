@@ -63,11 +63,5 @@ def measure(cell):
         finally:
             tracemalloc.stop()
         times = {size: median(s for n, s, _ in rows if n == size) for size in sizes}
-        metrics = {
-            "growth": times[sizes[-1]] / times[sizes[0]],
-            "accuracy": rows[-1][2],
-            "fit_memory": fit_memory,
-        }
-        return result(
-            data, metrics, seconds={"fit": times[sizes[-1]]}, trace=columns(COLUMNS, rows), memory=memory
-        )
+        metrics = {"growth": times[sizes[-1]] / times[sizes[0]], "accuracy": rows[-1][2], "fit_memory": fit_memory}
+        return result(data, metrics, seconds={"fit": times[sizes[-1]]}, trace=columns(COLUMNS, rows), memory=memory)

@@ -88,17 +88,9 @@ EXPERIMENT = Experiment(
         if metric.name == name
     ),
     claims=(
-        Bound(
-            "At λ = 1 SCS in the kernel's geometry ends within 10⁻³ of the optimum.", "scs", "excess", 1e-3
-        ),
+        Bound("At λ = 1 SCS in the kernel's geometry ends within 10⁻³ of the optimum.", "scs", "excess", 1e-3),
         Bound("At λ = 1 it ends no higher than Pegasos.", "scs", "excess", 1.0, baseline="pegasos"),
-        Bound(
-            "At λ = 0.01 it ends no higher than Pegasos.",
-            "scs-small",
-            "excess",
-            1.0,
-            baseline="pegasos-small",
-        ),
+        Bound("At λ = 0.01 it ends no higher than Pegasos.", "scs-small", "excess", 1.0, baseline="pegasos-small"),
         Bound(
             "At λ = 0.01 the kernel's geometry ends no higher than the paper's.",
             "scs-small",
@@ -109,14 +101,9 @@ EXPERIMENT = Experiment(
     ),
     measure=FIRST_AND_LAST,
     tables=(
+        CrossTable("excess-one", "Objective above the certified optimum at the end, λ = 1", "excess", methods=AT_ONE),
         CrossTable(
-            "excess-one", "Objective above the certified optimum at the end, λ = 1", "excess", methods=AT_ONE
-        ),
-        CrossTable(
-            "excess-small",
-            "Objective above the certified optimum at the end, λ = 0.01",
-            "excess",
-            methods=AT_SMALL,
+            "excess-small", "Objective above the certified optimum at the end, λ = 0.01", "excess", methods=AT_SMALL
         ),
         MetricTable("effort", "What it took", ("objective", "n_iter", "n_kernel_evaluations", "fit_seconds")),
     ),

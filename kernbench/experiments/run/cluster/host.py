@@ -36,9 +36,7 @@ def _measured(connection, cell, plugin, limits):
         return {"status": "error", "error": sentence(error)}
     try:
         while (outcome := process.poll()) is None:
-            if wait(
-                [connection], POLL_SECONDS
-            ):  # there is one request at a time: this is the end of the worker
+            if wait([connection], POLL_SECONDS):  # there is one request at a time: this is the end of the worker
                 raise SystemExit(worker.ABANDONED)
         return outcome
     finally:

@@ -34,9 +34,7 @@ def connected(address):
         ) from None
     try:
         if not client.nthreads():
-            raise ValueError(
-                f"the scheduler at {address} has no workers: start some with `dask worker {address}`"
-            )
+            raise ValueError(f"the scheduler at {address} has no workers: start some with `dask worker {address}`")
         yield client
     finally:
         with suppress(Exception):  # a scheduler that has gone has no cells
@@ -119,9 +117,7 @@ class Worker:
         n_threads = presence.threads()[address]
         del found["pid"]
         threads = {name: threads_of(1, count, n_threads, force) for name, count in declared.items()}
-        self.machine = Machine(
-            found, threads, lambda cell: self._submit(remote.ask, "describe", cell).result()
-        )
+        self.machine = Machine(found, threads, lambda cell: self._submit(remote.ask, "describe", cell).result())
 
     def measure(self, task, cell):
         """Start a cell; return a future with its outcome."""

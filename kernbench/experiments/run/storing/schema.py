@@ -17,11 +17,7 @@ DEEPEST = 10  # objects and lists inside each other; those of the experiments ha
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can escape it, UTF-8 cannot hold it
 _LIMITS = (  # in the error of a record before version 3
-    (
-        "seconds",
-        re.compile(r"longer than its limit of ([0-9]{1,9}(?:\.[0-9]{1,9})?(?:e\+[0-9]{2})?) s$"),
-        1.0,
-    ),
+    ("seconds", re.compile(r"longer than its limit of ([0-9]{1,9}(?:\.[0-9]{1,9})?(?:e\+[0-9]{2})?) s$"), 1.0),
     ("bytes", re.compile(r"its limit of ([0-9][0-9,]{0,20}) MB$"), 2.0**20),
 )
 

@@ -153,17 +153,11 @@ class SCS:
             self._KT = self._source.block(self._T, self.sample).astype(np.float64)
         line = self._line(self._coef, d)
         predicted = line.value(t) - line.value(0.0)
-        actual = self._judge(self._coef + t * d, line.intercept(t)) - self._judge(
-            self._coef, line.intercept(0.0)
-        )
+        actual = self._judge(self._coef + t * d, line.intercept(t)) - self._judge(self._coef, line.intercept(0.0))
         if "acceptance" in self.printed:
             success = predicted <= self._eta1 * actual
         else:
-            success = (
-                predicted < 0.0
-                and actual <= self._eta1 * predicted
-                and self._length > self._eta2 * self.radius
-            )
+            success = predicted < 0.0 and actual <= self._eta1 * predicted and self._length > self._eta2 * self.radius
         if success:
             self._coef = self._coef + t * d
             self.radius = min(self._gamma * self.radius, self._delta_max)

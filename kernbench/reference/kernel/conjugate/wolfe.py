@@ -79,11 +79,7 @@ class Wolfe:
         self._geometry, self._line_search, self._size = geometry, line_search, bundle_size
         self._eps, self._c1, self._c2 = eps, c1, c2
         self.n_iter, self.n_null, self.converged, self._reset = 0, 0, False, True
-        self._coef, self._direction, self._part = (
-            np.zeros(problem.n),
-            np.zeros(problem.n),
-            np.zeros(problem.n),
-        )
+        self._coef, self._direction, self._part = (np.zeros(problem.n), np.zeros(problem.n), np.zeros(problem.n))
         self._bundle = []  # newest last: (subgradient, its active part)
         self._bound = 0.0  # the best lower bound on the optimum so far
         if initial is not None:
@@ -142,9 +138,7 @@ class Wolfe:
         else:
             shares = simplex_qp(gram, np.zeros(len(vectors)), np.zeros(len(vectors)))
         self._direction = -sum(share * vector for share, vector in zip(shares, vectors))
-        self._part = shares[0] * self._part + sum(
-            s * active for s, (_, active) in zip(shares[1:], self._bundle)
-        )
+        self._part = shares[0] * self._part + sum(s * active for s, (_, active) in zip(shares[1:], self._bundle))
 
     def _inner(self, a, b):
         return float(a @ (self._K @ b) if self._geometry == "rkhs" else a @ b)
@@ -166,9 +160,7 @@ class Wolfe:
     def objective(self):
         """The objective as of now."""
         responses = self._K @ self._coef
-        return self.problem.objective(
-            responses, self._coef @ responses, self.problem.best_intercept(responses)
-        )
+        return self.problem.objective(responses, self._coef @ responses, self.problem.best_intercept(responses))
 
     def gap(self):
         """`objective` minus a lower bound on the optimum."""
@@ -197,8 +189,4 @@ class Wolfe:
         state = require_state(initial, self.problem.n, ["direction", "part", "reset"])
         self.n_iter, self._coef = initial.n_iter, np.array(initial.coef, dtype=np.float64)
         if state is not None:
-            self._direction, self._part, self._reset = (
-                state["direction"],
-                state["part"],
-                bool(state["reset"].item()),
-            )
+            self._direction, self._part, self._reset = (state["direction"], state["part"], bool(state["reset"].item()))

@@ -128,9 +128,7 @@ class NORMA(OnlineSolver):
             old[1] *= shrink
         if term != 0.0:
             self._terms.append([i, term, self.n_iter])
-        while self._terms and (
-            len(self._terms) > self._newest or self._terms[0][2] <= self.n_iter - self._window
-        ):
+        while self._terms and (len(self._terms) > self._newest or self._terms[0][2] <= self.n_iter - self._window):
             self._terms.popleft()
 
     def _f_at(self, i):

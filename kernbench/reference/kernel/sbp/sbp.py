@@ -130,9 +130,7 @@ class SBP:
             "average": self._average.copy(),
             "average_responses": self._average_heights.copy(),
             "scalars": np.array([self._squared_norm, self._average_weight, self._volume]),
-            "streams": np.array(
-                [self._streams[0].seed, *(s.position for s in self._streams)], dtype=np.float64
-            ),
+            "streams": np.array([self._streams[0].seed, *(s.position for s in self._streams)], dtype=np.float64),
         }
         return Solution(scale * self._problem.y * direction, intercept, self.n_iter, state)
 
@@ -142,9 +140,7 @@ class SBP:
             return -self._level_of_average().gamma
         direction, heights = self._direction()
         scale, intercept = self._scale_and_intercept()
-        return self._problem.objective(
-            scale * self._problem.y * heights, scale**2 * (direction @ heights), intercept
-        )
+        return self._problem.objective(scale * self._problem.y * heights, scale**2 * (direction @ heights), intercept)
 
     def gap(self):
         """Return the objective of `solution` minus a lower bound on the optimum; None with `nu`."""

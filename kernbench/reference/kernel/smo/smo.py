@@ -92,9 +92,7 @@ class SMO:
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
         loss = margin_loss(loss, offered=self.losses).name
-        self.problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
-        )
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol = rows, tol
         n = self.problem.n
         self.lower, self.upper = self.problem.box()
@@ -317,10 +315,7 @@ class SMO:
             top = e.max(where=can_grow, initial=-np.inf)
             bottom = e.min(where=can_shrink, initial=np.inf)
             self.violation = max(top - bottom, 0.0)
-            sides = [
-                np.flatnonzero(can_grow & (e > bottom + slack)),
-                np.flatnonzero(can_shrink & (e < top - slack)),
-            ]
+            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
             urgency = [e[sides[0]], -e[sides[1]]]
         else:
             wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
@@ -358,9 +353,7 @@ class SMO:
         top = self.e.max(where=~at_upper & self.active, initial=-np.inf)
         bottom = self.e.min(where=~at_lower & self.active, initial=np.inf)
         return (
-            (at_upper & ~at_lower & (self.e > top))
-            | (at_lower & ~at_upper & (self.e < bottom))
-            | (at_lower & at_upper)
+            (at_upper & ~at_lower & (self.e > top)) | (at_lower & ~at_upper & (self.e < bottom)) | (at_lower & at_upper)
         )
 
     def _shrink(self):

@@ -32,9 +32,7 @@ class _AGD(_Ranged):
         pools = batches.pools
         self._low = SBCD(batches, pools.low, 1.0 / mu, 0.0)
         # alpha/2 |v|^2 + f^n / (n - m): times the width of the range, as the rest is divided by P N
-        self._high = SBCD(
-            batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low)
-        )
+        self._high = SBCD(batches, pools.high, 1.0 / mu, require_number("alpha", alpha) * (pools.high - pools.low))
         self._runs = {"low": self._low, "high": self._high}
         self._set_up_ranged(
             ranked.make(Losses),

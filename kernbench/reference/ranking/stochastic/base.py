@@ -111,9 +111,7 @@ class _Stochastic:
             and np.array_equal(state["settings"], self._settings)
             and all(state[name].shape == array.shape for name, array in own.items())
         ):
-            position, self.n_inner_products, self._t, self._stage = (
-                int(number) for number in state["scalars"]
-            )
+            position, self.n_inner_products, self._t, self._stage = (int(number) for number in state["scalars"])
             self._stream = UniformStream(self._seed, 0, position=position)
             self._ended, self._before = state["ended"], state["before"]
             for name, array in own.items():
@@ -187,7 +185,5 @@ class _Ranged(_Stochastic):
         return self.window.value_and_subgradient(scores)[0]
 
     def _own_arrays(self):
-        of_runs = (
-            (f"{end}_{name}", getattr(run, name)) for end, run in self._runs.items() for name in SBCD.arrays
-        )
+        of_runs = ((f"{end}_{name}", getattr(run, name)) for end, run in self._runs.items() for name in SBCD.arrays)
         return {"w": self.w, **dict(of_runs)}

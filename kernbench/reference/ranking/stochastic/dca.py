@@ -24,13 +24,9 @@ class _DCA(_Ranged):
     def _set_up_dca(self, ranked, batches, *, alpha, schedule, proximal=0.0, **settings):
         self._constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
         pools = batches.pools
-        self._run = SBCD(
-            batches, pools.high, proximal, require_number("alpha", alpha) * (pools.high - pools.low)
-        )
+        self._run = SBCD(batches, pools.high, proximal, require_number("alpha", alpha) * (pools.high - pools.low))
         self._runs = {"high": self._run}
-        self._set_up_ranged(
-            ranked.make(Losses), batches, alpha, pools.batch, proximal, self._constant, **settings
-        )
+        self._set_up_ranged(ranked.make(Losses), batches, alpha, pools.batch, proximal, self._constant, **settings)
 
     def _schedule(self):
         if self._constant:

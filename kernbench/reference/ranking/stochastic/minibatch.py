@@ -69,15 +69,7 @@ class MiniBatch(_Stochastic):
         self._step_size = step_of(step, design, OF_MEANS if average else OF_LAST, self.batches.pools.steep)
         self.window = ranked.make(Losses)
         pools = self.batches.pools
-        settings = (
-            self._step_size,
-            self._radius,
-            average,
-            self.batches.loss.code,
-            pools.batch,
-            pools.low,
-            pools.high,
-        )
+        settings = (self._step_size, self._radius, average, self.batches.loss.code, pools.batch, pools.low, pools.high)
         self._steps, self._sum = np.zeros(1), np.zeros(design.n_coef)  # of the iterates after each step
         self._set_up(design, alpha, pools.batch, settings, 100, random_state, initial)
 

@@ -121,9 +121,7 @@ class ActiveSet:
                 products = self._rows.product(coordinates, used, beta[used], count=count)
                 e[coordinates] = start[coordinates] - products
             else:
-                e[coordinates] -= self._rows.product(
-                    coordinates, changed, (beta - then)[changed], count=count
-                )
+                e[coordinates] -= self._rows.product(coordinates, changed, (beta - then)[changed], count=count)
         return e
 
     def _leave_out(self, shrinkable, members):

@@ -69,9 +69,7 @@ def tiny_imagenet_long_tailed(seed=0):
     seed : int
     """
     sizes, rng = long_tail(500, 200), np.random.default_rng([5, seed])
-    parts = photographs.tiny_imagenet(
-        lambda label, n: np.sort(rng.choice(n, min(n, sizes[label]), replace=False))
-    )
+    parts = photographs.tiny_imagenet(lambda label, n: np.sort(rng.choice(n, min(n, sizes[label]), replace=False)))
     return _dataset("tiny-imagenet-200-lt", "full", BIRDS, parts, photographs.TINY_PAGE)
 
 
@@ -91,16 +89,12 @@ def _drawn(y, sizes, seed):
     """Indices of as many examples of each class as `sizes` says, in their order."""
     rng = np.random.default_rng([5, seed])
     members = [np.flatnonzero(y == label) for label in range(len(sizes))]
-    return np.sort(
-        np.concatenate([rng.choice(own, size, replace=False) for own, size in zip(members, sizes)])
-    )
+    return np.sort(np.concatenate([rng.choice(own, size, replace=False) for own, size in zip(members, sizes)]))
 
 
 def _dataset(name, kind, positive, parts, source):
     """A data set of two classes, pixels divided by 255."""
-    parts = tuple(
-        np.where(np.isin(part, positive), 1, -1) if k % 2 else _unit(part) for k, part in enumerate(parts)
-    )
+    parts = tuple(np.where(np.isin(part, positive), 1, -1) if k % 2 else _unit(part) for k, part in enumerate(parts))
     X_train, y_train, X_test, y_test = parts
     n_positive = int(np.sum(y_train > 0))
     return Dataset(

@@ -12,9 +12,7 @@ from kernbench.datasets.errors import ChecksumMismatch, DatasetUnavailable
 from kernbench.datasets.files.folders import search_folders
 
 CIFAR10, CIFAR10_PAGE = "cifar-10-python.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar.html"
-CIFAR10_CHECKSUM = (
-    "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce"  # SHA-256 of the archive
-)
+CIFAR10_CHECKSUM = "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce"  # SHA-256 of the archive
 CIFAR10_PARTS = (tuple(f"data_batch_{k}" for k in range(1, 6)), ("test_batch",))
 TINY, TINY_PAGE = "tiny-imagenet-200", "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 CHEXPERT, CHEXPERT_PAGE = "CheXpert-v1.0-small", "https://stanfordmlgroup.github.io/competitions/chexpert"
@@ -48,15 +46,12 @@ def cifar10(checksum=CIFAR10_CHECKSUM):
     path = placed(CIFAR10, CIFAR10_PAGE)
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != checksum:
-        raise ChecksumMismatch(
-            f"{path} is not the published {CIFAR10}: remove it, or get it from {CIFAR10_PAGE}"
-        )
+        raise ChecksumMismatch(f"{path} is not the published {CIFAR10}: remove it, or get it from {CIFAR10_PAGE}")
     parts = []
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for names in CIFAR10_PARTS:
             batches = [
-                _Arrays(archive.extractfile(f"cifar-10-batches-py/{name}"), encoding="bytes").load()
-                for name in names
+                _Arrays(archive.extractfile(f"cifar-10-batches-py/{name}"), encoding="bytes").load() for name in names
             ]
             parts += [
                 np.concatenate([batch[b"data"] for batch in batches]),
@@ -81,9 +76,7 @@ def tiny_imagenet(chosen, folder=TINY):
         files = sorted((home / "train" / name / "images").iterdir())
         train += [(files[k], label) for k in chosen(label, len(files))]
     with open(home / "val" / "val_annotations.txt", encoding="utf-8") as file:
-        test = [
-            (home / "val" / "images" / row[0], classes[row[1]]) for row in csv.reader(file, delimiter="\t")
-        ]
+        test = [(home / "val" / "images" / row[0], classes[row[1]]) for row in csv.reader(file, delimiter="\t")]
     parts = []
     for listed in (train, test):
         parts += [
