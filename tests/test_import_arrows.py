@@ -190,7 +190,7 @@ def test_every_floor_is_looked_at():
     """A test that reads no files, or misses the compiled ones, would never fail."""
     names = {place_of(name) for path in ROOT.rglob("*.pyx") for _, name, _ in imports_of(path)}
     assert {
-        "kernels.engine._operand.Operand",
+        "kernels.engine.operands._operand.Operand",
         "kernels._rows.KernelRows",
         "problems.margin_problem.MarginProblem",
     } <= names

@@ -49,7 +49,7 @@ if __name__ == "__main__":
 """
 WAYS = {
     "an estimator": "from kernbench import KernelSVC",
-    "a compiled module": "import kernbench.kernels.engine._operand",
+    "a compiled module": "import kernbench.kernels.engine.operands._operand",
     "a worker": WORKER,
 }
 

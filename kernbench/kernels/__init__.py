@@ -6,12 +6,8 @@
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;
 * :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches, with a bounded cache and counters;
-* :mod:`~kernbench.kernels.engine.prepared` -- rows as the engine takes them: lifted, centred (``centre``), scaled,
-  laid out;
-* :mod:`~kernbench.kernels.engine.engines` -- which engine computes what. ``_engine`` distributes tiles over threads;
-  ``_gemm_engine``, ``_coordinates_engine``, ``_sparse_engine`` and ``_combined_engine`` compute them, with the loops of
-  ``_maps.h`` (inner products to values), ``_coordinates.h`` (a term per feature) and ``_tiles.h`` (the rest). Matérn
-  kernels of any order have a table (``matern_table``);
+* :mod:`~kernbench.kernels.engine` -- the compiled part, with a diagram: rows are prepared, an engine is chosen, tiles
+  of the kernel matrix are filled by all threads;
 * :mod:`~kernbench.kernels.threads` -- how many threads, and what a fork needs: it is imported with every module that
   has parallel loops.
 """

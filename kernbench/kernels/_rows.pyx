@@ -8,7 +8,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from kernbench.kernels.engine._engine cimport Engine, allocate
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 A kernel defines the values; the compiled engine computes tiles of them, by the kernel's `routine` and `constants`.
 In between, rows are prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root,
-logarithm, ...), centred, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.prepared`).
+logarithm, ...), centred, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.operands.prepared`).
 """
 
 from dataclasses import dataclass

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._products import fill_block, multiply
 from kernbench.kernels.engine.engines import make_engine
+from kernbench.kernels.engine.operands._operand import Operand
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_finite, check_indices
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.special import gammaln, kve
 
 from kernbench.kernels import Gaussian, Matern
-from kernbench.kernels.engine._matern import MaternProfile
+from kernbench.kernels.engine.values._matern import MaternProfile
 from kernbench.reference.kernels.rows import evaluate
 
 ORDERS = (0.05, 0.3, 0.999, 1.0, 1.001, 2.0, 3.5, 7.7, 30.0, 100.0, 500.0)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from kernbench.kernels import Callable, Cauchy, Gaussian, Matern, Precomputed
 from kernbench.kernels.blocks import block
-from kernbench.kernels.engine.prepared import prepare
+from kernbench.kernels.engine.operands.prepared import prepare
 
 KERNELS = [Gaussian(2.0), Matern(0.5), Cauchy(), Gaussian() + Cauchy(), Callable(lambda A, B: np.asarray(A @ B.T))]
 

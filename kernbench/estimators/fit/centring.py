@@ -15,7 +15,7 @@ with zeros has the origin among its values.
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.engine.centre import middle_of_columns, moved
+from kernbench.kernels.engine.operands.centre import middle_of_columns, moved
 
 CHUNK_BYTES = 32_000_000  # of float64 rows held at a time
 

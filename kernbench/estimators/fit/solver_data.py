@@ -5,7 +5,7 @@ from scipy import sparse
 
 from kernbench.kernels.blocks import block
 from kernbench.kernels.domain import check_range, is_precomputed
-from kernbench.kernels.engine.prepared import storage_of
+from kernbench.kernels.engine.operands.prepared import storage_of
 from kernbench.kernels.functions import CentredLinear, Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows

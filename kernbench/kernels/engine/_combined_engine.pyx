@@ -9,7 +9,7 @@ from libc.stdlib cimport free
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, allocate, new_panel
 from kernbench.kernels.engine._routines cimport KB_PRODUCT
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 from kernbench.kernels.engine._tiles cimport (
     add_row_double, add_row_float, multiply_row_double, multiply_row_float, scale_row_double, scale_row_float,
 )

@@ -1,7 +1,7 @@
 # The kernel between two sets of rows, tile by tile.
 
 from kernbench.kernels.engine._routines cimport kb_routine
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 
 
 cdef enum:

@@ -23,7 +23,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from kernbench.kernels.engine._routines cimport *
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np

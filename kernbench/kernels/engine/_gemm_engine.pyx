@@ -4,14 +4,14 @@ from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from kernbench.kernels.engine._engine cimport PANEL_ROWS, Engine, Panel, new_panel
-from kernbench.kernels.engine._maps cimport map_row_double, map_row_float
-from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine.values._maps cimport map_row_double, map_row_float
+from kernbench.kernels.engine.values._matern cimport MaternProfile
 from kernbench.kernels.engine._near cimport gemm_scale, mend_dense_row, near_floor, needs_mending
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
-from kernbench.kernels.engine._matern import matern_profile
+from kernbench.kernels.engine.values._matern import matern_profile
 
 ctypedef fused real:
     float

@@ -10,7 +10,7 @@ error is half a rounding of |x|^2 + |z|^2, in units of sigma^2, for each one of 
 from libc.math cimport asin, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from kernbench.kernels.engine._maps cimport is_near_double, is_near_float, near_row_double, near_row_float
+from kernbench.kernels.engine.values._maps cimport is_near_double, is_near_float, near_row_double, near_row_float
 from kernbench.kernels.engine._routines cimport (
     KB_ARC_COSINE, KB_GAUSSIAN, KB_MATERN, KB_POLYNOMIAL, KB_SIGMOID, kb_routine,
 )

@@ -13,10 +13,10 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel
-from kernbench.kernels.engine._maps cimport finish_row_double, finish_row_float, map_row_double, map_row_float
-from kernbench.kernels.engine._matern cimport MaternProfile
+from kernbench.kernels.engine.values._maps cimport finish_row_double, finish_row_float, map_row_double, map_row_float
+from kernbench.kernels.engine.values._matern cimport MaternProfile
 from kernbench.kernels.engine._near cimport gemm_scale, mend_sparse_row, near_floor, needs_mending
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.operands._operand cimport Operand
 from kernbench.kernels.engine._routines cimport KB_MATERN
 from kernbench.kernels.engine.coordinates._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels.engine._tiles cimport (
@@ -26,7 +26,7 @@ from kernbench.kernels.engine._tiles cimport (
 
 import numpy as np
 
-from kernbench.kernels.engine._matern import matern_profile
+from kernbench.kernels.engine.values._matern import matern_profile
 
 ctypedef fused real:
     float

@@ -5,9 +5,9 @@ import numpy as np
 from kernbench.kernels.engine._combined_engine import CombinedEngine
 from kernbench.kernels.engine._engine import Engine, PythonEngine
 from kernbench.kernels.engine._gemm_engine import GemmEngine
-from kernbench.kernels.engine._operand import Operand
 from kernbench.kernels.engine._sparse_engine import SparseEngine
 from kernbench.kernels.engine.coordinates._coordinates_engine import CoordinatesEngine
+from kernbench.kernels.engine.operands._operand import Operand
 
 # Error of the exponent of a Gaussian kernel, some roundings of the squared norms, from which differences are squared.
 COARSE = 0.01

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.estimators import KernelSVC
-from kernbench.kernels.engine import prepared
+from kernbench.kernels.engine.operands import prepared
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

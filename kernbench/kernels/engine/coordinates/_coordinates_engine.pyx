@@ -6,8 +6,8 @@ first-level cache.
 """
 
 from kernbench.kernels.engine._engine cimport Engine, Panel, new_panel
-from kernbench.kernels.engine._maps cimport finish_row_double, finish_row_float
-from kernbench.kernels.engine._operand cimport Operand
+from kernbench.kernels.engine.values._maps cimport finish_row_double, finish_row_float
+from kernbench.kernels.engine.operands._operand cimport Operand
 from kernbench.kernels.engine.coordinates._coordinates cimport KB_PASS_BYTES, KB_STRIP, coordinates_strip_double, coordinates_strip_float
 
 ctypedef fused real:

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from kernbench.kernels.engine.prepared import prepare
+from kernbench.kernels.engine.operands.prepared import prepare
 
 
 cdef class Operand:
@@ -14,7 +14,7 @@ cdef class Operand:
     ----------
     X : ndarray or canonical CSR matrix of shape (n, d)
     kernel : Kernel
-        Determines how rows are prepared, see :mod:`kernbench.kernels.engine.prepared`.
+        Determines how rows are prepared, see :mod:`kernbench.kernels.engine.operands.prepared`.
     dtype : {float32, float64}
     like : Operand, optional
         Take storage (dense or sparse) and centre from there, so that the two can be compared.

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.constants import check_constants
-from kernbench.kernels.engine._prepare import scale_rows
-from kernbench.kernels.engine.centre import as_float64, centre_of_dense, centre_of_sparse, moved
+from kernbench.kernels.engine.operands._prepare import scale_rows
+from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows that are converted at one time

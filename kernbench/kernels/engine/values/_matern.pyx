@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernbench.kernels.engine._maps cimport (
+from kernbench.kernels.engine.values._maps cimport (
     KB_MATERN_BITS, KB_MATERN_LARGEST, KB_MATERN_TERMS_double, KB_MATERN_TERMS_float, matern_row_double,
     matern_row_float, matern_table_row_double, matern_table_row_float,
 )
-from kernbench.kernels.engine.matern_table import matern_table
+from kernbench.kernels.engine.values.matern_table import matern_table
 
 CLOSED_FORMS = (0.5, 1.5, 2.5)
 

@@ -1,0 +1,1 @@
+"""From inner products to kernel values: vectorised maps, and the table of Matérn profiles."""
