@@ -81,7 +81,7 @@ def solver_cases():
 
 def variants(entry, weights):
     """Names and settings of the problems that a solver is run on."""
-    if entry.problem == "kernel-svm":
+    if entry.kind.first == "rows":
         return {"bias": {}, "no bias": {"fit_intercept": False}, "weights": {"weights": weights}}
     if entry.problem == "roc-svm":
         return {
@@ -96,13 +96,17 @@ def variants(entry, weights):
 def run(entry, X, y, settings, *, refined=False):
     """Do some iterations of one solver; return its result."""
     settings = dict(settings)
-    as_kernel = settings.pop("as_kernel", False) or entry.problem == "kernel-svm"
+    as_kernel = settings.pop("as_kernel", False) or entry.kind.first == "rows"
     data, kernel = X, kernels.Gaussian(2.0)
     if refined:
         data = TwoPrecisionRows(X, kernel, cache_bytes=10**7)
     elif as_kernel:
         data = KernelRows(X, kernel, dtype=X.dtype, cache_bytes=10**7)
-    if entry.problem != "kernel-svm":
+    if entry.kind.first == "batches":
+        weights = settings.pop("weights", None)
+        data, y = entry.kind.make_data(X, y=y.astype(np.float64), weights=weights, batch_size=50), kernel
+        settings |= {"n_outputs": 2, "block_size": 16} if settings["loss"] == "softmax" else {"block_size": 16}
+    elif entry.kind.first == "design":
         data = as_design(data)
     twin = "refined" if refined and hasattr(entry, "refined") else "compiled"
     solver = entry.load(twin)(data, y, alpha=1 / (3 * N), random_state=0, **settings)

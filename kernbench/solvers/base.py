@@ -9,8 +9,6 @@ from typing import Protocol
 
 import numpy as np
 
-from kernbench.problems.whole_objective import Estimate
-
 
 @dataclass
 class Solution:
@@ -43,10 +41,10 @@ class Diverged(ValueError):
 
 
 class Solver(Protocol):
-    """The contract of compiled solvers and of their reference twins.
+    """What a solver must have.
 
     The objective is ``alpha/2 * ||f||^2`` plus the mean of the losses, over examples or over pairs, for all of them.
-    The protocols below add what only some solvers have.
+    `kernbench.solvers.method.Method` adds what only some solvers have, with defaults for the others.
 
     Attributes
     ----------
@@ -89,121 +87,3 @@ class Solver(Protocol):
 
     def gap(self) -> float | None:
         """Return a certified bound on objective() minus the optimum, None if the method has none."""
-
-
-class SelfStoppingSolver(Solver, Protocol):
-    """A solver whose `advance` tests the stopping rule: ``first_check`` is None.
-
-    Attributes
-    ----------
-    tol : float
-        What the rule is tested against; may be set between two calls.
-    """
-
-    tol: float
-
-
-class DualSolver(Solver, Protocol):
-    """A dual method: it knows its dual objective at no cost, while the primal one may take a pass over the kernel."""
-
-    def dual_objective(self) -> float:
-        """alpha times the dual objective: a lower bound on the optimum, in units of `objective`."""
-
-
-class FinishingSolver(Solver, Protocol):
-    """A method that may end without having converged, such as the Perceptron after the passes asked for.
-
-    Attributes
-    ----------
-    finished : bool
-    """
-
-    finished: bool
-
-
-class StagnatingSolver(Solver, Protocol):
-    """A method that ends once its steps hardly improve the objective, whatever its gap.
-
-    Attributes
-    ----------
-    stagnated : bool
-        Set by `check`.
-    """
-
-    stagnated: bool
-
-
-class PairSolver(Solver, Protocol):
-    """A solver of a loss of pairs.
-
-    Attributes
-    ----------
-    problem : PairwiseProblem
-        With the pairs, which the solver may have drawn.
-    """
-
-    problem: object
-
-
-class FeatureSolver(Solver, Protocol):
-    """A solver on explicit features.
-
-    Attributes
-    ----------
-    n_inner_products : int
-        Inner products with a row, or the same amount of work, done so far.
-    """
-
-    n_inner_products: int
-
-
-class DelayedSolver(SelfStoppingSolver, Protocol):
-    """A solver whose stopping rule can be deferred until a number of iterations are done.
-
-    Attributes
-    ----------
-    min_iter : int
-        Iterations, over all warm starts, before which `advance` does not stop; may be set between two calls.
-    """
-
-    min_iter: int
-
-
-class BoundedSolver(Solver, Protocol):
-    """A solver with a certificate that needs no kernel values, for runs that have used up their time."""
-
-    def known_gap(self) -> float | None:
-        """Return a certified bound on objective() minus the optimum from values already computed."""
-
-
-class SampledSolver(Solver, Protocol):
-    """A solver that may work on a sample of the rows; `objective` is then that of the sample.
-
-    Attributes
-    ----------
-    is_sampled : bool
-    """
-
-    is_sampled: bool
-
-    def whole_objective(self) -> Estimate:
-        """The objective over all rows."""
-
-
-class DifferenceSolver(Solver, Protocol):
-    """A method for a difference of convex functions: `gap` is None, but its subproblems are convex.
-
-    Attributes
-    ----------
-    subproblem_gap : float
-        Certified gap of the last one solved, in units of `objective`; infinity before the first.
-    """
-
-    subproblem_gap: float
-
-
-class InterruptibleSolver(Solver, Protocol):
-    """A solver with long iterations that can be interrupted."""
-
-    def stop_at(self, time: float) -> None:
-        """Interrupt the iteration from this value of `time.perf_counter` on; the next `advance` resumes it."""

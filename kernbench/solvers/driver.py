@@ -11,6 +11,7 @@ import numpy as np
 
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Diverged, Solution
+from kernbench.solvers.method import as_method
 from kernbench.solvers.progress import progress_bar
 
 CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
@@ -163,6 +164,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     Parameters
     ----------
     solver : Solver
+        A `Method`, or another object with what `Solver` lists: see `kernbench.solvers.method.as_method`.
     max_iter : int, optional
         Maximal number of iterations of this run.
     tol : float, optional
@@ -191,34 +193,33 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays consistent and usable.
     """
     trace, clock = Trace("n_iter", "seconds", "n_kernel_evaluations", "objective"), Clock()
-    ask = None if callback is None else Callbacks(callback, snapshot)
-    start, status, message = solver.n_iter, None, ""
-    grain = max(1, solver.granularity)
+    ask, method = None if callback is None else Callbacks(callback, snapshot), as_method(solver)
+    start, status, message = method.n_iter, None, ""
+    grain = max(1, method.granularity)
     chunk, next_trace = grain, 0.0
     pace = LEAST_PACE if ask is None else ask.pace
     chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
-    next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // grain) * grain
-    # Dual methods know their dual objective at no cost; the primal one may cost a pass over the kernel.
-    followed = getattr(solver, "dual_objective", solver.objective)
+    next_check = None if tol is None or method.first_check is None else max(1, method.first_check // grain) * grain
 
     def record():
         """Add a point to the trace; return "callback" or "interrupted" if a callback ends the run, else None."""
+        bound = method.dual_objective()  # of dual methods at no cost; the primal one may cost a pass over the kernel
         row = {
-            "n_iter": solver.n_iter,
+            "n_iter": method.n_iter,
             "seconds": clock.seconds,
-            "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,
-            "objective": followed(),
+            "n_kernel_evaluations": method.n_kernel_evaluations - counted_from,
+            "objective": method.objective() if bound is None else bound,
         }
         ends, columns = (False, {}) if ask is None else ask(solver)
         trace.add({**row, **columns})
-        bar.update(solver.n_iter - start, row["objective"])
+        bar.update(method.n_iter - start, row["objective"])
         return ("interrupted" if ask.interrupted else "callback") if ends else None
 
     with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
         try:
             while status is None:
-                done = solver.n_iter - start
+                done = method.n_iter - start
                 if clock.seconds >= next_trace:
                     tick = perf_counter()
                     status = record()
@@ -226,11 +227,11 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + pause)
                 if status is not None:
                     break
-                if solver.converged:
+                if method.converged:
                     status = "converged"
-                elif getattr(solver, "stagnated", False):
+                elif method.stagnated:
                     status = "stagnated"
-                elif getattr(solver, "finished", False):
+                elif method.finished:
                     status = "finished"
                 elif max_iter is not None and done >= max_iter:
                     status = "max_iter"
@@ -244,29 +245,29 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 step = chunk if max_iter is None else min(chunk, max_iter - done)
                 if next_check is not None:
                     step = min(step, next_check - done)
-                if max_seconds is not None and hasattr(solver, "stop_at"):
-                    solver.stop_at(perf_counter() + max_seconds - clock.seconds)
+                if max_seconds is not None:
+                    method.stop_at(perf_counter() + max_seconds - clock.seconds)
                 with clock:
-                    advanced = solver.advance(step)
+                    advanced = method.advance(step)
                 spent = clock.last
-                if next_check is not None and solver.n_iter - start >= next_check:
+                if next_check is not None and method.n_iter - start >= next_check:
                     with clock:
-                        solver.check(tol)
+                        method.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
                 out_of_time = max_seconds is not None and clock.seconds >= max_seconds
-                at_end = any(getattr(solver, name, False) for name in ("converged", "stagnated", "finished"))
+                at_end = method.converged or method.stagnated or method.finished
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
                 elif advanced >= step == chunk:  # a chunk shortened by a check or a limit does not measure the speed
                     factor = min(MOST_GROWTH, max(0.25, chunk_seconds / max(spent, 1e-9)))
                     chunk = max(grain, int(chunk * factor) // grain * grain)
-                bar.tick(solver.n_iter - start)
+                bar.tick(method.n_iter - start)
             if tol is not None and (
                 status in ("finished", "max_iter")
                 # Once the time is up, a certificate that takes a product with the kernel matrix is too expensive.
-                or (status == "max_seconds" and not hasattr(solver, "known_gap"))
+                or (status == "max_seconds" and not method.gap_is_costly)
             ):
-                status = "converged" if solver.check(tol) else status
+                status = "converged" if method.check(tol) else status
         except KeyboardInterrupt:
             status = "interrupted"
         except Diverged as error:
@@ -274,7 +275,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         # Ctrl-C from here on does not lose the solution.
         try:
             # The last test of the rule may evaluate kernel values but takes no step.
-            now = {"n_iter": solver.n_iter, "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from}
+            now = {"n_iter": method.n_iter, "n_kernel_evaluations": method.n_kernel_evaluations - counted_from}
             if any(trace.columns[name][-1:] != [value] for name, value in now.items()):
                 ended = record()
                 if status != "interrupted":
@@ -282,29 +283,29 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         except KeyboardInterrupt:
             status = "interrupted"
     with single_threaded_blas():
-        in_haste = status in ("max_seconds", "interrupted") and hasattr(solver, "known_gap")
-        objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
-        if not np.isfinite(objective) and hasattr(solver, "step_name") and status != "diverged":
+        in_haste = status in ("max_seconds", "interrupted") and method.gap_is_costly
+        objective, gap = method.objective(), method.known_gap() if in_haste else method.gap()
+        if not np.isfinite(objective) and method.step_name is not None and status != "diverged":
             # The coefficients are finite as yet, but squares of scores no longer are.
             status = "diverged"
-            message = f"the objective is not finite: lower {solver.step_name}, or scale the features"
-        n_kernel_evaluations = solver.n_kernel_evaluations - counted_from
+            message = f"the objective is not finite: lower {method.step_name}, or scale the features"
+        n_kernel_evaluations = method.n_kernel_evaluations - counted_from
         sampled = {}
-        if getattr(solver, "is_sampled", False):  # off the clock, as the trace is
-            estimate = solver.whole_objective()
+        if method.is_sampled:  # off the clock, as the trace is
+            estimate = method.whole_objective()
             sampled = {"objective_of_sample": objective, "objective_error": estimate.error}
             objective = estimate.value
     return FitResult(
-        solution=solver.solution(),
+        solution=method.solution(),
         status=status,
-        n_iter=solver.n_iter - start,
+        n_iter=method.n_iter - start,
         seconds=clock.seconds,
         n_kernel_evaluations=n_kernel_evaluations,
         objective=objective,
         gap=gap,
         trace=trace.columns,
-        n_inner_products=getattr(solver, "n_inner_products", 0),
-        subproblem_gap=getattr(solver, "subproblem_gap", None),
+        n_inner_products=method.n_inner_products,
+        subproblem_gap=method.subproblem_gap,
         message=message,
         **sampled,
     )

@@ -1,16 +1,21 @@
 """What the registry knows of an algorithm."""
 
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
 from kernbench._lazy import load
 from kernbench.solvers.kinds import KINDS, reference_of
+from kernbench.solvers.method import has_cores
 
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """One algorithm: the addresses of its two twins and its properties.
+    """One algorithm: its class and its properties.
+
+    There are two twins of it, which take the same steps: a method on its compiled core and on the one in NumPy, or two
+    classes. A method in plain NumPy, without the parameter ``core``, is both of them.
 
     Attributes
     ----------
@@ -18,9 +23,6 @@ class SolverEntry:
         What users type for ``solver=``.
     problem : str
         The name of its kind of problem, a key of `KINDS`.
-    compiled : str or None
-        ``"module:Class"`` of the compiled class. None for a plug-in's solver that is written in NumPy only: its
-        reference is then both twins.
     paper : str
         Where the algorithm comes from.
     complexity : str
@@ -37,15 +39,18 @@ class SolverEntry:
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool
-        Whether the compiled class also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
+        Whether the compiled twin also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
         by way of float32 rows.
+    method : str, optional
+        ``"module:Class"``; see `kernbench.solvers.method.Method`.
+    compiled : str, optional
+        ``"module:Class"`` of the compiled one of two classes.
     reference : str, optional
-        ``"module:Class"`` of the plain-NumPy twin; by default `reference_of` the compiled one.
+        ``"module:Class"`` of that in plain NumPy; by default `reference_of` the compiled one.
     """
 
     name: str
     problem: str
-    compiled: str | None
     paper: str
     complexity: str
     stopping: str
@@ -54,12 +59,14 @@ class SolverEntry:
     default_work: int | None = None
     draws: bool = True
     two_precisions: bool = False
+    method: str | None = None
+    compiled: str | None = None
     reference: str | None = None
 
     def __post_init__(self):
-        if self.reference is None:
-            if self.compiled is None:
-                raise ValueError(f"solver {self.name!r} needs a class: compiled or reference")
+        if (self.method is None) == (self.compiled is None and self.reference is None):
+            raise ValueError(f"solver {self.name!r} needs a class: method, or compiled or reference")
+        if self.method is None and self.reference is None:
             object.__setattr__(self, "reference", reference_of(self.compiled))
 
     @property
@@ -69,8 +76,13 @@ class SolverEntry:
 
     @property
     def has_two_twins(self):
-        """Whether there is a compiled class beside the reference."""
-        return self.compiled not in (None, self.reference)
+        """Whether there is compiled code beside the reference."""
+        return self.compiled not in (None, self.reference) if self.method is None else has_cores(load(self.method))
+
+    @property
+    def is_built_in(self):
+        """Whether it is one of kernbench's own solvers."""
+        return (self.method or self.reference).startswith("kernbench.")
 
     @property
     def losses(self):
@@ -85,5 +97,16 @@ class SolverEntry:
         return max(fewest, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):
-        """Import and return the class of one twin, ``"compiled"`` or ``"reference"``."""
-        return load(getattr(self, twin) or self.reference)
+        """Import and return what makes solvers of one twin, ``"compiled"`` or ``"reference"``.
+
+        A class, or a method with its ``core`` filled in.
+        """
+        if self.method is None:
+            return load(getattr(self, twin) or self.reference)
+        method = load(self.method)
+        return _on_core(method, twin) if twin != "compiled" and has_cores(method) else method
+
+
+@cache
+def _on_core(method, core):
+    return partial(method, core=core)

@@ -10,6 +10,7 @@ from kernbench._lazy import load
 from kernbench._names import unknown_name
 from kernbench.solvers.entry import SolverEntry
 from kernbench.solvers.kinds import KINDS, TWINS
+from kernbench.solvers.method import core_of, has_cores
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -465,19 +466,22 @@ def add(entry):
         raise ValueError(f"{entry.name!r} is no name of a solver: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
-    for twin in TWINS:
+    for twin in TWINS if entry.method is None else ("method",):
         address = getattr(entry, twin)
         if address is None and twin == "compiled":
             continue
         try:
             load(address).losses  # noqa: B018  a twin says what it minimises
+            if twin == "method" and has_cores(load(address)):
+                core_of(load(address), "compiled"), core_of(load(address), "reference")
         except (ImportError, AttributeError, ValueError) as error:
+            what = "method with two cores" if twin == "method" else f"{twin} twin"
             raise ValueError(
-                f"solver {entry.name!r} has no {twin} twin: {twin}={address!r} must be 'module:Class' ({error})"
+                f"solver {entry.name!r} has no {what}: {twin}={address!r} must be 'module:Class' ({error})"
             ) from error
     unknown = [loss for loss in entry.load().losses if loss not in entry.kind.losses]
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
-    if not entry.losses or entry.load().losses != entry.load("reference").losses:
+    if not entry.losses or (entry.method is None and entry.load().losses != entry.load("reference").losses):
         raise ValueError(f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more")
     SOLVERS.append(entry)

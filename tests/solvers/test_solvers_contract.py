@@ -10,13 +10,16 @@ import pytest
 
 from kernbench import ROCSVC, KernelSVC, LinearSVC
 from kernbench.kernels import Gaussian
-from kernbench.solvers import base, registry
+from kernbench.solvers import registry
 from kernbench.solvers.base import Solution, Solver
 from kernbench.solvers.kinds import TWINS, reference_of
+from kernbench.solvers.method import Method, core_of, has_cores
 from kernbench.solvers.registry import SOLVERS
 
 REQUIRED = "no default"
+PAIRS = [entry for entry in SOLVERS if entry.method is None]  # written as two classes
 every_solver = pytest.mark.parametrize("entry", SOLVERS, ids=lambda entry: f"{entry.problem}-{entry.name}")
+every_pair = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: f"{entry.problem}-{entry.name}")
 either_twin = pytest.mark.parametrize("twin", TWINS)
 
 
@@ -83,13 +86,51 @@ def make(request):
     return build
 
 
+def class_of(entry, twin="compiled"):
+    """The class of a solver; a method is the same on both cores."""
+    return entry.load("compiled" if entry.method else twin)
+
+
 @every_solver
 @either_twin
 def test_each_entry_loads_both_twins(entry, twin):
-    solver_class = entry.load(twin)
-    assert inspect.isclass(solver_class)
     home = {"compiled": "kernbench.solvers.", "reference": "kernbench.reference."}[twin]
-    assert solver_class.__module__.startswith(home)
+    if entry.method is None:
+        code = entry.load(twin)
+        assert inspect.isclass(code)
+    else:
+        assert issubclass(class_of(entry), Method) and has_cores(class_of(entry))
+        assert inspect.signature(entry.load(twin)).parameters["core"].default == twin
+        code = core_of(class_of(entry), twin)
+    assert getattr(code, "__module__", code.__name__).startswith(home)
+
+
+@pytest.mark.parametrize(
+    "method", sorted({class_of(e) for e in SOLVERS if e.method}, key=str), ids=lambda m: m.__name__
+)
+def test_both_cores_have_the_same_functions(method):
+    compiled, reference = (functions_of(core_of(method, twin)) for twin in TWINS)
+    assert compiled == reference and compiled
+
+
+def functions_of(core):
+    """Names of the functions that a core defines, and those of their parameters."""
+    own = {name: value for name, value in vars(core).items() if getattr(value, "__module__", None) == core.__name__}
+    return {
+        name: list(inspect.signature(value).parameters)
+        for name, value in own.items()
+        if inspect.isroutine(value) and not name.startswith("_")
+    }
+
+
+def test_a_core_is_one_of_two():
+    class Elsewhere(Method):
+        compiled_core = "kernbench.solvers.no_such_core"
+
+    with pytest.raises(ModuleNotFoundError, match="no_such_core"):
+        Elsewhere()
+    with pytest.raises(ValueError, match="core must be 'compiled' or 'reference', got 'numpy'"):
+        Elsewhere("numpy")
 
 
 def test_the_reference_is_where_its_twin_is_but_for_an_underscore():
@@ -99,13 +140,18 @@ def test_the_reference_is_where_its_twin_is_but_for_an_underscore():
     assert reference_of("kernbench.kernels.rows:KernelRows") == "kernbench.reference.kernels.rows:KernelRows"
 
 
-@every_solver
+@every_pair
 def test_twins_have_the_same_name_and_constructor(entry):
     compiled, reference = entry.load("compiled"), entry.load("reference")
     assert compiled.__name__ == reference.__name__
     ours, theirs = parameters_of(compiled), parameters_of(reference)
     assert list(ours) == list(theirs)
     assert ours == theirs
+
+
+@every_solver
+def test_a_solver_has_the_parameters_of_its_kind(entry):
+    ours = parameters_of(entry.load())
     assert list(ours)[:2] == [entry.kind.first, "kernel" if takes_batches(entry) else "y"]
     assert {"alpha", "random_state", "initial", *entry.kind.options} <= set(ours)
     assert ("weights" in ours) != takes_batches(entry)
@@ -113,8 +159,10 @@ def test_twins_have_the_same_name_and_constructor(entry):
 
 @every_solver
 def test_twins_minimise_the_same_losses_and_refuse_the_others(entry, make):
-    declared = entry.load("compiled").losses
-    assert declared == entry.load("reference").losses and set(entry.losses) == set(declared) & set(entry.kind.losses)
+    declared = class_of(entry).losses
+    assert declared == class_of(entry, "reference").losses and set(entry.losses) == set(declared) & set(
+        entry.kind.losses
+    )
     assert entry.losses and set(entry.losses) <= set(entry.kind.losses)
     for loss in entry.kind.losses:
         if loss in entry.losses:
@@ -150,7 +198,7 @@ def test_no_seed_means_the_global_state_of_numpy(entry, make, global_random_seed
 @every_solver
 @either_twin
 def test_every_parameter_is_documented(entry, twin):
-    solver_class = entry.load(twin)
+    solver_class = class_of(entry, twin)
     described = re.findall(r"(?m)^\s*(\w+(?:, \w+)*) : ", solver_class.__doc__)
     assert set(parameters_of(solver_class)) <= set(", ".join(described).split(", "))
 
@@ -208,25 +256,21 @@ def test_a_solution_is_a_copy(entry, make):
 
 @every_solver
 def test_twins_agree_on_what_the_driver_asks(entry, make):
-    compiled, reference = entry.load("compiled"), entry.load("reference")
-    assert compiled.granularity == reference.granularity
+    assert class_of(entry).granularity == class_of(entry, "reference").granularity
     for name in ("dual_objective", "finished", "min_iter", "tol"):
-        assert hasattr(make(entry), name) == (name in optional_parts(entry)), name
-    assert (make(entry).first_check is None) == ("tol" in optional_parts(entry))
+        assert hasattr(make(entry), name) == (name in parts_of(entry)), name
+    assert (make(entry).first_check is None) == ("tol" in parts_of(entry))
 
 
-def optional_parts(entry):
-    """What the compiled solver has beyond `Solver`, of what base.py lists."""
+def parts_of(entry):
+    """What the compiled solver has of what `Method` lists."""
     solver = entry.load()(*data_of(entry, np.eye(4), [1, -1, 1, -1], "compiled"), alpha=0.1, **entry.kind.defaults)
     return {name for name in ALL_PARTS if hasattr(solver, name)}
 
 
-def parts(*protocols):
-    """The names that protocols list."""
-    return {name for protocol in protocols for name in [*protocol.__annotations__, *vars(protocol)] if name[0] != "_"}
-
-
-ALL_PARTS = parts(*(value for value in vars(base).values() if inspect.isclass(value) and Solver in value.__mro__))
+ALL_PARTS = {
+    name for part in (Solver, Method) for name in [*part.__annotations__, *vars(part)] if not name.startswith("_")
+}
 
 
 class Spy:
@@ -249,7 +293,7 @@ class Spy:
     [KernelSVC(verbose=1), KernelSVC(solver="sdca"), KernelSVC(solver="perceptron"), LinearSVC(), ROCSVC()],
     ids=str,
 )
-def test_the_protocols_list_all_that_driver_and_estimators_use(model, monkeypatch):
+def test_method_lists_all_that_driver_and_estimators_use(model, monkeypatch):
     spies, load = [], registry.SolverEntry.load
 
     def spying(entry, twin="compiled"):
@@ -257,7 +301,7 @@ def test_the_protocols_list_all_that_driver_and_estimators_use(model, monkeypatc
             spies.append(Spy(load(entry, twin)(*arguments, **options)))
             return spies[-1]
 
-        build.losses = load(entry, twin).losses
+        build.losses = load(entry).losses
         return build
 
     monkeypatch.setattr(registry.SolverEntry, "load", spying)

@@ -6,7 +6,7 @@ from kernbench._names import unknown_name
 from kernbench.solvers import registry
 
 DATA = ("rows", "design", "y", "batches", "kernel")  # arguments of solvers that are not options
-OF_THE_ESTIMATOR = ("tol",)  # always set by the estimator's parameter
+OF_THE_ESTIMATOR = ("tol", "core")  # always set by the estimator
 
 
 def require_loss_of(entry, loss):
@@ -44,7 +44,7 @@ def make_solver(model, entry, data, y, settings):
     if not options:
         solver = solver_class(data, y, **settings)
     else:
-        taken = sorted(settings.keys() & options.keys())
+        taken = sorted({"core", *settings} & options.keys())
         if taken:
             raise ValueError(f"solver_options must not hold {', '.join(taken)}: the estimator sets it")
         try:

@@ -1,0 +1,144 @@
+"""An algorithm is a method on a core.
+
+A :class:`Method` is one Python class, to be read as one would explain the algorithm: its parameters, the order of its
+epochs and stages, its arrays, objective and certificate, what resuming needs. The arithmetic for each example is its
+**core**, a module of functions, of which there are two with the same names and signatures: compiled, and in plain
+NumPy. A core gets arrays and numbers, changes arrays in place and returns counts; one call does a batch or a stage.
+"""
+
+import inspect
+from functools import cache
+from importlib import import_module
+from types import MethodType
+
+from kernbench.problems.whole_objective import Estimate
+from kernbench.solvers.kinds import TWINS, reference_of
+
+
+class Method:
+    """Base class of solvers: defaults for all that the driver asks.
+
+    Parameters
+    ----------
+    core : {"compiled", "reference"}
+        The module of functions that do the arithmetic. The compiled one is named after the module of the class, with an
+        underscore, or by `compiled_core`; the reference is at the same place below ``kernbench.reference``.
+
+    Attributes
+    ----------
+    core : module
+    compiled_core : str or None
+        Name of the module of the compiled core, for classes that share one.
+    losses, n_iter, n_kernel_evaluations, converged, granularity, first_check
+        See `Solver`.
+    n_inner_products : int
+        Inner products with a row of explicit features, or the same amount of work, done so far.
+    stagnated : bool
+        Set by `check` where steps hardly improve the objective any more, whatever the gap; this ends a run.
+    finished : bool
+        Whether the method is at its end without having converged, as the Perceptron after the passes asked for.
+    step_name : str or None
+        The parameter to lower where the iterates diverge.
+    gap_is_costly : bool
+        Whether `check` and `gap` may take a product with the kernel matrix. A run that has used up its time then asks
+        `known_gap` instead.
+    is_sampled : bool
+        Whether `objective` is that of a sample of the rows; `whole_objective` then estimates that of all.
+    subproblem_gap : float or None
+        For a difference of convex functions, whose `gap` is None: the certified gap of the last convex subproblem, in
+        units of `objective`; infinity before the first.
+    tol : float
+        Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls.
+    min_iter : int
+        Only where ``first_check`` is None: iterations, over all warm starts, before which `advance` does not stop.
+    problem : object
+        What is minimised, where estimators ask for it.
+    """
+
+    losses: tuple = ()
+    compiled_core: str | None = None
+    n_iter: int = 0
+    n_kernel_evaluations: int = 0
+    n_inner_products: int = 0
+    converged: bool = False
+    stagnated: bool = False
+    finished: bool = False
+    granularity: int = 1
+    first_check: int | None = 1
+    step_name: str | None = None
+    gap_is_costly: bool = False
+    is_sampled: bool = False
+    subproblem_gap: float | None = None
+    tol: float
+    min_iter: int
+    problem: object
+
+    def __init__(self, core="compiled"):
+        self.core = core_of(type(self), core)
+
+    def gap(self) -> float | None:
+        """Return a certified bound on objective() minus the optimum, None if the method has none."""
+        return None
+
+    def known_gap(self) -> float | None:
+        """Return such a bound from values already computed, for runs that have used up their time."""
+        return self.gap()
+
+    def dual_objective(self) -> float | None:
+        """Return alpha times the dual objective, a lower bound on the optimum in units of `objective`.
+
+        For methods that know it at no cost, while `objective` may take a pass over the kernel; None for others.
+        """
+        return None
+
+    def whole_objective(self) -> Estimate:
+        """Return the objective over all rows, where `is_sampled`."""
+        return Estimate(self.objective(), 0.0)
+
+    def stop_at(self, time: float) -> None:
+        """Interrupt the iteration from this value of `time.perf_counter` on; the next `advance` resumes it.
+
+        Only methods with long iterations do.
+        """
+
+
+def core_of(method, core):
+    """Import and return the core of a subclass of `Method` that is called ``"compiled"`` or ``"reference"``."""
+    if core not in TWINS:
+        raise ValueError(f"core must be 'compiled' or 'reference', got {core!r}")
+    package, _, name = method.__module__.rpartition(".")
+    compiled = method.compiled_core or f"{package}._{name}"
+    return import_module(compiled if core == "compiled" else reference_of(compiled))
+
+
+@cache
+def has_cores(method):
+    """Return whether a class has a compiled core and one in NumPy, that is, whether its constructor takes ``core``."""
+    return "core" in inspect.signature(method).parameters
+
+
+class _Adapted:
+    """A solver that is not a `Method`: what it lacks is as in one."""
+
+    def __init__(self, solver):
+        self._solver = solver
+
+    def __getattr__(self, name):
+        try:
+            return getattr(self._solver, name)
+        except AttributeError:
+            default = getattr(Method, name)
+            return MethodType(default, self) if callable(default) else default
+
+    @property
+    def gap_is_costly(self):
+        return hasattr(self._solver, "known_gap")
+
+
+def as_method(solver):
+    """Return the solver if it is a `Method`; adapt one that need only have what `kernbench.solvers.base.Solver` lists.
+
+    A class that is not derived from `Method` may have any of its attributes and methods, and gets the defaults of the
+    others. One that has `known_gap` is asked for this when its time is up.
+    """
+    return solver if isinstance(solver, Method) else _Adapted(solver)
