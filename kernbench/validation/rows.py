@@ -2,9 +2,10 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from kernbench.validation.arrays import check_indices, first_not_finite
+from kernbench.validation.objects import objects_of
 
 FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
 
@@ -31,6 +32,11 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     ValueError
         For NaN and infinity (named by column), text, complex numbers, wrong shapes, and sparse matrices whose indices
         are out of bounds.
+
+    Notes
+    -----
+    Models with ``_takes_objects`` and a kernel that is a Python function take rows that are not numeric, see
+    `kernbench.validation.objects`.
     """
     if hasattr(X, "__dask_graph__"):
         raise ValueError(
@@ -41,6 +47,8 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         if reset:
             model.n_features_in_ = X.shape[1]
         return X if isinstance(y, str) else (X, y)
+    if getattr(model, "_takes_objects", False) and (objects := objects_of(model, X, reset=reset)) is not None:
+        return objects if isinstance(y, str) else (objects, _labels_of(objects, y))
     check_indices(X)  # first: conversions would read past the end of the arrays
     settings = {"dtype": FLOATS, "order": "C", "accept_sparse": "csr" if accept_sparse else False}
     try:
@@ -48,7 +56,7 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     except ValueError as error:
         if "could not convert string" in str(error):
             advice = "Encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder"
-            if callable(getattr(model, "kernel", None)):
+            if callable(getattr(model, "kernel", None)):  # of a model that takes numbers only
                 advice = "A kernel function is given rows of numbers: for others pass its matrix, kernel='precomputed'"
             raise ValueError(f"X holds text: {error}. {advice}") from error
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
@@ -60,6 +68,11 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         rows = rows.copy()  # leave the caller's matrix unchanged
         rows.sum_duplicates()
     return (rows, *labels) if labels else rows
+
+
+def _labels_of(rows, y):
+    check_consistent_length(rows, y)
+    return check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")
 
 
 def _is_plain(model, X, y, reset):

@@ -1,10 +1,14 @@
 """Kernels that are Python functions: called with batches, and their results are checked."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
 
-from kernbench import KernelSVC
+from kernbench import ROCSVC, KernelRegressor, KernelSVC
 from kernbench.kernels import Callable
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
@@ -162,6 +166,67 @@ def test_a_sparse_answer_is_an_answer(X, storage, form):
     )
 
 
+WORDS = ["".join(word) for word in product("abc", repeat=3)]
+COUNTS = np.array([[word.count(letter) for letter in "abc"] for word in WORDS], dtype=float)
+
+
+def of_words(X, Z):
+    """The linear kernel of the counts of letters."""
+    assert isinstance(X[0], str) and isinstance(Z[-1], str)
+    X, Z = (np.array([[word.count(letter) for letter in "abc"] for word in rows]) for rows in (X, Z))
+    return X @ Z.T
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda words: np.array(words, dtype=object), tuple])
+def test_rows_of_text_are_given_to_the_function(form):
+    """As those of `SVC` are; the model is that of the same kernel of numbers."""
+    words, numbers = form(WORDS), Callable(lambda X, Z: X @ Z.T)
+    y = COUNTS @ [1.0, -2.0, 0.5]
+    for model, labels in ((KernelSVC(), y > 0), (KernelSVC(), np.digitize(y, [-1, 1])), (KernelRegressor(), y)):
+        ours = clone(model).set_params(kernel=of_words).fit(words, labels)
+        expected = clone(model).set_params(kernel=numbers).fit(COUNTS, labels)
+        values = "predict" if isinstance(model, KernelRegressor) else "decision_function"
+        np.testing.assert_allclose(getattr(ours, values)(words), getattr(expected, values)(COUNTS), rtol=1e-7)
+        assert ours.n_features_in_ == 1 and len(ours.support_vectors_) == len(ours.support_)
+    assert cross_val_score(KernelSVC(of_words), words, y > 0, cv=3).mean() > 0.7
+    twice = KernelSVC(of_words, warm_start=True).fit(words, y > 0).fit(words, y > 0)
+    assert twice.n_iter_ <= KernelSVC(of_words).fit(words, y > 0).n_iter_
+
+
+def test_rows_of_text_and_numbers_are_given_to_the_function():
+    """Every row of a table with text; as ``SVC`` does, without their names."""
+    table = np.array([[word, str(k % 5)] for k, word in enumerate(WORDS)], dtype=object)
+    seen = []
+
+    def function(X, Z):
+        seen.append((X.shape[1], Z.shape[1]))
+        return of_words(X[:, 0], Z[:, 0]) + X[:, 1].astype(float)[:, None] * Z[:, 1].astype(float)
+
+    y = COUNTS[:, 0] > 0
+    model = KernelSVC(function).fit(table, y)
+    assert model.score(table, y) > 0.9 and model.n_features_in_ == 2 and set(seen) == {(2, 2)}
+    with pytest.raises(ValueError, match="X must have 2 columns as in fit, got shape"):
+        model.predict(table[:, :1])
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(table[:0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(table, y[1:])
+    with pytest.raises(ValueError, match="is a Python function, which cannot be stored"):
+        model.save("nowhere.npz")
+
+
+def test_numbers_as_objects_or_text_stay_numbers():
+    y = COUNTS[:, 0] > 0
+
+    def function(X, Z):
+        assert X.dtype == Z.dtype == np.float64
+        return X @ Z.T
+
+    for rows in (COUNTS.astype(object), COUNTS.astype(str).astype(object).tolist()):
+        assert KernelSVC(function).fit(rows, y).predict(rows).shape == y.shape
+
+
 def test_rows_of_text_are_told_of_precomputed():
+    """By a model that takes no text."""
     with pytest.raises(ValueError, match="kernel='precomputed'"):
-        KernelSVC(np.dot).fit([["a b"], ["c"]], [0, 1])
+        ROCSVC(kernel=np.dot).fit([["a b"], ["c"]], [0, 1])

@@ -109,5 +109,8 @@ def digest(X):
     hasher = blake2b(digest_size=16)
     for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
         hasher.update(f"{part.shape}{part.dtype}".encode())
-        hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+        if part.dtype.hasobject:
+            hasher.update(repr(part.tolist()).encode())
+        else:
+            hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
     return hasher.hexdigest()

@@ -8,6 +8,7 @@ from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Callable, Linear
 from kernbench.kernels.names import NAMES, refuse_class, resolve_gamma, resolve_kernel
 from kernbench.validation.numbers import check_name, is_integer, is_number
+from kernbench.validation.objects import function_rows
 
 GAMMAS = ("scale", "auto", "median")
 
@@ -80,7 +81,7 @@ def _weighted_scale(X, weights):
 
 def _check_function(function, X):
     """Call a kernel function on a few rows and check the shape of what it returns."""
-    few, more = X[:2], X[:3]
+    few, more = function_rows(X[:2]), function_rows(X[:3])
     shape = np.shape(function(few, more))
     if shape != (few.shape[0], more.shape[0]):
         raise ValueError(

@@ -66,6 +66,8 @@ class Expansion:
     functions are computed from their weights, in float64: far from the origin sums over support vectors cancel.
     """
 
+    _takes_objects = True  # with a kernel that is a Python function, see `check_rows`
+
     def _checked(self, X):
         X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import Kernel
+from kernbench.validation.objects import function_rows
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Callable(Kernel):
         shape = (X.shape[0], Z.shape[0])
         if 0 in shape:
             return np.empty(shape, dtype=dtype)
-        answer = self.function(X, Z)
+        answer = self.function(function_rows(X), function_rows(Z))
         answer = answer.toarray() if sparse.issparse(answer) else np.asarray(answer)
         if answer.shape != shape:
             raise ValueError(
