@@ -38,17 +38,17 @@ MODELS = (
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
     Model("KernelRegressor", "kernbench.estimators.regression.kernel_regressor:KernelRegressor", "regress"),
     Model("LinearRegressor", "kernbench.estimators.regression.linear_regressor:LinearRegressor", "regress"),
-    Model("ROCSVC", "kernbench.estimators.ranking.roc_svc:ROCSVC", "rank"),
-    Model("ROCSVCCV", "kernbench.estimators.ranking.roc_svc_cv:ROCSVCCV", "rank"),
-    Model("PartialAUCClassifier", "kernbench.estimators.ranking.partial_auc:PartialAUCClassifier", "rank"),
-    Model("AUCMarginClassifier", "kernbench.estimators.ranking.auc_margin:AUCMarginClassifier", "rank"),
+    Model("ROCSVC", "kernbench.estimators.roc.roc_svc:ROCSVC", "rank"),
+    Model("ROCSVCCV", "kernbench.estimators.roc.roc_svc_cv:ROCSVCCV", "rank"),
+    Model("PartialAUCClassifier", "kernbench.estimators.windows.partial_auc:PartialAUCClassifier", "rank"),
+    Model("AUCMarginClassifier", "kernbench.estimators.windows.auc_margin:AUCMarginClassifier", "rank"),
     Model(
         "RankedRangeClassifier",
-        "kernbench.estimators.ranking.ranked_range_classifier:RankedRangeClassifier",
+        "kernbench.estimators.windows.ranked_range_classifier:RankedRangeClassifier",
         "classify",
     ),
     Model(
-        "RankedRangeRegressor", "kernbench.estimators.ranking.ranked_range_regressor:RankedRangeRegressor", "regress"
+        "RankedRangeRegressor", "kernbench.estimators.windows.ranked_range_regressor:RankedRangeRegressor", "regress"
     ),
     Model(
         "DoublyStochasticClassifier",

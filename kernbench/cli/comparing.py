@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.plugins import PLUGIN
+from kernbench.cli.plugins.option import PLUGIN
 
 REGRESSION = 1  # exit code
 

@@ -15,11 +15,11 @@ COMMANDS = {
     "report": ("kernbench.cli.reporting", "Turn the records of a run into one HTML page."),
     "compare": ("kernbench.cli.comparing", "Compare two sets of records: what became slower or worse?"),
     "results": ("kernbench.cli.results", "Show, merge, clean or export the records."),
-    "new": ("kernbench.cli.creating", "Write a solver or an experiment of your own to begin with."),
-    "check": ("kernbench.cli.checking", "Check a solver or an experiment of your own."),
+    "new": ("kernbench.cli.plugins.creating", "Write a solver or an experiment of your own to begin with."),
+    "check": ("kernbench.cli.plugins.checking", "Check a solver or an experiment of your own."),
     "doctor": ("kernbench.cli.doctor", "Look at this installation: what works, what is missing?"),
-    "fit": ("kernbench.cli.fitting", "Fit a model to a data file and save it."),
-    "predict": ("kernbench.cli.predicting", "Predict with a saved model."),
+    "fit": ("kernbench.cli.models.fitting", "Fit a model to a data file and save it."),
+    "predict": ("kernbench.cli.models.predicting", "Predict with a saved model."),
     "data": ("kernbench.cli.data", "List data sets; fetch and verify their files."),
 }
 

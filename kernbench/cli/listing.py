@@ -3,7 +3,7 @@
 import click
 
 from kernbench.cli.console import print_table
-from kernbench.cli.plugins import PLUGIN
+from kernbench.cli.plugins.option import PLUGIN
 
 WHAT = ("models", "solvers", "kernels", "datasets", "experiments")
 
@@ -32,7 +32,7 @@ def command(what):
 
 def _models():
     from kernbench._models import MODELS
-    from kernbench.cli.estimators import summary
+    from kernbench.cli.models.estimators import summary
 
     rows = []
     for model in MODELS:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.plugins import PLUGIN
+from kernbench.cli.plugins.option import PLUGIN
 
 
 @click.command("report")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.plugins import PLUGIN
+from kernbench.cli.plugins.option import PLUGIN
 
 INTERRUPTED = 130
 SCALES = ("quick", "paper")
@@ -123,7 +123,7 @@ def command(
             raise ValueError(f"--data {data}: there is no such folder")
         os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
     if not dry_run:
-        from kernbench.experiments.run import launching
+        from kernbench.experiments.run.processes import launching
 
         launching.prepare()  # first, since the first fit waits for it: it goes on during the imports below
     from kernbench.cli.progress import ProgressDisplay

@@ -8,11 +8,11 @@ from kernbench.distributed.svm_task import BlockKernelTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
-from kernbench.estimators.ranking.parameters import ON_TRAINING_ROWS
-from kernbench.estimators.ranking.partial_auc import PartialAUCClassifier
-from kernbench.estimators.ranking.roc_svc import ROCSVC
+from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
+from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.linear_svc import LinearSVC
+from kernbench.estimators.windows.partial_auc import PartialAUCClassifier
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.numbers import is_number

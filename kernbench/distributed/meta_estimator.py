@@ -5,15 +5,15 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
+from kernbench.distributed.blocks.file_blocks import available_bytes
+from kernbench.distributed.blocks.random_rows import chunks_in_order
+from kernbench.distributed.cluster.workers import free_bytes
 from kernbench.distributed.exactness import TASKS, check_estimator, learns_from
-from kernbench.distributed.file_blocks import available_bytes
 from kernbench.distributed.predictions import Predictions
-from kernbench.distributed.random_rows import chunks_in_order
 from kernbench.distributed.reading import read, read_weights
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
-from kernbench.distributed.workers import free_bytes
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas

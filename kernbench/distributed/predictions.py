@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench.distributed.collections import gathered, is_collection, predicted_lazily
-from kernbench.distributed.file_blocks import FileBlocks
+from kernbench.distributed.blocks.file_blocks import FileBlocks
+from kernbench.distributed.cluster.collections import gathered, is_collection, predicted_lazily
 from kernbench.distributed.sources import read_labels
 from kernbench.kernels.threads import single_threaded_blas
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from kernbench.distributed.collections import chunks_of, chunks_of_files, gathered, is_collection
-from kernbench.distributed.dask_blocks import DaskBlocks
-from kernbench.distributed.file_blocks import FileBlocks
-from kernbench.distributed.held_rows import describe
+from kernbench.distributed.blocks.file_blocks import FileBlocks
+from kernbench.distributed.cluster.collections import chunks_of, chunks_of_files, gathered, is_collection
+from kernbench.distributed.cluster.dask_blocks import DaskBlocks
+from kernbench.distributed.cluster.held_rows import describe
 from kernbench.distributed.sources import column_of, read_labels
 
 

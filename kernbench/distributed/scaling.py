@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernbench.distributed.mapped_blocks import mapped
-from kernbench.distributed.survey import survey
+from kernbench.distributed.blocks.mapped_blocks import mapped
+from kernbench.distributed.blocks.spread import spread_of
 
 
 def fit_scaler(scaler, blocks):
@@ -15,7 +15,7 @@ def fit_scaler(scaler, blocks):
         raise ValueError(
             "StandardScaler would fill sparse rows up: scale them with MaxAbsScaler before, or leave it out"
         )
-    spread = survey(blocks, columns=True)
+    spread = spread_of(blocks, columns=True)
     n, eps = blocks.n_rows, np.finfo(np.float64).eps
     scaler.n_features_in_, scaler.n_samples_seen_ = blocks.n_columns, np.int64(n)
     scaler.mean_, scaler.var_, scaler.scale_ = spread.mean, spread.squares / n, None

@@ -3,11 +3,11 @@
 import numpy as np
 
 from kernbench._random import generator_of
-from kernbench.distributed.mapped_blocks import mapped
-from kernbench.distributed.survey import check_kernel_range, gamma_of, survey
+from kernbench.distributed.blocks.mapped_blocks import mapped
+from kernbench.distributed.blocks.spread import check_kernel_range, gamma_of, spread_of
 from kernbench.estimators.fit.parameters import precision
-from kernbench.estimators.ranking.parameters import is_linear
-from kernbench.estimators.ranking.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
+from kernbench.estimators.roc.parameters import is_linear
+from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels.bandwidth import MEDIAN_ROWS
 from kernbench.kernels.names import resolve_kernel
@@ -34,7 +34,7 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
     ``gamma="scale"`` differs from that of an array by rounding alone, ``"median"`` draws the same rows.
     """
     gamma = getattr(model, "gamma", "scale")
-    spread = survey(blocks, weights)
+    spread = spread_of(blocks, weights)
     if isinstance(gamma, str) and gamma == "scale":
         gamma = gamma_of(spread, blocks.n_columns)
     settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from kernbench.distributed.blocks.random_rows import RowsBetween, origin_of, rows_at_random
+from kernbench.distributed.blocks.spread import check_kernel_range
 from kernbench.distributed.cascade import Cascade, parts_of, solve_part
-from kernbench.distributed.random_rows import RowsBetween, origin_of, rows_at_random
 from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
-from kernbench.distributed.survey import check_kernel_range
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.path import fit_task

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kernbench.distributed.mapped_blocks import mapped
+from kernbench.distributed.blocks.mapped_blocks import mapped
+from kernbench.distributed.blocks.spread import check_kernel_range, spread_of
 from kernbench.distributed.spaces import features_of, fit_space_of_blocks
-from kernbench.distributed.survey import check_kernel_range, survey
 from kernbench.estimators.fit.continuation import Continuation, cold_start
 from kernbench.estimators.fit.solver_data import with_constant
 from kernbench.estimators.fit.training_data import (
@@ -16,15 +16,15 @@ from kernbench.estimators.fit.training_data import (
     check_weights,
     weigh_classes,
 )
-from kernbench.estimators.ranking.parameters import check_roc_svc
-from kernbench.estimators.ranking.parameters import loss_of as roc_loss_of
-from kernbench.estimators.ranking.roc_task import ROCTask
-from kernbench.estimators.ranking.space_task import draw_seeds
-from kernbench.estimators.ranking.window_parameters import check_partial_auc
-from kernbench.estimators.ranking.window_parameters import loss_of as window_loss_of
-from kernbench.estimators.ranking.window_task import PartialAUCTask
+from kernbench.estimators.roc.parameters import check_roc_svc
+from kernbench.estimators.roc.parameters import loss_of as roc_loss_of
+from kernbench.estimators.roc.roc_task import ROCTask
+from kernbench.estimators.roc.space_task import draw_seeds
 from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
 from kernbench.estimators.svm.parameters import check_linear_svc
+from kernbench.estimators.windows.parameters import check_partial_auc
+from kernbench.estimators.windows.parameters import loss_of as window_loss_of
+from kernbench.estimators.windows.partial_auc_task import PartialAUCTask
 from kernbench.kernels.functions import Linear
 from kernbench.solvers import registry
 from kernbench.solvers.design import as_design
@@ -120,7 +120,7 @@ class BlockLinearTask(LinearTask):
         model.solver_ = self.entry.name
         self.n_jobs, self.min_iter, blocks = None, 0, examples.blocks
         examples.describe(model)
-        survey(blocks)
+        spread_of(blocks)
         classes, self.codes = check_labels(examples.y)
         self.sample_weight = examples.checked_weights()
         self.weights = weigh_classes(model, classes, examples.y, self.codes, self.sample_weight)

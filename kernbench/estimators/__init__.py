@@ -23,39 +23,26 @@
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio
       model.py         the fit to arrays, batches and streams, and outputs of rows
       parameters.py  stream.py    checks of the arguments; the first rows of a stream
-    ranking/       ROCSVC, ROCSVCCV
-      task.py          the problem of a ranking: rows.py, space.py; roc_task.py that of a ROCSVC
-      scores.py        prediction, threshold.py
+    roc/           ROCSVC, ROCSVCCV
+      task.py          the problem of a ranking, on rows.py and space.py; roc_task.py that of a ROCSVC
+      scores.py        prediction;  threshold.py  the intercept
       stream.py        ROCSVC.partial_fit
+    windows/       PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor, AUCMarginClassifier
+      partial_auc_task.py  ranked_range_task.py    their problems
+      parameters.py  validation.py    checks of the arguments; rows held out to choose the iterate
 
 An estimator consists of its parameters and docstring, a task, and prediction: ``fit`` makes a task of its arguments and
 passes it to `fit.path.fit_task`.
 """
 
-from kernbench.estimators.doubly_stochastic.classifier import DoublyStochasticClassifier
-from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
-from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
-from kernbench.estimators.doubly_stochastic.novelty import DoublyStochasticNoveltyDetector
-from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticRegressor
-from kernbench.estimators.ranking.roc_svc import ROCSVC
-from kernbench.estimators.ranking.roc_svc_cv import ROCSVCCV
-from kernbench.estimators.regression.kernel_regressor import KernelRegressor
-from kernbench.estimators.regression.linear_regressor import LinearRegressor
-from kernbench.estimators.svm.closed_form import closed_form_limit
-from kernbench.estimators.svm.kernel_svc import KernelSVC
-from kernbench.estimators.svm.linear_svc import LinearSVC
+from kernbench._lazy import lazy_names
+from kernbench._models import ESTIMATORS
 
-__all__ = [
-    "DoublyStochasticClassifier",
-    "DoublyStochasticDensityRatio",
-    "DoublyStochasticGPRegressor",
-    "DoublyStochasticNoveltyDetector",
-    "DoublyStochasticRegressor",
-    "KernelRegressor",
-    "KernelSVC",
-    "LinearRegressor",
-    "LinearSVC",
-    "ROCSVC",
-    "ROCSVCCV",
-    "closed_form_limit",
-]
+_ADDRESSES = {model.name: model.address for model in ESTIMATORS} | {
+    "closed_form_limit": "kernbench.estimators.svm.closed_form:closed_form_limit"
+}
+
+__all__ = sorted(_ADDRESSES)
+
+# Imported on first use: a model needs no other model's module.
+__getattr__, __dir__ = lazy_names(__name__, _ADDRESSES)

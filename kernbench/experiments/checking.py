@@ -11,9 +11,9 @@ from time import sleep
 from kernbench._lazy import load
 from kernbench.experiments import registry
 from kernbench.experiments.measure.memory import peak_memory
-from kernbench.experiments.run import launching
 from kernbench.experiments.run.cells import Cell, plan
-from kernbench.experiments.run.process import CellProcess
+from kernbench.experiments.run.processes import launching
+from kernbench.experiments.run.processes.process import CellProcess
 from kernbench.experiments.run.schedule import POLL_SECONDS
 
 HERE = "kernbench.experiments.checking"

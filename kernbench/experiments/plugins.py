@@ -20,7 +20,7 @@ from pathlib import Path
 from kernbench import _lazy
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.declare import Experiment
-from kernbench.experiments.run.wording import sentence
+from kernbench.experiments.run.processes.wording import sentence
 
 IMPORT_SECONDS = 60.0  # time limit of an import
 PLUGINS = []  # those that are loaded

@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from kernbench._models import BY_NAME, Model
-from kernbench.cli import estimators
-from kernbench.cli.estimators import NAMES, find, parameters
-from kernbench.cli.literals import parse_value
+from kernbench.cli.models import estimators
+from kernbench.cli.models.estimators import NAMES, find, parameters
+from kernbench.cli.models.literals import parse_value
 from kernbench.datasets import load, write_svmlight
 from kernbench.estimators import KernelSVC
 from kernbench.features import Nystroem
@@ -264,7 +264,7 @@ def test_ctrl_c_before_there_is_a_model_leaves_nothing(kernbench, moons, tmp_pat
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kernbench.cli.sources.train_and_test", interrupted)
+    monkeypatch.setattr("kernbench.cli.models.sources.train_and_test", interrupted)
     result = kernbench("fit", "train.svm", "--out", "m.npz")
     assert result.exit_code == 130 and result.stderr.strip() == "kernbench: interrupted"
     assert not (tmp_path / "m.npz").exists()
@@ -315,7 +315,7 @@ def test_a_regressor_is_judged_by_its_squared_error(kernbench, refused, tmp_path
     entry = Model("LeastSquares", f"{__name__}:LeastSquares", "regress")
     monkeypatch.setitem(estimators.NAMES, "leastsquares", entry)
     monkeypatch.setitem(BY_NAME, "LeastSquares", entry)
-    monkeypatch.setattr("kernbench.cli.fitting.check_parameters", lambda model: None)
+    monkeypatch.setattr("kernbench.cli.models.fitting.check_parameters", lambda model: None)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = X @ [1.5, -2.25] + 0.5 * np.resize([1, -1], 30)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernbench.cli.creating import TEMPLATES
+from kernbench.cli.plugins.creating import TEMPLATES
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.progress import RunSummary

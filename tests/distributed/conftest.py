@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.distributed.file_blocks import FileBlocks
+from kernbench.distributed.blocks.file_blocks import FileBlocks
 
 
 @pytest.fixture(scope="session")

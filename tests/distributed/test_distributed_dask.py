@@ -34,7 +34,7 @@ dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 da = pytest.importorskip("dask.array", reason="dask.array is not installed")
 
-from kernbench.distributed.dask_blocks import DaskBlocks  # noqa: E402
+from kernbench.distributed.cluster.dask_blocks import DaskBlocks  # noqa: E402
 
 N = 18_000
 
@@ -147,7 +147,7 @@ def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
     design, array = as_design(blocks), as_design(X)
     w, g = np.arange(d) * 1.0, np.random.default_rng(0).normal(size=n)
     assert np.array_equal(design.scores(w), array.scores(w))
-    workers = len(blocks.crew.shares)
+    workers = len(blocks.actors.shares)
     assert (blocks.n_passes, blocks.n_bytes_sent, blocks.n_bytes_received) == (1, 8 * d * workers, 8 * n)
     assert np.array_equal(design.combine(g), array.combine(g))
     chunks = len(blocks.starts) - 1
@@ -269,7 +269,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
 
 
 def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
-    monkeypatch.setattr("kernbench.distributed.workers.__version__", "0.0")
+    monkeypatch.setattr("kernbench.distributed.cluster.workers.__version__", "0.0")
     X, y = examples(40, 3)
     with pytest.raises(ValueError, match="install the same"):
         Distributed(clone(ROCSVC()), client).fit(da.from_array(X, chunks=20), y)

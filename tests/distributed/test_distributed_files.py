@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import kernbench
 from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
-from kernbench.distributed.survey import gamma_of, survey
+from kernbench.distributed.blocks.spread import gamma_of, spread_of
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
 from kernbench.kernels.bandwidth import scale
@@ -100,8 +100,8 @@ def test_gamma_scale_is_that_of_the_array(examples, in_files):
     for is_sparse in (False, True):
         X, _ = examples(5_000, 3, is_sparse=is_sparse)
         data = [X[:100], X[100:]] if is_sparse else in_files(X, (100,))
-        assert gamma_of(survey(FileBlocks(data)), 3) == pytest.approx(scale(X), rel=1e-13)
-        twice = survey(FileBlocks(data), np.full(5_000, 2.0))
+        assert gamma_of(spread_of(FileBlocks(data)), 3) == pytest.approx(scale(X), rel=1e-13)
+        twice = spread_of(FileBlocks(data), np.full(5_000, 2.0))
         assert gamma_of(twice, 3) == pytest.approx(scale(X), rel=1e-13)
 
 

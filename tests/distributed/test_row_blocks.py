@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.distributed import local_blocks
-from kernbench.distributed.file_blocks import FileBlocks
-from kernbench.distributed.mapped_blocks import MappedBlocks
+from kernbench.distributed.blocks import local_blocks
+from kernbench.distributed.blocks.file_blocks import FileBlocks
+from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.kernels.threads import openmp_threads
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers.design import BlockDesign, FeatureDesign, as_design

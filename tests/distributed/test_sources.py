@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets.readers.svmlight import write_svmlight
-from kernbench.distributed import FileBlocks, local_blocks
+from kernbench.distributed import FileBlocks
+from kernbench.distributed.blocks import local_blocks
 
 
 def rows_of(blocks):

@@ -113,7 +113,7 @@ def test_a_run_plans_and_reads_generated_data_without_scikit_learn():
 def test_a_run_starts_the_fork_server_before_its_own_imports(tmp_path):
     """The first cell waits for the server, whose imports take longer than the rest of the preparation."""
     script = (
-        "from kernbench.experiments.run import launching\n"
+        "from kernbench.experiments.run.processes import launching\n"
         "from kernbench.cli import main\n"
         "def stop():\n"
         "    raise SystemExit\n"
@@ -125,12 +125,12 @@ def test_a_run_starts_the_fork_server_before_its_own_imports(tmp_path):
     )
     loaded = imported_by(script)
     assert {"numpy", "rich", "joblib", "scipy"}.isdisjoint(loaded)
-    assert "kernbench.experiments.registry" not in loaded and "kernbench.experiments.run.launching" in loaded
+    assert "kernbench.experiments.registry" not in loaded and "kernbench.experiments.run.processes.launching" in loaded
 
 
 def test_the_fork_server_imports_only_what_most_cells_need():
-    loaded = imported_by("import sys, kernbench.experiments.run.preload; print(*sys.modules)")
-    assert {"kernbench.estimators.svm.kernel_svc", "kernbench.experiments.run.worker"} <= loaded
+    loaded = imported_by("import sys, kernbench.experiments.run.processes.preload; print(*sys.modules)")
+    assert {"kernbench.estimators.svm.kernel_svc", "kernbench.experiments.run.processes.worker"} <= loaded
     few = {f"sklearn.{name}" for name in ("svm", "linear_model", "cluster", "metrics", "model_selection")}
     few |= {f"kernbench.experiments.{name}" for name in ("registry", "run.runner")}
     assert (few | {"rich", "matplotlib", "click"}).isdisjoint(loaded)

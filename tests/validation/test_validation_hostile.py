@@ -16,7 +16,7 @@ from scipy import sparse
 
 from kernbench import KernelSVC, LinearSVC, load
 from kernbench.datasets import write_npz, write_svmlight
-from kernbench.distributed.held_rows import describe
+from kernbench.distributed.cluster.held_rows import describe
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
 from kernbench.validation.arrays import check_indices

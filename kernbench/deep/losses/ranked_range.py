@@ -5,7 +5,7 @@ from torch.nn import functional
 
 from kernbench._names import unknown_name
 from kernbench.deep.checks import Classes, column_of, require_labels
-from kernbench.estimators.ranking.window_parameters import masses_of, shares_or_ranks
+from kernbench.estimators.windows.parameters import masses_of, shares_or_ranks
 
 # Of the margin: losses fall as it grows, so that minus the margin ranks them exactly, also where they underflow.
 OF_MARGINS = {

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench.deep.trainer import fitting, model_files
 from kernbench.deep.trainer.examples import is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.parameters import device_of
-from kernbench.estimators.ranking.parameters import check_threshold
+from kernbench.estimators.roc.parameters import check_threshold
 
 
 class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):

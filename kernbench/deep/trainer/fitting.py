@@ -17,8 +17,8 @@ from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.training_data import check_labels
-from kernbench.estimators.ranking.rows import hold_out
-from kernbench.estimators.ranking.threshold import intercept_for
+from kernbench.estimators.roc.rows import hold_out
+from kernbench.estimators.roc.threshold import intercept_for
 from kernbench.validation.arrays import check_finite
 from kernbench.validation.numbers import is_number
 from kernbench.validation.rows import check_rows

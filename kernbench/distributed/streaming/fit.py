@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from kernbench._random import generator_of
-from kernbench.distributed.random_rows import RowsBetween, origin_of, rows_at_random
+from kernbench.distributed.blocks.random_rows import RowsBetween, origin_of, rows_at_random
+from kernbench.distributed.blocks.spread import check_kernel_range
 from kernbench.distributed.spaces import kernel_of_blocks
 from kernbench.distributed.streaming.doubly_sgd import BlockBatches, PairBlockBatches
 from kernbench.distributed.streaming.gradients import Setup, Stratum
 from kernbench.distributed.streaming.strata import MOST, Order, strata_of
 from kernbench.distributed.streaming.teams import DaskTeam, LocalTeam
-from kernbench.distributed.survey import check_kernel_range
 from kernbench.estimators.doubly_stochastic.classifier import DoublyStochasticClassifier
 from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.distributed.crew import Member
+from kernbench.distributed.cluster.actors import Actor
 from kernbench.distributed.streaming.fixed_point import largest_of, rounded_sum
 from kernbench.estimators.doubly_stochastic.model import as_dtype
 from kernbench.features.blocks import FeatureBlocks
@@ -68,7 +68,7 @@ class Setup:
     maps: list
 
 
-class Gradients(Member):
+class Gradients(Actor):
     """The strata of one worker, and the coefficients so far.
 
     Parameters

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from kernbench.distributed.crew import Crew
-from kernbench.distributed.dask_blocks import n_bytes_of
+from kernbench.distributed.cluster.actors import Actors
+from kernbench.distributed.cluster.dask_blocks import n_bytes_of
 from kernbench.distributed.streaming.gradients import Gradients, Setup
 
 
@@ -63,16 +63,16 @@ class DaskTeam(Team):
     A worker that is lost is replaced: the new one begins with the coefficients as they are.
     """
 
-    client = crew = _step = None
+    client = actors = _step = None
 
     def step(self, solver, *step):
         """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
         self._step = solver, step
         self.n_passes += 1
-        if self.crew is None:
+        if self.actors is None:
             self._complete(solver)
-            self.crew = Crew(self.client, self.rows, Gradients, self._arguments_of)
-        found = self._call("step", lambda own: (None if self.crew.is_new else step[0], *step[1:]))
+            self.actors = Actors(self.client, self.rows, Gradients, self._arguments_of)
+        found = self._call("step", lambda own: (None if self.actors.is_new else step[0], *step[1:]))
         losses, slopes = [0.0] * len(self.strata), [0.0] * len(self.strata)
         for own, (some_losses, some_slopes, _) in found:
             for number, loss, slope in zip(own, some_losses, some_slopes):
@@ -89,10 +89,10 @@ class DaskTeam(Team):
 
     def release(self):
         """Let go of what the members hold."""
-        self.crew = self._step = None
+        self.actors = self._step = None
 
     def _call(self, method, arguments, **options):
-        found = self.crew.call(method, arguments, **options)
+        found = self.actors.call(method, arguments, **options)
         self.n_bytes_sent += sum(n_bytes_of(arguments(own)) for own, _ in found)
         self.n_bytes_received += n_bytes_of(found)
         return found

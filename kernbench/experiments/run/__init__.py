@@ -7,10 +7,8 @@
     patterns.py      … those that --only and --skip choose
     own_files.py     data files of the user's own as data sets
     schedule.py      order, budgets, number of cells at a time
-    process.py       the process of a cell: its limits and its end …
-    launching.py     … how it is started, from a fork server
-    preload.py       … what the fork server imports
-    worker.py        … and what it does;  wording.py  an exception in one line
+    processes/       the process of a cell: its limits and its end (process), how it is started, from a fork server
+                     (launching, preload), what it does (worker);  wording.py  an exception in one line
     progress.py      events, summary, expected time
     environment.py   where a record was measured
     storing/         records on the disk: the store, their form, who measures what, a packed file

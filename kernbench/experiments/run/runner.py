@@ -7,10 +7,10 @@ from time import monotonic
 
 from kernbench.experiments import plugins, registry
 from kernbench.experiments.declare import Experiment
-from kernbench.experiments.run import launching
 from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.own_files import with_own_files
+from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Task
 from kernbench.experiments.run.storing.claims import Claims, Others

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from time import sleep
 
 from kernbench.experiments.run.cells import Cell
-from kernbench.experiments.run.process import CellProcess
+from kernbench.experiments.run.processes.process import CellProcess
 from kernbench.experiments.run.storing.schema import VERSION
 
 NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")

@@ -9,11 +9,11 @@
     profiles.py   Profiles: share of problems within a factor of the best;  overall.py  over all experiments
     choices.py    the recommended methods by size of the data, the first figure of the page
     fronts.py     accuracy against time;  versions.py  times over commits
-    key.py        what lines and marks stand for, once for all panels
-    layout.py     what they share: canvases, panels, axes, labels at the ends of lines
-    looks.py      a colour, marker and dash for each method
-    svg.py        from matplotlib to SVG
-    picture.py    Picture: what they return
+    drawing/      what they share
+      layout.py       canvases, panels, labels at the ends of lines;  frame.py  scales.py  axes and their ticks
+      styles.py       a colour, marker and dash for each method
+      key.py          what lines and marks stand for, once for all panels
+      svg.py          from matplotlib to SVG;  picture.py  Picture: what they return
 
 Each kind has a function ``picture(display, results)`` that returns a Picture, or None if the records have nothing to
 draw.

@@ -3,9 +3,9 @@
 from functools import partial
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
-from kernbench.report.charts.looks import GRID, INK, category_looks
-from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import GRID, INK, category_styles
 from kernbench.report.statistics import finite
 from kernbench.report.tables.table import csv_text
 
@@ -32,7 +32,7 @@ def choice_picture(choices):
                 tasks.setdefault(choice.task, []).append((choice.label, rows, advice))
     if not tasks:
         return None
-    looks = category_looks(list(dict.fromkeys(label for label, _, _ in races)) for races in tasks.values())
+    styles = category_styles(list(dict.fromkeys(label for label, _, _ in races)) for races in tasks.values())
     every = [race for races in tasks.values() for race in races]
     ends = scales.limits([[rows for _, rows, _ in every]], True)
     times = [time for _, _, advice in every for time in (advice.seconds, _usual(advice))]
@@ -44,7 +44,7 @@ def choice_picture(choices):
             f"{NAME}-{task}",
             text.capitalised(task),
             _words(task, races),
-            partial(_draw, task, races, looks, ends, y_ends),
+            partial(_draw, task, races, styles, ends, y_ends),
         )
         for task, races in tasks.items()
     ]
@@ -78,7 +78,7 @@ def _words(task, races):
     return f"{text.capitalised(task)}. {'; '.join(parts)}."
 
 
-def _draw(task, races, looks, ends, y_ends, axes, fonts):
+def _draw(task, races, styles, ends, y_ends, axes, fonts):
     axes.set_xscale("log")
     axes.set_yscale("log")
     handles = {}
@@ -88,7 +88,7 @@ def _draw(task, races, looks, ends, y_ends, axes, fonts):
             axes.plot([rows, rows], [advice.seconds, usual], color=GRID, linewidth=2.2, zorder=1)
             hollow = {"marker": "D", "markersize": 4.5, "markerfacecolor": "none", "color": INK, "markeredgewidth": 0.8}
             axes.plot(rows, usual, linestyle="none", zorder=2, **hollow)
-        style = {"marker": looks[label].marker, "color": looks[label].colour, "markersize": 6.5, "linestyle": "none"}
+        style = {"marker": styles[label].marker, "color": styles[label].colour, "markersize": 6.5, "linestyle": "none"}
         handles.setdefault(label, axes.plot(rows, advice.seconds, zorder=3, **style)[0])
     axes.set_xlim(*ends)
     axes.set_ylim(*y_ends)

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout
-from kernbench.report.charts.looks import BLUE, INK, VERMILION
-from kernbench.report.charts.picture import picture_of
+from kernbench.report.charts.drawing import layout
+from kernbench.report.charts.drawing.picture import picture_of
+from kernbench.report.charts.drawing.styles import BLUE, INK, VERMILION
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite
 

@@ -5,10 +5,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import picture_of
+from kernbench.report.charts.drawing.styles import INK, ORDERED, Style, category_styles, styles_of
 from kernbench.report.charts.lines import finals_of, lines_of
-from kernbench.report.charts.looks import INK, ORDERED, Look, category_looks, looks_of
-from kernbench.report.charts.picture import picture_of
 
 MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names are written inside
 BELOW = 0.6  # the line of the reference slope runs this far below the lowest point
@@ -48,11 +48,11 @@ class _Chart:
     def __init__(self, display, results, panels):
         self.display, self.results, self.panels = display, results, panels
         if display.ordered:
-            self.looks = None  # by its place among the lines of its panel
+            self.styles = None  # by its place among the lines of its panel
         elif display.line == "method":
-            self.looks = looks_of(results)
+            self.styles = styles_of(results)
         else:
-            self.looks = category_looks([line.name for line in lines] for lines in panels.values())
+            self.styles = category_styles([line.name for line in lines] for lines in panels.values())
         self.every = [line for lines in panels.values() for line in lines]
         self.finals = finals_of(display, results)
         self.panel_size = layout.MEDIUM if display.large else layout.SMALL
@@ -86,10 +86,10 @@ class _Chart:
         """Whether lines need names, since there are several."""
         return len({line.name for line in self.every}) > 1
 
-    def _look(self, lines, place):
-        if self.looks is not None:
-            return self.looks[lines[place].name]
-        return Look(ORDERED[place % len(ORDERED)], "o", "-")
+    def _style(self, lines, place):
+        if self.styles is not None:
+            return self.styles[lines[place].name]
+        return Style(ORDERED[place % len(ORDERED)], "o", "-")
 
     def draw(self, panel, lines, title, alone, axes, fonts):
         """Draw one panel."""
@@ -110,7 +110,7 @@ class _Chart:
         axes.set_ylim(*y_limits)
         if display.x_window is not None:
             axes.axvspan(*display.x_window, color=INK, alpha=WINDOW_SHADE, linewidth=0, zorder=0.5)
-        handles = [self._draw_line(axes, line, self._look(lines, place), alone) for place, line in enumerate(lines)]
+        handles = [self._draw_line(axes, line, self._style(lines, place), alone) for place, line in enumerate(lines)]
         if display.slope is not None:
             self._draw_slope(axes, lines, fonts, alone)
         if panel in self.finals:
@@ -129,9 +129,9 @@ class _Chart:
     @cached_property
     def key(self):
         """What the lines stand for, if their names are too long to stand at the ends of many of them."""
-        if self.looks is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
+        if self.styles is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
             return []
-        return [(self.line_name(name), self.looks[name]) for name in dict.fromkeys(line.name for line in self.every)]
+        return [(self.line_name(name), self.styles[name]) for name in dict.fromkeys(line.name for line in self.every)]
 
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
@@ -145,21 +145,20 @@ class _Chart:
         shares = [layout.room_for([name], fonts, width) for name in names]
         return max((share for share in shares if share <= MOST_ROOM), default=0.0)
 
-    def _draw_line(self, axes, line, look, alone):
+    def _draw_line(self, axes, line, style, alone):
         """Draw a line; return its handle for a legend."""
         display, step = self.display, {"step": "post"} if self.display.steps else {}
         if display.band and line.scatters:
-            style = {"color": look.colour, "alpha": 0.22, "linewidth": 0}
-            axes.fill_between(line.x, line.low, line.high, **style, **step)
-        style = {"color": look.colour, "linewidth": 2.0 if alone else 1.6, "linestyle": look.dash}
-        mark = {"marker": look.marker, "markersize": 5.5 if alone else 3.5}
+            axes.fill_between(line.x, line.low, line.high, color=style.colour, alpha=0.22, linewidth=0, **step)
+        drawn = {"color": style.colour, "linewidth": 2.0 if alone else 1.6, "linestyle": style.dash}
+        mark = {"marker": style.marker, "markersize": 5.5 if alone else 3.5}
         if display.steps:
-            style["drawstyle"] = "steps-post"
+            drawn["drawstyle"] = "steps-post"
             mark |= {"markevery": [-1], "markersize": 6.0}
             if line.name in display.final_only:
                 mark["markerfacecolor"] = "none"
-        style |= mark if display.marks or display.steps else {}
-        return axes.plot(line.x, line.y, **style, solid_capstyle="round")[0]
+        drawn |= mark if display.marks or display.steps else {}
+        return axes.plot(line.x, line.y, **drawn, solid_capstyle="round")[0]
 
     def _draw_baseline(self, axes, x, y):
         axes.axhline(y, color=INK, linewidth=1.0, linestyle=DASHED, zorder=1.5)

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
-from kernbench.report.charts.looks import INK, looks_of
-from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import INK, styles_of
 from kernbench.report.statistics import median_or_none
 from kernbench.report.tables.table import csv_text
 from kernbench.report.tables.tradeoffs import fronts
@@ -25,18 +25,18 @@ def front_picture(results):
     if not found:
         return None
     title = f"{text.capitalised(metric.label)} against the time of a fit"
-    looks, name = looks_of(results), "fronts"
+    styles, name = styles_of(results), "fronts"
     panels = [
         layout.Panel(
             results.file_name(name, dataset),
             label := results.category_label("dataset", dataset),
             _words(results, metric, label, points),
-            partial(_draw, results, metric, looks, label, points),
+            partial(_draw, results, metric, styles, label, points),
         )
         for dataset, points in found.items()
     ]
     shown = dict.fromkeys(point.method for points in found.values() for point in points)
-    key = [(results.short_label(method), replace(looks[method], dash="none")) for method in shown]
+    key = [(results.short_label(method), replace(styles[method], dash="none")) for method in shown]
     drawn = layout.multiples(panels, title, layout.MEDIUM, key)
     better = "lower" if metric.direction == "lower" else "higher"
     caption = (
@@ -62,13 +62,13 @@ def _words(results, metric, label, points):
     return f"{label}, on the front: {text.listed(front)}."
 
 
-def _draw(results, metric, looks, title, points, axes, fonts):
+def _draw(results, metric, styles, title, points, axes, fonts):
     axes.set_xscale("log")
     for point in points:
-        look = looks[point.method]
-        style = {"marker": look.marker, "color": look.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
-        style["markerfacecolor"] = look.colour if point.fast else "none"
-        axes.plot(point.seconds, metric.factor * point.value, **style)
+        style = styles[point.method]
+        drawn = {"marker": style.marker, "color": style.colour, "markersize": 6.5, "linestyle": "none", "zorder": 3}
+        drawn["markerfacecolor"] = style.colour if point.fast else "none"
+        axes.plot(point.seconds, metric.factor * point.value, **drawn)
     front = [point for point in points if point.fast]
     x, y = [point.seconds for point in front], [metric.factor * point.value for point in front]
     axes.step(x, y, where="post", color=INK, linewidth=0.9, zorder=2)

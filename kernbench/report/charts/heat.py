@@ -5,10 +5,10 @@ import math
 from matplotlib.patches import Rectangle
 
 from kernbench.report import text
-from kernbench.report.charts import layout
+from kernbench.report.charts.drawing import layout
+from kernbench.report.charts.drawing.picture import picture_of
+from kernbench.report.charts.drawing.styles import BLUE, INK
 from kernbench.report.charts.grid import Grid
-from kernbench.report.charts.looks import BLUE, INK
-from kernbench.report.charts.picture import picture_of
 
 ROW = 0.3  # inches
 FAINT, FULL = 0.06, 0.62  # opacity of the least and the largest value, on which letters are readable

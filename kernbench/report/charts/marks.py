@@ -3,10 +3,10 @@
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import picture_of
+from kernbench.report.charts.drawing.styles import GRID, INK, category_styles, styles_of
 from kernbench.report.charts.grid import Grid
-from kernbench.report.charts.looks import GRID, INK, category_looks, looks_of
-from kernbench.report.charts.picture import picture_of
 
 ROW = 0.27  # inches
 LEGEND_ROW, ROOM_FOR = 0.17, 1  # inches of a row of the legend, and number of rows that fit
@@ -18,14 +18,14 @@ def picture(display, results):
     grid = Grid(display, results, display.row, display.mark)
     if not grid.values:
         return None
-    looks = looks_of(results) if display.mark == "method" else category_looks([list(grid.columns)])
+    styles = styles_of(results) if display.mark == "method" else category_styles([list(grid.columns)])
     columns = legend_columns(grid.columns.values())
     legend = LEGEND_ROW * max(0, -(-len(grid.columns) // columns) - ROOM_FOR)
     drawn = layout.one(
         results.file_name(display.name),
         display.title,
         grid.words(3),
-        lambda axes, fonts: _draw(axes, fonts, display, grid, looks, columns),
+        lambda axes, fonts: _draw(axes, fonts, display, grid, styles, columns),
         (layout.SIZE[0], ROW * len(grid.rows) + 1.2 + legend),
     )
     remarks = [f"Dashed: {display.reference_label}."] if display.reference_label else []
@@ -41,7 +41,7 @@ def legend_columns(names):
     return 1
 
 
-def _draw(axes, fonts, display, grid, looks, n_columns):
+def _draw(axes, fonts, display, grid, styles, n_columns):
     if display.value.log:
         axes.set_xscale("log")
     for place, row in enumerate(grid.rows):
@@ -49,7 +49,7 @@ def _draw(axes, fonts, display, grid, looks, n_columns):
         axes.plot([min(values), max(values)], [place, place], color=GRID, linewidth=2.5, zorder=1)
     for mark, name in grid.columns.items():
         points = [(grid.values[row, mark], place) for place, row in enumerate(grid.rows) if (row, mark) in grid.values]
-        style = {"marker": looks[mark].marker, "color": looks[mark].colour, "markersize": 6.5}
+        style = {"marker": styles[mark].marker, "color": styles[mark].colour, "markersize": 6.5}
         axes.plot(*zip(*points), **style, linestyle="none", label=name, zorder=3)
     axes.set_ylim(len(grid.rows) - 0.4, -0.6)
     layout.head(axes, display.title, fonts)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.report.charts.looks import looks
+from kernbench.report.charts.drawing.styles import method_styles
 from kernbench.report.charts.profiles import draw_profiles
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite
@@ -45,7 +45,7 @@ def _profile(scale, results):
         if best < np.inf:
             for label, cost in costs.items():
                 factors[label].append(cost / best)
-    by_slug = looks([_slug(label) for label in shared])
+    by_slug = method_styles([_slug(label) for label in shared])
     return draw_profiles(
         f"all-{scale}-fit-time-profile",
         f"Time of a fit over all experiments, {scale} scale",
@@ -79,5 +79,5 @@ def _if_solved(costs, label):
 
 
 def _slug(label):
-    """The name by which a solver's look is known: its short label, ``"LIBSVM, 2 GB cache"`` as libsvm-2-gb-cache."""
+    """The name by which a solver's style is known: its short label, ``"LIBSVM, 2 GB cache"`` as libsvm-2-gb-cache."""
     return label.partition(" (")[0].lower().replace(",", "").replace(" ", "-")

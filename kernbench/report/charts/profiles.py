@@ -3,9 +3,9 @@
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
-from kernbench.report.charts.looks import looks_of
-from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import styles_of
 from kernbench.report.statistics import finite
 from kernbench.report.tables.table import csv_text
 
@@ -14,19 +14,19 @@ WORST = 1e3  # factors beyond are not drawn
 
 def picture(display, results):
     """Draw :class:`~kernbench.experiments.declare.Profiles`; None if there are fewer than two methods."""
-    factors, looks = factors_of(display, results), looks_of(results)
+    factors, styles = factors_of(display, results), styles_of(results)
     return draw_profiles(
         results.file_name(display.name),
         display.title,
         f"{results.experiment.metric(display.metric).label}: factor over the best",
         {results.label(method): found for method, found in factors.items()},
-        {results.label(method): looks[method] for method in factors},
+        {results.label(method): styles[method] for method in factors},
         note=f"Repeats on data sets on which all of these methods were run. {display.note}".rstrip(),
         heading=display.heading,
     )
 
 
-def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
+def draw_profiles(name, title, x_label, factors, styles, *, note="", heading=""):
     """Draw profiles; None if there are fewer than two methods, or no problem.
 
     Parameters
@@ -36,7 +36,7 @@ def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
     title, x_label : str
     factors : dict of str to list of float
         By label, as :func:`factors_of` gives them by method.
-    looks : dict of str to Look
+    styles : dict of str to Style
         By label.
     note, heading : str
 
@@ -54,8 +54,8 @@ def draw_profiles(name, title, x_label, factors, looks, *, note="", heading=""):
         handles = []
         for label, found in factors.items():
             x, y = _steps(found, end)
-            style = {"color": looks[label].colour, "linestyle": looks[label].dash, "linewidth": 2.0}
-            style |= {"marker": looks[label].marker, "markersize": 5, "markevery": max(1, len(x) // 5)}
+            style = {"color": styles[label].colour, "linestyle": styles[label].dash, "linewidth": 2.0}
+            style |= {"marker": styles[label].marker, "markersize": 5, "markevery": max(1, len(x) // 5)}
             handles += axes.step(x, y, where="post", clip_on=False, **style)
         axes.set_xscale("log")
         axes.set_xlim(1.0, end)

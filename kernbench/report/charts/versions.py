@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
-from kernbench.report.charts.looks import BLUE, INK
-from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import BLUE, INK
 from kernbench.report.tables.table import csv_text
 
 

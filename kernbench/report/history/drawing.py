@@ -3,9 +3,9 @@
 from functools import partial
 
 from kernbench.report import text
-from kernbench.report.charts import layout, scales
-from kernbench.report.charts.looks import BLUE, INK
-from kernbench.report.charts.picture import Picture
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import BLUE, INK
 from kernbench.report.tables.table import csv_text
 
 SHORT = 8  # digits of a hash

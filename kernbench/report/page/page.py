@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from kernbench.report.charts.picture import Picture
-from kernbench.report.charts.svg import share_styles
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.svg import share_styles
 from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
 from kernbench.report.text import printable, unbroken

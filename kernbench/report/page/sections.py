@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from kernbench.report.charts.drawing.picture import by_heading
 from kernbench.report.charts.fronts import front_picture
-from kernbench.report.charts.picture import by_heading
 from kernbench.report.claims.findings import findings, standing, tone
 from kernbench.report.page.commands import commands
 from kernbench.report.page.displays import pictures_of, tables_of

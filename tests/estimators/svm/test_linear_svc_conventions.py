@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench
 import kernbench.estimators.svm.linear_svc
-from kernbench.cli.estimators import NAMES
+from kernbench.cli.models.estimators import NAMES
 from kernbench.features import RandomFeatures
 from kernbench.kernels import Gaussian
 

@@ -11,7 +11,10 @@ from sklearn.linear_model import Ridge
 from kernbench._lazy import load
 from kernbench.datasets import real
 from kernbench.experiments import get
-from kernbench.experiments.papers.dsg import data, evaluation, gp_runs, ridge_runs, rivals, stream_runs
+from kernbench.experiments.papers.dsg import data, evaluation, rivals
+from kernbench.experiments.papers.dsg.runs import gp as gp_runs
+from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
+from kernbench.experiments.papers.dsg.runs import stream as stream_runs
 from kernbench.experiments.run.cells import plan
 
 NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-cost")

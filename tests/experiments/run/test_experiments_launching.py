@@ -9,7 +9,8 @@ from multiprocessing import forkserver
 
 import pytest
 
-from kernbench.experiments.run import Store, launching, run
+from kernbench.experiments.run import Store, run
+from kernbench.experiments.run.processes import launching
 
 needs_fork = pytest.mark.skipif(launching.START_METHOD != "forkserver", reason="no fork server on this system")
 
@@ -91,7 +92,7 @@ def test_variables_set_after_the_server_was_started_reach_the_cell(tmp_path, mak
 def test_ctrl_c_while_the_server_imports_shows_no_traceback_of_it():
     script = (
         "import os, signal, time\n"
-        "from kernbench.experiments.run import launching\n"
+        "from kernbench.experiments.run.processes import launching\n"
         "signal.signal(signal.SIGINT, lambda *_: os._exit(0))\n"
         "launching.prepare()\n"
         "print('ready', flush=True)\n"
@@ -133,7 +134,7 @@ def test_cells_import_nothing_from_the_working_directory(tmp_path):
 def test_a_temporary_folder_with_a_long_path_is_refused_with_the_remedy(tmp_path):
     folder = tmp_path / ("long" * 20)
     folder.mkdir()
-    code = "from kernbench.experiments.run import launching; launching.prepare()"
+    code = "from kernbench.experiments.run.processes import launching; launching.prepare()"
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
     assert ended.returncode != 0 and "shorter one" in ended.stderr

@@ -91,7 +91,7 @@ def test_memory_limit_ends_a_cell_while_it_grows(tmp_path, make_experiment, fake
 
 
 def test_memory_limit_counts_a_peak_between_two_polls(tmp_path, make_experiment, fake, monkeypatch):
-    monkeypatch.setattr("kernbench.experiments.run.process.resident_memory", lambda pid: None)
+    monkeypatch.setattr("kernbench.experiments.run.processes.process.resident_memory", lambda pid: None)
     (record,) = run(make_experiment(fake("good")), results=tmp_path, memory_limit=2**20).failed
     assert record["status"] == "memory"
     assert "over its limit of 1 MB" in record["error"]

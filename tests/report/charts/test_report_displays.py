@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from kernbench.experiments.declare import Axis, Contours, Curves, HeatMap, Marks, Profiles
 from kernbench.report import text
 from kernbench.report.charts.curves import picture
-from kernbench.report.charts.frame import legible
-from kernbench.report.charts.layout import LARGE_FONTS, SIZE, apart, fitted, tick
+from kernbench.report.charts.drawing.frame import legible
+from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
+from kernbench.report.charts.drawing.scales import ticks
+from kernbench.report.charts.drawing.styles import category_styles, method_styles
 from kernbench.report.charts.lines import finals_of, lines_of
-from kernbench.report.charts.looks import category_looks, looks
 from kernbench.report.charts.marks import legend_columns
 from kernbench.report.charts.profiles import factors_of
-from kernbench.report.charts.scales import ticks
 from kernbench.report.page.displays import pictures_of
 
 ERROR = Axis("trace.test_error", "test error", "%", 100.0, log=True)
@@ -157,12 +157,12 @@ def test_ticks_lie_within_their_axis(ends, log):
 
 
 def test_more_methods_than_colours_still_look_different():
-    found = looks([f"method-{letter}" for letter in "abcdefghijkl"])
+    found = method_styles([f"method-{letter}" for letter in "abcdefghijkl"])
     assert len(set(found.values())) == 12
 
 
 def test_categories_seen_together_differ_and_keep_their_look():
-    found = category_looks([["a", "b"], ["c", "b"], ["a", "d"]])
+    found = category_styles([["a", "b"], ["c", "b"], ["a", "d"]])
     assert found["a"].colour == found["c"].colour != found["b"].colour == found["d"].colour
 
 

@@ -1,11 +1,11 @@
-"""Figures: one look per method, valid SVG for any names, ids that are unique in a page."""
+"""Figures: one style per method, valid SVG for any names, ids that are unique in a page."""
 
 import re
 from xml.etree import ElementTree
 
 import pytest
 
-from kernbench.report.charts.looks import INK, KNOWN, looks
+from kernbench.report.charts.drawing.styles import INK, KNOWN, method_styles
 from kernbench.report.page.displays import pictures_of
 
 
@@ -21,15 +21,16 @@ def drawn(toy, records):
 
 
 def test_a_solver_has_one_colour_everywhere():
-    alone, together = looks(["smo"]), looks(["libsvm", "sbp", "smo", "zeta", "sbp-quarter"], {"sbp-quarter"})
+    alone = method_styles(["smo"])
+    together = method_styles(["libsvm", "sbp", "smo", "zeta", "sbp-quarter"], {"sbp-quarter"})
     assert alone["smo"].colour == together["smo"].colour == KNOWN["smo"]
     assert together["sbp-quarter"].colour == together["sbp"].colour
     assert together["sbp-quarter"].dash != together["sbp"].dash == "-"
 
 
 def test_unknown_methods_get_colours_of_their_own():
-    found = looks(["smo", "alpha", "beta"])
-    assert len({look.colour for look in found.values()}) == 3
+    found = method_styles(["smo", "alpha", "beta"])
+    assert len({style.colour for style in found.values()}) == 3
 
 
 @pytest.mark.parametrize("name", ["$x^{$", "_private", "<b>&\"'", "bad\x00\x1bname", "ünïcode 数"])

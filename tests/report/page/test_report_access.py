@@ -9,7 +9,7 @@ import pytest
 
 from kernbench.experiments.registry import EXPERIMENTS
 from kernbench.report import build
-from kernbench.report.charts.looks import PALETTE_NAMES, looks_of
+from kernbench.report.charts.drawing.styles import PALETTE_NAMES, styles_of
 from kernbench.report.claims.findings import FAILS, HOLDS, OPEN, PARTLY
 from kernbench.report.records.results import Results
 
@@ -130,5 +130,5 @@ def test_verdicts_have_a_sign_beside_their_colour(verdict):
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_methods_differ_without_colour(experiment):
-    looks = looks_of(Results(experiment, "quick", {}))
-    assert len({(look.marker, str(look.dash)) for look in looks.values()}) == len(looks)
+    styles = styles_of(Results(experiment, "quick", {}))
+    assert len({(style.marker, str(style.dash)) for style in styles.values()}) == len(styles)

@@ -8,7 +8,7 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import MetricTable, Profiles
 from kernbench.report import build
-from kernbench.report.charts.svg import _shorter, share_styles
+from kernbench.report.charts.drawing.svg import _shorter, share_styles
 from kernbench.report.page.sections import make_section
 
 

@@ -14,10 +14,6 @@ Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly S
     parts.py        methods and metrics they share
     data.py         loaders: prepared and generated data
     rivals.py       linear SVMs on a fixed number of features, as one estimator
-    ridge_runs.py   cells of ``dsg-ridge``
-    gp_runs.py      a cell of ``dsg-gp``
-    stream_runs.py  a cell of ``dsg-multiclass``, on an endless stream
-    molecules_runs.py  a cell of ``dsg-molecules``
-    cost_runs.py    a cell of ``dsg-cost``
+    runs/           how the cells of an experiment are measured; stream.py those of ``dsg-multiclass``, on endless data
     evaluation.py   errors of classifiers
 """

@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
         for method, orders in ORDERS.items()
         for name, order in zip(EXPONENTS, orders, strict=True)
     ),
-    measure=f"{HERE}.cost_runs:measure",
+    measure=f"{HERE}.runs.cost:measure",
     tables=(
         MetricTable(
             "exponents",

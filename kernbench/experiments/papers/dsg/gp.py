@@ -20,7 +20,7 @@ METHODS = (
             "draws": "iid"}),
     Method("norma", "NORMA", "kernbench.estimators.regression.kernel_regressor:KernelRegressor",
            {"solver": "norma", "fit_intercept": False, "tol": 1e-9, "rows_per_step": 64},
-           measure=f"{HERE}.gp_runs:measure_mean"),
+           measure=f"{HERE}.runs.gp:measure_mean"),
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
         Bound("The mean is within 5 % of the closed form.", "default", "mean_error", 0.05),
         Bound("The variance is within 10 % of the closed form.", "default", "variance_error", 0.1),
     ),
-    measure=f"{HERE}.gp_runs:measure",
+    measure=f"{HERE}.runs.gp:measure",
     tables=(
         MetricTable(
             "errors",

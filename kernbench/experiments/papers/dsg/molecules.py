@@ -100,7 +100,7 @@ EXPERIMENT = Experiment(
     ),
     paper_data=(PaperData("qm7", "some 6,000 molecules, as it rounds them"),),
     paper_numbers=(PaperNumber("qm7", "doubly", "mae", 2.97),),
-    measure=f"{HERE}.molecules_runs:measure",
+    measure=f"{HERE}.runs.molecules:measure",
     tables=(
         CrossTable("mae", "Mean absolute error of energies", "mae"),
         MetricTable(

@@ -27,7 +27,7 @@ METHODS = (
         "doubly-stream", "doubly stochastic, deformations",
         "kernbench.estimators.doubly_stochastic.classifier:DoublyStochasticClassifier",
         {**SOFTMAX, "batch_size": 4096, "block_size": 1024}, seed_param="random_state",
-        measure=f"{HERE}.stream_runs:measure",
+        measure=f"{HERE}.runs.stream:measure",
     ),
     Method(
         "sampler-sgd", "RBFSampler + SGD, equal time", f"{HERE}.rivals:SampledSGD",

@@ -48,7 +48,7 @@ METHODS = (
     Method(
         "rate", "Algorithm 1, step θ/t, θα = 1", REGRESSOR,
         {"precondition": False, "schedule": "inverse", "step_size": 10.0, "batch_size": 64, "block_size": 64},
-        measure=f"{HERE}.ridge_runs:measure_rate",
+        measure=f"{HERE}.runs.ridge:measure_rate",
     ),
 )  # fmt: skip
 RIVALS = ("norma", "k-sdca", "r-sdca", "n-sdca", "r-pegasos", "n-pegasos")
@@ -130,7 +130,7 @@ EXPERIMENT = Experiment(
             "With θα = 1 the squared distance to the closed form falls at least like t^-0.85.", "rate", "slope", -0.85
         ),
     ),
-    measure=f"{HERE}.ridge_runs:measure",
+    measure=f"{HERE}.runs.ridge:measure",
     tables=(
         CrossTable(
             "mse",

@@ -5,7 +5,7 @@ from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.pauc"
 TRAINING, EVALUATE = f"{HERE}.training:measure", f"{HERE}.evaluation:evaluate"
-CLASSIFIER = "kernbench.estimators.ranking.partial_auc:PartialAUCClassifier"
+CLASSIFIER = "kernbench.estimators.windows.partial_auc:PartialAUCClassifier"
 PAPER = "Yao, Lin, Yang: Large-scale Optimization of Partial AUC in a Range of False Positive Rates"
 RANGE = [0.05, 0.5]
 TASKS = ("cardiomegaly", "edema", "consolidation", "atelectasis", "pleural-effusion")  # D1 to D5

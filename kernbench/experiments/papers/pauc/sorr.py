@@ -17,7 +17,7 @@ from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
 from kernbench.experiments.papers.pauc.parts import EVALUATE, HERE, PAPER, real
 
-CLASSIFIER = "kernbench.estimators.ranking.ranked_range_classifier:RankedRangeClassifier"
+CLASSIFIER = "kernbench.estimators.windows.ranked_range_classifier:RankedRangeClassifier"
 RANKS = [1000, 20_000]  # the paper's m and n
 STEPS = 30 * sum((k + 1) ** 2 for k in range(10))
 

@@ -8,11 +8,11 @@ import sys
 from multiprocessing.connection import Connection, wait
 
 from kernbench.experiments import plugins
-from kernbench.experiments.run import launching, worker
 from kernbench.experiments.run.machine import description
-from kernbench.experiments.run.process import CellProcess
+from kernbench.experiments.run.processes import launching, worker
+from kernbench.experiments.run.processes.process import CellProcess
+from kernbench.experiments.run.processes.wording import sentence
 from kernbench.experiments.run.schedule import POLL_SECONDS
-from kernbench.experiments.run.wording import sentence
 
 
 def main(connection):

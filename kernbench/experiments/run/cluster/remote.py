@@ -59,7 +59,7 @@ def stop():
             _HOST.stop()
 
 
-def survey():
+def describe():
     """The environment of this worker, with the name of its machine."""
     from kernbench.experiments.run import environment
 

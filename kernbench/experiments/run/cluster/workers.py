@@ -102,7 +102,7 @@ class Worker:
     def __init__(self, client, presence, address, declared, force):
         self._client, self._presence, self.address = client, presence, address
         try:
-            found = self._submit(remote.survey).result()
+            found = self._submit(remote.describe).result()
         except Lost:
             raise
         except Exception as error:

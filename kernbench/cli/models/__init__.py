@@ -1,0 +1,1 @@
+"""``kernbench fit`` and ``kernbench predict``: models of data files."""

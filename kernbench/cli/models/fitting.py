@@ -1,0 +1,197 @@
+"""``kernbench fit``: fit a model to a data file and save it."""
+
+import sys
+import warnings
+from inspect import signature
+from pathlib import Path
+from time import perf_counter
+
+import click
+
+from kernbench.cli.models.estimators import NAMES, check_parameters, find, parameters, summary
+from kernbench.cli.plugins.option import PLUGIN
+
+INTERRUPTED = 130
+
+
+class FitCommand(click.Command):
+    """Adds the estimators and their parameters to the help."""
+
+    def format_epilog(self, ctx, formatter):
+        """Write the first line of each estimator's docstring, and its parameters with their defaults."""
+        classes = {name: model.load() for name, model in NAMES.items()}
+        with formatter.section("Estimators"):
+            formatter.write_dl([(name, summary(estimator)) for name, estimator in classes.items()])
+        for name, estimator in classes.items():
+            with formatter.section(f"Parameters of {name}, with their defaults"):
+                formatter.write_text(" ".join(f"{k}={_shown(v)}" for k, v in parameters(estimator).items()))
+
+
+def _shown(default):
+    text = str(default).lower() if default is None or isinstance(default, bool) else f"{default}"
+    return text.replace(", ", ",")  # one word for a shell
+
+
+@click.command("fit", cls=FitCommand)
+@click.argument("data")
+@click.option(
+    "--estimator", default="kernelsvc", show_default=True, metavar="NAME", help=f"One of: {', '.join(NAMES)}."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the estimator; may be repeated."
+)
+@click.option(
+    "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
+)
+@click.option("--test", metavar="FILE", help="Test examples.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Set a share of DATA aside for the test, stratified by class.",
+)
+@click.option(
+    "--chunk-rows",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Read the file N rows at a time, once, for data that do not fit memory; rows should be in random order.",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Fit on the workers of this Dask scheduler; DATA is a folder that they see."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the split and of stochastic solvers.",
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Save the model here, such as model.npz.")
+@PLUGIN
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.pass_context
+def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
+    """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or packed) or the name of a data set.
+
+    A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit memory; for NPY, --label
+    names the .npy file, or folder of such, that holds the labels.
+
+    Ctrl-C ends the fit early; the model reached so far is saved.
+
+    \b
+    Examples:
+      kernbench fit adult-like --set C=10 --set gamma=0.05
+      kernbench fit train.svm --test test.svm --set C=10 --out model.npz
+      kernbench fit table.csv --label income --test-size 0.2 --out model.npz
+      kernbench fit train.svm --set solver=sbp --set max_seconds=30 --out model.npz
+      kernbench fit train.svm --plugin mine.py --set solver=mine
+      kernbench fit train.svm --estimator linearsvc --set C=0.1 --set loss=hinge
+      kernbench fit rare.csv --estimator rocsvc --set kernel=rbf --set alpha=1e-3
+      kernbench fit rare.csv --estimator rocsvc --set "threshold=('sensitivity', 0.9)"
+      kernbench fit huge.svm --estimator doublystochasticclassifier --chunk-rows 50000
+      kernbench fit parts/ --estimator rocsvc --label clicked --scheduler tcp://10.0.0.1:8786
+      kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
+    """
+    from kernbench.cli.models.blocks import BlockFit, is_folder, labels_of
+    from kernbench.cli.models.literals import parse_settings
+    from kernbench.cli.models.sources import chunks_of, label_column, test_rows, train_and_test
+    from kernbench.cli.outputs import check_writable_file
+
+    entry = find(estimator)
+    if out is not None:
+        check_writable_file(out)
+    build = entry.load()
+    params = parse_settings(settings, build)
+    if params.get("kernel") == "precomputed":
+        raise ValueError("kernel=precomputed is for use from Python: the command line reads examples, not kernels")
+    params.setdefault("random_state", seed)
+    check_parameters(build(**params))  # before a large file is read
+    model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
+    if scheduler is not None and not is_folder(data):
+        raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is none")
+    if is_folder(data):
+        if chunk_rows is not None or test_size is not None:
+            raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
+                             "--test-size out, and give test examples by --test")  # fmt: skip
+        X = y = None
+        fitted = BlockFit(model, data, labels_of(label), scheduler)
+        seconds, interrupted = _fit(fitted.fit)
+        model, examples = fitted.model, fitted.shape
+        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+    elif chunk_rows is None:
+        X, y, X_test, y_test = train_and_test(
+            data, label=label_column(label), test=test, test_size=test_size, seed=seed, stratify=entry.task != "regress"
+        )
+        seconds, interrupted = _fit(lambda: model.fit(X, y))
+        examples = X.shape
+    else:
+        stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
+        X = y = None
+        counted = {}
+        if "n_samples" in signature(model.fit_chunks).parameters:
+            counted["n_samples"] = sum(len(y) for _, y in stream)  # in a pass before
+        seconds, interrupted = _fit(lambda: model.fit_chunks(stream, **counted))
+        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+        examples = stream.n_rows, getattr(model, "n_features_in_", 0)
+    if not hasattr(model, "n_iter_"):
+        raise click.Abort  # interrupted before there was a model
+    _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
+    if out is not None:
+        model.set_params(verbose=0)
+        model.save(out)
+        click.echo(f"model saved to {out}; next: kernbench predict {out} DATA")
+    if interrupted:
+        click.echo("kernbench: interrupted; the model is the one reached so far", err=True)
+        ctx.exit(INTERRUPTED)
+
+
+def _fit(fit):
+    """Call `fit`; return the seconds it took and whether Ctrl-C ended it. Warnings go to standard error."""
+    interrupted = False
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit()
+        except KeyboardInterrupt:
+            interrupted = True
+    seconds = perf_counter() - start
+    for warning in caught:
+        click.echo(f"kernbench: warning: {' '.join(str(warning.message).split())}", err=True)
+    return seconds, interrupted
+
+
+def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
+    import numpy as np
+
+    from kernbench.cli.models.scores import scores
+    from kernbench.report import text
+
+    objectives = np.atleast_1d(model.objective_)
+    gaps = np.atleast_1d(np.nan if model.duality_gap_ is None else model.duality_gap_)
+    pairs = "" if len(objectives) == 1 else f" (largest of {len(objectives)} pairs of classes)"
+    status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
+    rows = [("examples", f"{examples[0]:,} × {examples[1]:,}")]
+    if X is not None:  # of a stream nothing is left to be scored
+        on_training = scores(task, model, X, y)
+        rows += [(f"training {name}", value) for name, value in on_training]
+    if X_test is None:
+        ways = "--test" if X is None else "--test, --test-size"
+        rows.append(("test" if X is None else f"test {on_training[0][0]}", f"no test examples ({ways})"))
+    else:
+        rows += [(f"test {name}", value) for name, value in scores(task, model, X_test, y_test)]
+    if hasattr(model, "alpha_"):  # chosen by cross-validation
+        rows.append(("alpha", f"{model.alpha_:g}"))
+    rows += [
+        ("objective", f"{np.max(objectives):.6g}{pairs}"),
+        ("duality gap", "–" if np.isnan(gaps).all() else f"{np.nanmax(gaps):.3g}{pairs}"),
+        ("ended", status),
+        ("time", text.seconds(seconds)),
+        ("iterations", f"{int(np.sum(model.n_iter_)):,}"),
+        ("kernel evaluations", text.count(model.n_kernel_evaluations_)),
+    ]
+    if hasattr(model, "support_"):
+        rows.append(("support vectors", f"{len(model.support_):,}"))
+    width = max(20, *(len(name) + 1 for name, _ in rows))
+    for name, value in rows:
+        click.echo(f"{name:<{width}}{value}")

@@ -1,0 +1,78 @@
+"""``kernbench predict``: predictions of a saved model."""
+
+import csv
+import sys
+from pathlib import Path
+
+import click
+
+from kernbench._models import task_of
+from kernbench.cli.models.estimators import TASKS
+
+
+@click.command("predict")
+@click.argument("model_file", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("data")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write CSV here. [default: standard output]"
+)
+@click.option("--decision", is_flag=True, help="Add columns of decision values.")
+@click.option(
+    "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
+)
+def command(model_file, data, out, decision, label):
+    """Predict the labels of DATA with a model of 'kernbench fit'.
+
+    DATA is a file, or the name of a data set, which gives its test part.
+
+    The output is CSV, one row for each example, in their order. Where DATA has labels, the error is printed.
+    A table with exactly as many columns as the model has features is read as one without labels.
+
+    \b
+    Examples:
+      kernbench predict model.npz new.csv
+      kernbench predict model.npz test.svm --out predictions.csv --decision
+    """
+    from kernbench.cli.models.sources import label_column, rows_to_predict
+    from kernbench.cli.outputs import check_writable_file
+
+    if out is not None:
+        check_writable_file(out)
+    from kernbench.cli.models.scores import summary
+    from kernbench.saving import load
+
+    model = load(model_file)
+    task = task_of(model)
+    if task not in TASKS:
+        raise ValueError(f"{model_file} holds a {type(model).__name__}, which predicts no labels")
+    if decision and task == "regress":
+        raise ValueError("--decision is for classifiers: the predictions of a regressor are its decision values")
+    X, y = rows_to_predict(data, model, label=label_column(label))
+    predicted = model.predict(X)
+    classes = None if task == "regress" else model.classes_
+    values = model.decision_function(X) if decision else None
+    if out is None:
+        _write(sys.stdout, predicted, values, classes)
+    else:
+        from kernbench._files import written_whole
+
+        with written_whole(out) as file:
+            _write(file, predicted, values, classes)
+    # The summary must not mix with predictions on standard output.
+    click.echo(summary(task, model, predicted, y), err=out is None)
+
+
+def _write(file, labels, values, classes):
+    writer = csv.writer(file, lineterminator="\n")
+    if values is None:
+        columns = []
+    elif values.ndim == 1:
+        columns = ["decision"]
+    elif values.shape[1] == len(classes):
+        columns = [f"decision_{name}" for name in classes]
+    else:
+        columns = [f"decision_{i}" for i in range(values.shape[1])]
+    writer.writerow(["prediction", *columns])
+    for i, label in enumerate(labels):
+        row = [] if values is None else [repr(float(value)) for value in values[i : i + 1].ravel()]
+        writer.writerow([label, *row])

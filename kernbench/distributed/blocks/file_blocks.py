@@ -1,0 +1,143 @@
+"""Rows in files, which may be larger than memory."""
+
+import os
+import threading
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.distributed.blocks.local_blocks import LocalBlocks
+from kernbench.distributed.sources import open_sources
+
+
+class FileBlocks(LocalBlocks):
+    """Rows of files and arrays, one after the other; each pass reads them once.
+
+    Parameters
+    ----------
+    data : str, Path, array, CSR matrix, or list of these
+        Files in the formats of `kernbench.distributed.sources`; a folder stands for the files in it, in the order of
+        their names (part-2 comes before part-10).
+    label : str or int, optional
+        The column that holds the labels, in files of columns.
+    keep_bytes : int, default=0
+        Memory for rows that are slow to read (text and Parquet): they are kept up to there, and read again beyond.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,), or None
+        Labels, where the files hold them.
+    names : ndarray of str, or None
+        Names of the columns, where the files hold them.
+    """
+
+    def __init__(self, data, *, label=None, keep_bytes=0):
+        self.sources = open_sources(data, label)
+        sizes = [source.n_rows for source in self.sources]
+        self.bounds = np.concatenate([[0], np.cumsum(sizes)])
+        first = self.sources[0]
+        n_columns = max(source.n_columns for source in self.sources)
+        for source in self.sources:
+            _check_alike(source, first, n_columns)
+        stored = sum(source.n_stored for source in self.sources) if first.is_sparse else None
+        self._set_shape(self.bounds[-1], n_columns, first.dtype, n_stored=stored)
+        parts = [source.labels() for source in self.sources]
+        self.y = None if any(part is None for part in parts) else np.concatenate(parts)
+        self.names = first.names
+        self.keep_bytes, self._kept, self._local = keep_bytes, {}, threading.local()
+
+    def read(self, start, stop):
+        """Return rows start to stop - 1."""
+        key = start, stop
+        if key in self._kept:
+            return self._kept[key]
+        first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
+        source, offset = self.sources[first], self.bounds[first]
+        if first == last and (source.is_sparse or source.in_memory):
+            rows = source.read(start - offset, stop - offset)
+        elif self.is_sparse:
+            rows = sparse.vstack(list(self._pieces(first, last, start, stop)), format="csr")
+        else:
+            rows = self._buffer(stop - start, all(self.sources[k].is_slow for k in range(first, last + 1)))
+            for k in range(first, last + 1):
+                begin, end = np.clip(self.bounds[k : k + 2], start, stop)
+                self.sources[k].read_into(begin - self.bounds[k], rows[begin - start : end - start])
+        if source.is_slow and self.keep_bytes > 0:
+            self.keep_bytes -= _n_bytes(rows)  # over by one block a thread at the most
+            self._kept[key] = rows
+        return rows
+
+    def rows(self, indices):
+        """Return some rows."""
+        if any(source.is_sparse or source.is_slow for source in self.sources):
+            return super().rows(indices)
+        out = np.empty((len(indices), self.n_columns), dtype=self.dtype)
+        files = np.searchsorted(self.bounds, indices, side="right") - 1
+        for k in np.unique(files):
+            here = np.flatnonzero(files == k)
+            out[here] = self.sources[k].take(indices[here] - self.bounds[k])
+        return out
+
+    def where(self, row):
+        """Return the name of the source that holds a row, and the index of the row in it."""
+        k = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        return self.sources[k].title, int(row - self.bounds[k])
+
+    def _pieces(self, first, last, start, stop):
+        for k in range(first, last + 1):
+            begin, end = np.clip(self.bounds[k : k + 2], start, stop) - self.bounds[k]
+            piece = self.sources[k].read(begin, end)
+            piece.resize(piece.shape[0], self.n_columns)
+            yield piece
+
+    def _buffer(self, n_rows, fresh):
+        """Return an array for rows, a new one if it may be kept."""
+        if fresh and self.keep_bytes > 0:
+            return np.empty((n_rows, self.n_columns), dtype=self.dtype)
+        buffer = getattr(self._local, "buffer", None)
+        if buffer is None or len(buffer) < n_rows:
+            buffer = self._local.buffer = np.empty((n_rows, self.n_columns), dtype=self.dtype)
+        return buffer[:n_rows]
+
+    def __getstate__(self):
+        return {**self.__dict__, "_kept": {}, "_local": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, _local=threading.local())
+
+
+def available_bytes():
+    """Return the memory that new data may take: what is free, or what a limit of this process leaves."""
+    import psutil
+
+    free = psutil.virtual_memory().available
+    if os.name == "posix":
+        import resource
+
+        for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+            most = resource.getrlimit(limit)[0]
+            if most != resource.RLIM_INFINITY:
+                used = psutil.Process().memory_info()
+                free = min(free, most - (used.vms if limit == resource.RLIMIT_AS else used.data))
+    return max(0, free)
+
+
+def _n_bytes(rows):
+    if sparse.issparse(rows):
+        return rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
+    return rows.nbytes
+
+
+def _check_alike(source, first, n_columns):
+    if source.is_sparse != first.is_sparse:
+        raise ValueError(f"{source.title} and {first.title} differ: one holds sparse rows, the other dense ones")
+    if source.dtype != first.dtype:
+        raise ValueError(
+            f"{source.title} has dtype {source.dtype}, {first.title} has {first.dtype}: convert all of them to one"
+        )
+    if not source.is_sparse and source.n_columns != n_columns:
+        raise ValueError(
+            f"{source.title} has {source.n_columns} columns, others have {n_columns}: all must have the same"
+        )
+    if source.names is not None and first.names is not None and list(source.names) != list(first.names):
+        raise ValueError(f"{source.title} has other columns than {first.title}, or in another order")

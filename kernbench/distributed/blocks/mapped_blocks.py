@@ -1,0 +1,71 @@
+"""Features of rows in blocks: a map of other blocks, kept where memory allows."""
+
+import numpy as np
+
+from kernbench.distributed.blocks.local_blocks import LocalBlocks
+
+ROWS = 2048  # rows of a subset mapped at a time
+
+
+class MappedBlocks(LocalBlocks):
+    """The features of a fitted map, of rows that lie elsewhere.
+
+    Parameters
+    ----------
+    blocks : LocalBlocks
+    function : callable
+        Features of an array or CSR matrix of rows, such as ``Nystroem(...).fit(X).transform``. It is called with the
+        same rows each time, so that features that are computed anew are the same, bit for bit.
+    n_columns : int
+        The features' number.
+    dtype : dtype
+        Theirs; the function's result is converted to it.
+    n_stored : int, optional
+        Their entries, if they are sparse. By default they are dense.
+    keep_bytes : int, default=0
+        Memory for dense features: they are kept up to there, and computed anew in each pass beyond.
+    """
+
+    def __init__(self, blocks, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
+        self.blocks, self.function, self.keep_bytes = blocks, function, keep_bytes
+        self._kept = {}
+        self._set_shape(blocks.n_rows, n_columns, dtype, n_stored=n_stored)
+
+    def read(self, start, stop):
+        """Return the features of rows start to stop - 1."""
+        key = start, stop
+        if key in self._kept:
+            return self._kept[key]
+        if self.is_sparse:
+            return self.function(self.blocks.read(start, stop))
+        out = np.empty((stop - start, self.n_columns), dtype=self.dtype)
+        first = np.searchsorted(self.starts, start, side="right") - 1
+        edges = np.clip(self.starts[first : np.searchsorted(self.starts, stop) + 1], start, stop)
+        for begin, end in zip(edges[:-1], edges[1:]):
+            out[begin - start : end - start] = self.function(self.blocks.read(begin, end))
+        if self.keep_bytes >= out.nbytes:
+            self.keep_bytes -= out.nbytes  # over by one block a thread at the most
+            self._kept[key] = out
+        return out
+
+    def rows(self, indices):
+        """Return the features of some rows."""
+        return features_of_rows(self.function, self.blocks.rows(indices), self.dtype, self.is_sparse)
+
+    def where(self, row):
+        """Return the name of the source that holds a row, and the index of the row in it."""
+        return self.blocks.where(row)
+
+
+def mapped(blocks, function, n_columns, dtype, **options):
+    """Return the features of blocks, computed where the rows lie; see `MappedBlocks`."""
+    make = MappedBlocks if isinstance(blocks, LocalBlocks) else type(blocks).mapped
+    return make(blocks, function, n_columns, dtype, **options)
+
+
+def features_of_rows(function, rows, dtype, is_sparse):
+    """Return the features of some rows, a fixed number at a time: products of other shapes may have other bits."""
+    if is_sparse:
+        return function(rows)
+    starts = range(0, rows.shape[0], ROWS)
+    return np.concatenate([function(rows[start : start + ROWS]).astype(dtype, copy=False) for start in starts])

@@ -1,0 +1,60 @@
+"""Workers of a Dask cluster: their versions, addresses and free memory, and the errors of a lost one."""
+
+from contextlib import suppress
+from importlib import import_module
+
+from kernbench._version import __version__
+
+POLL_SECONDS = 2.0  # between two requests for the list of workers
+
+
+def check_workers(client, module):
+    """Raise ValueError unless there are workers, and all have this version of kernbench.
+
+    They import `module`, the name of what they will run, in the threads of tasks: in a worker's event loop an import
+    may take longer than connections last.
+    """
+    workers = sorted(addresses(client))
+    if not workers:
+        raise ValueError("the scheduler has no workers: start some with `dask worker ADDRESS`")
+    tasks = {worker: client.submit(_version_after_import, module, workers=[worker], pure=False) for worker in workers}
+    for worker, task in tasks.items():
+        while not task.done() and worker in addresses(client):  # one that is gone never answers
+            _wait_for(task)
+        if task.status == "error":
+            raise ValueError(f"worker {worker} cannot import kernbench ({task.exception()}): install it on all workers")
+        if task.status == "finished" and task.result() != __version__:
+            raise ValueError(
+                f"worker {worker} has kernbench {task.result()}, this process has {__version__}: install the same"
+            )
+
+
+def _version_after_import(module):
+    import_module(module)
+    return import_module("kernbench._version").__version__
+
+
+def _wait_for(task):
+    from distributed import wait
+
+    with suppress(TimeoutError):
+        wait(task, timeout=POLL_SECONDS)
+
+
+def addresses(client):
+    """Return the addresses of the workers."""
+    return frozenset(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def free_bytes(client):
+    """Return the memory that the workers have left."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return sum(max(0, w["memory_limit"] - w["metrics"].get("memory", 0)) for w in workers)
+
+
+def lost():
+    """Return the exceptions that tell that a worker was lost."""
+    from distributed.client import FutureCancelledError
+    from distributed.scheduler import KilledWorker
+
+    return FutureCancelledError, KilledWorker, OSError

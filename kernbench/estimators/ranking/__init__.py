@@ -1,1 +1,0 @@
-"""Classifiers that rank the rows of two classes."""

@@ -1,0 +1,342 @@
+"""The classifier that ranks: `ROCSVC`."""
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from kernbench.estimators.fit.outcome import warn
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.roc import stream
+from kernbench.estimators.roc.parameters import check_roc_svc
+from kernbench.estimators.roc.roc_task import ROCTask
+from kernbench.estimators.roc.scores import RankingClassifier
+
+
+class ROCSVC(RankingClassifier):
+    r"""Support vector classifier that ranks: it maximises the area under the ROC curve.
+
+    For two classes, however unequal in size, it minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2
+        + \frac{1}{n_+ n_-} \sum_{i: y_i = +} \; \sum_{j: y_j = -} \ell\bigl(f(x_i) - f(x_j)\bigr),
+        \qquad \ell(t) = \max(0, 1 - t),
+
+    over all pairs of a positive and a negative row, or over pairs that are drawn [1]_. The loss is large where a
+    negative scores higher than a positive; an intercept cancels, so it is set afterwards, for a requested sensitivity
+    or specificity.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+        As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
+        K(test, train) afterwards.
+    alpha : float, default=1e-3
+        Strength of the regularisation, > 0; the λ of the paper. It does not depend on the number of rows.
+    pairs : {"all", "n_samples"} or int, default="all"
+        ``"all"`` uses all pairs exactly, by sorting, in O(n log n): the best choice. An integer draws this many once,
+        with replacement (so it may exceed their number), and minimises over these; ``"n_samples"``, as many as there
+        are rows, is what the paper does. ``solver_options={"balanced": True}`` draws each row of a class equally often.
+    loss : {"auto", "hinge", "squared_hinge", "log_loss", "squared"}, default="auto"
+        ``hinge`` as above; ``squared_hinge`` its square and ``log_loss`` log(1 + exp(-t)), which are smooth;
+        ``squared`` (1 - t)², which has a closed form for at most 1,500 columns or features, used for every `solver`.
+        ``"auto"`` is ``squared_hinge`` for ``solver="newton"``, which needs a smooth loss, and ``hinge`` for the rest.
+    threshold : "youden", float, ("sensitivity", s) or ("specificity", q), default="youden"
+        Rows that score at least this much are positive. ``("sensitivity", s)``: the largest threshold at which
+        a share s of the positives is predicted positive; ``("specificity", q)``: one at which a share q of the
+        negatives is predicted negative, half way to the next score; both in (0, 1]. ``"youden"`` maximises the
+        sum of the two. With ties a rate can be larger than requested, never smaller.
+    threshold_on : "train" or float, default="train"
+        The rows on whose scores the threshold is set. Training rows score a little better than new ones, especially
+        with a small `alpha`; a float in (0, 1) holds out that share of each class, drawn at random, and uses their
+        scores. `adjust_threshold` takes any other rows.
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        Of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    features : {"auto", "nystroem", "random", "exact"}, default="auto"
+        How a kernel is represented. ``exact`` is the kernel itself, a matrix of n² values; ``nystroem`` projects it
+        onto landmarks, ``random`` draws features, both linear in n. ``"auto"`` takes the columns of X for
+        ``kernel="linear"``; ``exact`` for at most 2,000 rows or a precomputed kernel; otherwise, and whenever
+        `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features, ``nystroem``.
+    n_landmarks : int, default=None
+        For ``nystroem``; None means 300, or as many as there are rows.
+    landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
+        For ``nystroem``: rows drawn inside each class in proportion to its size, among all rows, centroids,
+        or rows drawn by their ridge leverage scores; see `kernbench.features.Nystroem`.
+    n_features : int, default=None
+        For ``random``; None means 512.
+    solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"
+        ``bundle`` (cutting planes) and ``newton`` reach a certified gap in tens of iterations; ``adamax`` is
+        what the paper uses, ``gradient`` the same with a fixed step. Adamax moves no weight by more than 0.002 in
+        an iteration, too little for landmarks: there, give it ``solver_options={"learning_rate": 0.2}``.
+    tol : float, default=1e-3
+        Tolerance, > 0. ``bundle``, ``newton``: duality gap divided by the objective. ``adamax``,
+        ``gradient``: change of the best objective over 20 iterations.
+    max_iter : int, default=-1
+        Maximal number of iterations; -1 means 1,000.
+    max_seconds : float, default=None
+        Time budget of the solver in seconds; features and callbacks are not charged.
+    cache_size : float, default=500
+        Memory for the kernel matrix in megabytes (2²⁰ bytes), > 0, with ``exact``; a larger matrix is recomputed in
+        each pass.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision in which kernel values, or features of training rows, are held; sums are float64. ``"auto"``
+        is float64 for at most 2,000 rows, float32 above. The columns of X stay as they are.
+    reservoir_size : int, default=1000
+        Rows of each class that ``partial_fit`` keeps; fixed by the first batch.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one. For the same rows the feature map and the pairs are
+        kept too, and a run ended by a limit continues exactly where it stopped.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an
+        int for the same result each time; None is NumPy's global state (``np.random.seed``).
+    callback : callable or list of callables, default=None
+        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
+        A dict it returns adds columns to ``trace_``; True stops the run.
+    verbose : int, default=0
+        1 shows a progress bar.
+    solver_options : dict, default=None
+        More keywords for the solver's class, such as ``{"learning_rate": 0.02}`` for ``adamax``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; the second is positive.
+    coef_ : ndarray of shape (1, n_features_in_)
+        Weights of the columns of X; linear kernel with ``features="auto"`` only.
+    feature_coef_ : ndarray of shape (1, n_columns)
+        Weights of the columns of ``feature_map_``, with ``nystroem`` and ``random``.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        With ``exact``, coefficients of the support vectors: f(x) = Σ_k dual_coef_k · k(x, x_k).
+    support_, support_vectors_ : ndarray of shape (n_SV,), int32; ndarray or CSR matrix of shape (n_SV,
+    n_features)
+        With ``exact``, their indices in the training set, and they themselves ((0, 0) for a precomputed
+        kernel).
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold.
+    features_ : {"linear", "nystroem", "random", "exact"}
+        The kind of features used.
+    feature_map_ : Nystroem, RandomFeatures or None
+    kernel_ : Kernel
+        The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
+    loss_ : {"hinge", "squared_hinge", "log_loss", "squared"}
+    dtype_ : {"float32", "float64"}
+    n_iter_ : ndarray of shape (1,)
+        Iterations of the last ``fit``, or steps of ``partial_fit``.
+    converged_ : bool
+        Whether `tol` was reached.
+    status_ : str
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
+        ``"stalled"``, ``"stagnated"``, ``"interrupted"``.
+    objective_ : float
+        The objective above.
+    duality_gap_ : float
+        Certified bound on the distance of ``objective_`` to the optimum (loose for ``adamax`` and
+        ``gradient``).
+    n_kernel_evaluations_ : int
+        Values k(x, z) computed for the fit, landmarks included; 0 for columns and random features.
+    trace_ : dict of lists
+        Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    ROCSVCCV : Chooses alpha by cross-validation.
+    KernelSVC : Maximises accuracy instead.
+
+    Notes
+    -----
+    There is no ``class_weight``: the weight of a class is a common factor of all pairs and has no effect.
+
+    The scores are not probabilities; ``sklearn.calibration.CalibratedClassifierCV`` converts them.
+
+    After Ctrl-C during ``fit`` the model is fitted as far as the run got.
+
+    References
+    ----------
+    .. [1] E. Bae, S. J. Shin, "Scaling up ROC-optimizing support vector machines".
+    .. [2] T. Joachims, "Training linear SVMs in linear time", KDD 2006.
+    .. [3] C.-P. Lee, C.-J. Lin, "Large-scale linear RankSVM", Neural Computation 26, 2014.
+    .. [4] D. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import ROCSVC
+    >>> from kernbench.metrics import roc_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), ROCSVC(threshold=("sensitivity", 0.99))).fit(X, y)
+    >>> roc_auc(y, model.decision_function(X)) > 0.99
+    True
+    >>> print((model.predict(X)[y == 1] == 1).mean() >= 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="linear",
+        *,
+        alpha=1e-3,
+        pairs="all",
+        loss="auto",
+        threshold="youden",
+        threshold_on="train",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        features="auto",
+        n_landmarks=None,
+        landmarks="stratified",
+        n_features=None,
+        solver="bundle",
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        reservoir_size=1000,
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.pairs = pairs
+        self.loss = loss
+        self.threshold = threshold
+        self.threshold_on = threshold_on
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_features = n_features
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.reservoir_size = reservoir_size
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_roc_svc(self)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+            float32 and float64 are kept; the check makes no copy in another precision.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger is positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The pair (i, j) weighs w_i w_j, so that a weight of k is equivalent to k copies of the row, and 0 to
+            leaving it out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C; the model is fitted as far as the run got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        """
+        _fit([self], X, y, sample_weight)
+        return self
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fit a model for each of several alphas, each from the solution before it.
+
+        They share one feature map and, where pairs are drawn, the pairs. Costs about as much as a few single
+        fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_alphas,)
+            Each > 0, in any order; fitted from large to small.
+
+        Returns
+        -------
+        list of ROCSVC
+            Fitted models in the order of `alphas`; each is this one with another ``alpha``.
+
+        Notes
+        -----
+        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        """
+        models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+        _fit(in_turn, X, y, sample_weight)
+        return models
+
+    @available_if(stream.has_features)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from the next rows of a stream.
+
+        Each row of the batch is paired with rows of the other class, drawn from a reservoir: a uniform sample
+        (in proportion to the weights, if there are any) of ``reservoir_size`` rows of each class of the
+        stream so far, this batch included. Steps of averaged stochastic gradient descent on these fresh pairs
+        follow. The threshold is set on the reservoir.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            With a kernel, the first batch fixes the bandwidth and the landmarks, so it should be large.
+        y : array-like of shape (n_samples,)
+            A batch may lack a class.
+        classes : array-like of shape (2,), default=None
+            The two labels; needed in the first call unless both are in `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for `fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As for `fit`.
+        AttributeError
+            For ``features="exact"`` and ``kernel="precomputed"``, which cannot stream.
+
+        Notes
+        -----
+        ``pairs`` is the number of pairs per batch: ``"n_samples"`` gives each row one partner, ``"all"``
+        eight. After `fit` it continues from that solution (it restarts if ``features="auto"`` had chosen ``exact``).
+        `solver`, `tol`, the limits and `threshold_on` are ignored.
+        """
+        stream.partial_fit(self, X, y, classes, sample_weight)
+        return self
+
+
+def _fit(models, X, y, sample_weight):
+    (result,) = fit_task(ROCTask(models[0], X, y, sample_weight), models)
+    if result.converged and not np.any(result.solution.coef):
+        warn("all scores are equal: no direction of X separates the classes")

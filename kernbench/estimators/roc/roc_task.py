@@ -1,0 +1,78 @@
+"""The problem of a `ROCSVC`: a loss of pairs."""
+
+import numpy as np
+
+from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of, n_pairs_of
+from kernbench.estimators.roc.task import RankingTask
+from kernbench.problems.certificate.risks import PairRisk
+from kernbench.ranking.moments import squared_loss_and_gradient
+from kernbench.solvers.base import Solution
+from kernbench.solvers.ranking.closed_form import squared_loss_solution
+
+
+class ROCTask(RankingTask):
+    """The task of one `ROCSVC`, or of a path of them."""
+
+    of_the_solver = ("pairs", "loss", "solver")
+
+    def __init__(self, model, X, y, sample_weight):
+        entry, loss = check_roc_svc(model), loss_of(model)
+        super().__init__(model, entry, X, y, sample_weight, loss=loss, needs_features=loss == SQUARED)
+
+    def make_solver(self, design, alpha, initial):
+        model, y, weights = self.model, self.rows.y, self.rows.weights
+        if model.loss_ == SQUARED:
+            return SquaredLoss(design, y, alpha=alpha, weights=weights)
+        settings = {
+            "alpha": alpha,
+            "weights": weights,
+            "loss": model.loss_,
+            "n_pairs": n_pairs_of(model, self.n_rows),
+            "random_state": self.last.draws.solver,
+            "initial": initial,
+        }
+        return make_solver(model, self.entry, design, y, settings)
+
+    def examined(self, design, solver, alpha):
+        if self.model.loss_ == SQUARED:
+            return None
+        risk = PairRisk(solver.problem)
+        if self.space.is_exact:
+            return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
+        # Rows in blocks are read from files or workers: the solver's own certificate has to do.
+        return Examined(risk, design.X) if hasattr(design, "X") else None
+
+    def assemble(self, model, results):
+        super().assemble(model, results)
+        model._stream = None  # of an earlier `partial_fit`
+
+
+class SquaredLoss:
+    """The squared loss of all pairs, a quadratic function of the weights: one step, and the gap is 0."""
+
+    granularity, first_check = 1, None
+    n_kernel_evaluations = 0
+
+    def __init__(self, design, y, *, alpha, weights):
+        self.design, self.y, self.alpha, self.weights = design, y, alpha, weights
+        self.coef, self.n_iter, self.converged = np.zeros(design.n_coef), 0, False
+
+    def advance(self, n_iter):
+        self.coef = squared_loss_solution(self.design, self.y, alpha=self.alpha, weights=self.weights)
+        self.n_iter, self.converged = 1, True
+        return 1
+
+    def check(self, tol):
+        return self.converged
+
+    def solution(self):
+        return Solution(self.coef, n_iter=self.n_iter)
+
+    def objective(self):
+        loss, _ = squared_loss_and_gradient(self.y, self.design.scores(self.coef), self.weights)
+        return float(0.5 * self.alpha * (self.coef @ self.coef) + loss)
+
+    def gap(self):
+        return 0.0 if self.converged else None

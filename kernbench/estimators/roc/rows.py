@@ -1,0 +1,122 @@
+"""The rows that a model is fitted to, and those held out for its threshold or its validation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples, check_square
+from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
+from kernbench.kernels.domain import is_precomputed
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked rows.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,), float64
+        -1 and +1 for two classes, or the numbers of a regression.
+    weights : ndarray of shape (n_rows,), or None
+    indices : ndarray of shape (n_rows,), or None
+        Their indices among the rows given to ``fit``; None means that these are all.
+    """
+
+    X: object
+    y: np.ndarray
+    weights: np.ndarray | None
+    indices: np.ndarray | None = None
+
+    @property
+    def positive(self):
+        """Which rows of two classes are positive."""
+        return self.y > 0
+
+    def take(self, chosen):
+        """Return the rows whose indices are `chosen`."""
+        return Rows(
+            self.X[chosen],
+            self.y[chosen],
+            None if self.weights is None else self.weights[chosen],
+            chosen if self.indices is None else self.indices[chosen],
+        )
+
+    def without_weightless(self, kernel):
+        """Leave out rows of weight 0, so that bandwidths and landmarks do not depend on them either.
+
+        Those of a precomputed kernel stay, since its columns belong to them.
+        """
+        if self.weights is None or is_precomputed(kernel) or np.all(self.weights > 0):
+            return self
+        return self.take(np.flatnonzero(self.weights > 0))
+
+
+def check_ranked_rows(model, X, y, sample_weight):
+    """Check the arguments of ``fit`` and set ``classes_``.
+
+    Returns
+    -------
+    Rows
+        Those of positive weight.
+    """
+    return check_all_ranked_rows(model, X, y, sample_weight).without_weightless(model.kernel)
+
+
+def check_all_ranked_rows(model, X, y, sample_weight):
+    """Do the same, and return rows of weight 0, too: indices from outside count them."""
+    X, _, classes, codes, weights = check_examples(model, X, y, sample_weight, kernel=model.kernel)
+    if len(classes) > 2:
+        name = type(model).__name__
+        raise ValueError(
+            f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
+            f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
+        )
+    check_square(X, model.kernel)
+    model.classes_ = classes
+    if weights is not None:
+        check_each_class_has_weight(classes, codes, weights)
+    return Rows(X, np.where(codes == 1, 1.0, -1.0), weights)
+
+
+def split_for_threshold(model, rows, seed):
+    """Return the rows to fit to, and those to set the threshold on (None: the same)."""
+    if model.threshold_on == ON_TRAINING_ROWS:
+        return rows, None
+    if is_precomputed(model.kernel):
+        raise ValueError(
+            "threshold_on='train' is the only choice for kernel='precomputed', whose columns are the "
+            "training rows; adjust_threshold takes the scores of others"
+        )
+    return hold_out(rows, "threshold_on", model.threshold_on, seed)
+
+
+def hold_out(rows, name, share, seed, *, stratified=True):
+    """Draw rows to be left out of a fit.
+
+    Parameters
+    ----------
+    rows : Rows
+    name : str
+        Of the parameter that asks for it.
+    share : float
+        Of each class, or of all rows; at least one row, and not all.
+    seed : int
+    stratified : bool, default=True
+        Whether the rows are of two classes.
+
+    Returns
+    -------
+    kept, held : Rows
+    """
+    rng = np.random.default_rng(seed)
+    held = np.zeros(len(rows.y), dtype=bool)
+    parts = (rows.positive, ~rows.positive) if stratified else (~held,)
+    for members in map(np.flatnonzero, parts):
+        if len(members) < 2:
+            raise ValueError(
+                f"{name}={share:g} cannot hold out rows of a class that has one row only: leave {name} at its default"
+            )
+        size = min(max(1, round(share * len(members))), len(members) - 1)
+        held[rng.choice(members, size, replace=False)] = True
+    return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))

@@ -1,0 +1,202 @@
+"""The classifier of the min-max margin loss of the AUC: `AUCMarginClassifier`."""
+
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.roc.parameters import check_threshold_parameters
+from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.roc.task import RankingTask
+from kernbench.estimators.windows.parameters import check_window_model
+from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
+from kernbench.metrics import roc_auc
+from kernbench.validation.numbers import check_number
+
+LARGEST_MARGIN = 1e100  # its square is a finite number
+
+
+class AUCMarginClassifier(RankingClassifier):
+    r"""Classifier that ranks by the min-max margin loss of the AUC, minimised by PESG.
+
+    It minimises over functions :math:`f` of the space of features
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \operatorname{var}_+ f + \operatorname{var}_- f
+        + \max\bigl(0, M + \operatorname{mean}_- f - \operatorname{mean}_+ f\bigr)^2,
+
+    which is the mean squared loss (M - f(x_i) + f(x_j))² of all pairs, except that classes further apart than the
+    margin M are not drawn together [1]_. Batches suffice for it; its optimum over all rows is cheap to find by other
+    means, so this is a yardstick for methods that have to work with batches.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the regularisation, >= 0.
+    margin : float, default=1.0
+        M, > 0.
+    solver : {"pesg"}, default="pesg"
+        The proximal epoch stochastic gradient method of [1]_.
+    kernel : {"linear", "rbf", "laplacian", "poly"}, Kernel or callable, default="linear"
+        As in `ROCSVC`; a kernel needs features.
+    validation, keep, threshold, threshold_on
+        As in `PartialAUCClassifier`, with the AUC in the place of the partial AUC, and no ``"window"``.
+    gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
+        As in `ROCSVC`.
+    tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
+        As in `PartialAUCClassifier`.
+
+    Attributes
+    ----------
+    classes_, coef_, feature_coef_, feature_map_, features_, kernel_, intercept_, n_iter_, converged_, status_, trace_
+        As in `ROCSVC`.
+    objective_ : float
+        The objective above, of the last iterate.
+    validation_score_, best_n_iter_
+        As in `PartialAUCClassifier`.
+
+    References
+    ----------
+    .. [1] Z. Yuan, Y. Yan, M. Sonka, T. Yang, "Large-scale robust deep AUC maximization: a new surrogate loss and
+       empirical studies on medical image classification", ICCV 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import AUCMarginClassifier
+    >>> from kernbench.metrics import roc_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = AUCMarginClassifier(random_state=0).fit(X, y)
+    >>> roc_auc(y, model.decision_function(X)) > 0.98
+    True
+    """
+
+    def __init__(
+        self,
+        alpha=1e-4,
+        *,
+        margin=1.0,
+        solver="pesg",
+        kernel="linear",
+        validation=None,
+        keep="best",
+        threshold="youden",
+        threshold_on="train",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        features="auto",
+        n_landmarks=None,
+        landmarks="stratified",
+        n_features=None,
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.alpha = alpha
+        self.margin = margin
+        self.solver = solver
+        self.kernel = kernel
+        self.validation = validation
+        self.keep = keep
+        self.threshold = threshold
+        self.threshold_on = threshold_on
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_features = n_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data; return the registry's entry of the solver."""
+        check_threshold_parameters(self)
+        check_number("margin", self.margin, above=0, at_most=LARGEST_MARGIN)
+        if self.features == "exact":
+            raise ValueError("features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'")
+        return check_window_model(self, "auc-margin")
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; see `PartialAUCClassifier.fit`.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger is positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        fit_task(AUCMarginTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_alphas,)
+
+        Returns
+        -------
+        list of AUCMarginClassifier
+        """
+        models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+        fit_task(AUCMarginTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+
+class AUCMarginTask(RankingTask):
+    """The task of one `AUCMarginClassifier`, or of a path over alpha."""
+
+    of_the_solver = ("solver", "margin")
+    centres = True  # the means of the scores, over which the loss is minimal, follow any shift
+
+    def __init__(self, model, X, y, sample_weight):
+        entry = model._check_parameters()
+        super().__init__(model, entry, X, y, sample_weight, loss=entry.losses[0], needs_features=True)
+
+    def split(self, rows):
+        rows, validation = validation_rows(self.model, rows, self.last.draws.solver)
+        self.validation = ValidatedRuns(self, validation, roc_auc, "validation_auc")
+        self.callbacks = self.validation.callbacks
+        return super().split(rows)
+
+    def make_solver(self, design, alpha, initial):
+        model, rows = self.model, self.rows
+        self.validation.begin()
+        settings = {
+            "alpha": alpha,
+            "weights": rows.weights,
+            "margin": model.margin,
+            "random_state": self.last.draws.solver,
+            "initial": initial,
+        }
+        return make_solver(model, self.entry, design, rows.y, settings)
+
+    def assemble(self, model, results):
+        super().assemble(model, results)
+        self.validation.finish(model)

@@ -1,0 +1,316 @@
+"""The classifier of a range of false positive rates: `PartialAUCClassifier`."""
+
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.roc.parameters import check_threshold
+from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, check_partial_auc
+from kernbench.estimators.windows.partial_auc_task import PartialAUCTask, criticality_of
+from kernbench.ranking.window import checked_fpr_range
+
+
+class PartialAUCClassifier(RankingClassifier):
+    r"""Classifier that maximises the area under a part of the ROC curve, between two false positive rates.
+
+    For two classes and a range :math:`[a, b]` of false positive rates it minimises over functions :math:`f` of the
+    kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2
+        + \frac{1}{n_+ n_- (b - a)} \sum_{i: y_i = +} \; \sum_{j \in J_{a,b}(f)} \ell\bigl(f(x_i) - f(x_j)\bigr),
+
+    where :math:`J_{a,b}(f)` holds the negatives that :math:`f` ranks from place :math:`n_- a` to place :math:`n_- b`,
+    the highest score first; where an end falls inside a negative, a part of it counts [1]_. Since the window depends
+    on :math:`f` the problem is not convex: a solution is a critical point, and which one depends on the start.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.1)
+        (a, b) with 0 <= a < b <= 1. The whole range, (0, 1), is what `ROCSVC` minimises.
+    ranks : (int, int), default=None
+        (m, n) instead of `fpr_range`, which is then left at its default: the negatives of rank m + 1 to n.
+    loss : {"auto", "log_loss", "hinge", "squared_hinge"}, default="auto"
+        ℓ of a pair: log(1 + exp(-t)), max(0, 1 - t), or the square of that. ``"auto"`` is ``log_loss`` where the solver
+        minimises it. ``svmpauc-tight`` minimises a convex bound of the hinge.
+    solver : str, default="dca-exact"
+        ``dca-exact`` (ours) descends on all pairs and certifies its convex subproblems; ``svmpauc-tight`` minimises
+        the structural bound of Narasimhan and Agarwal [2]_; ``agd-sbcd``, ``dca`` and ``proximal-dca`` are the
+        stochastic methods of [1]_; ``minibatch`` takes the window of each batch for that of the data, which is biased
+        [3]_. See ``kernbench list solvers``.
+    alpha : float, default=1e-4
+        Strength of the regularisation, >= 0.
+    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+        As in `ROCSVC`.
+    start : {"logistic", "auc", "solver"}, default="logistic"
+        Where the solver starts: at a logistic regression with classes of equal weight; at the solution for the whole
+        range, which is convex (and what a kernel without features gets); or wherever the solver does by itself.
+        Never at f = 0, where all scores are tied and no method moves.
+    validation : float or (X, y), default=None
+        Rows on which the partial AUC is followed: a share of each class of the training rows, which is left out of the
+        fit, or other rows. The trace then has a column ``validation_partial_auc``.
+    keep : {"best", "last"}, default="best"
+        With `validation`: whether the model is the iterate of the largest partial AUC on these rows, or the last one.
+    threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
+        Rows that score at least this much are positive. ``"window"`` is the upper end of the range, specificity
+        1 - b; the others are those of `ROCSVC`.
+    threshold_on : "train" or float, default="train"
+        Whose scores the threshold is set on; see `ROCSVC`.
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+        This and the next six parameters are those of `ROCSVC`.
+    degree : int, default=3
+    coef0 : float, default=0.0
+    features : {"auto", "nystroem", "random", "exact"}, default="auto"
+    n_landmarks : int, default=None
+    landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
+    n_features : int, default=None
+    tol : float, default=1e-3
+        Of the solver's rule; for ``dca-exact``, of the relative decrease of the objective and of the certified gap of
+        its subproblem.
+    max_iter : int, default=-1
+        -1 is the solver's default limit.
+    max_seconds : float, default=None
+    cache_size : float, default=500
+        Megabytes for kernel values.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+    warm_start : bool, default=False
+        Go on from the last fit.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws examples, landmarks, random features and held-out rows. Pass an int for the same result each time; None is
+        NumPy's global state (``np.random.seed``).
+    callback : callable or list of callables, default=None
+        As in `KernelSVC`.
+    verbose : int, default=0
+        1 shows a progress bar with the objective.
+    solver_options : dict, default=None
+        Other parameters of the solver, such as ``{"shared_batches": False}`` for ``agd-sbcd``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; the second is positive.
+    coef_, feature_coef_, dual_coef_, support_, support_vectors_, feature_map_, features_, kernel_
+        The function f; as in `ROCSVC`.
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold.
+    fpr_range_ : (float, float)
+        The range in rates, also where `ranks` were given.
+    loss_ : str
+    dtype_ : {"float32", "float64"}
+    objective_ : float
+        The objective above, of the last iterate.
+    duality_gap_ : None
+        There is no certificate of a problem that is not convex; see `subproblem_gap_`. (``svmpauc-tight`` is convex
+        and has one.)
+    subproblem_gap_ : float
+        With ``dca-exact``: certified gap of the convex problem whose solution the model is.
+    validation_score_ : float
+        With `validation`: the largest partial AUC on these rows.
+    best_n_iter_ : int
+        The iteration of it.
+    n_iter_, converged_, status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+        As in `ROCSVC`.
+
+    See Also
+    --------
+    ROCSVC : The whole range; convex.
+    kernbench.metrics.partial_auc : The area itself.
+
+    Notes
+    -----
+    More than two classes: ``sklearn.multiclass.OneVsRestClassifier(PartialAUCClassifier(...))``.
+
+    A surrogate of a window does not always beat a well-tuned logistic regression in the window: compare on validation
+    rows. Where the partial AUC stays below about a half, f = 0 may be the optimum, and a warning says so.
+
+    References
+    ----------
+    .. [1] Y. Yao, Q. Lin, T. Yang, "Large-scale optimization of partial AUC in a range of false positive rates",
+       NeurIPS 2022.
+    .. [2] H. Narasimhan, S. Agarwal, "SVM_pAUC^tight: a new support vector method for optimizing partial AUC based on a
+       tight convex upper bound", KDD 2013.
+    .. [3] P. Kar, H. Narasimhan, P. Jain, "Online and stochastic gradient methods for non-decomposable loss functions",
+       NeurIPS 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kernbench import PartialAUCClassifier
+    >>> from kernbench.metrics import partial_auc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), PartialAUCClassifier((0.0, 0.05))).fit(X, y)
+    >>> partial_auc(y, model.decision_function(X), (0.0, 0.05)) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range=(0.0, 0.1),
+        *,
+        ranks=None,
+        loss="auto",
+        solver="dca-exact",
+        alpha=1e-4,
+        kernel="linear",
+        start="logistic",
+        validation=None,
+        keep="best",
+        threshold="youden",
+        threshold_on="train",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        features="auto",
+        n_landmarks=None,
+        landmarks="stratified",
+        n_features=None,
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.fpr_range = fpr_range
+        self.ranks = ranks
+        self.loss = loss
+        self.solver = solver
+        self.alpha = alpha
+        self.kernel = kernel
+        self.start = start
+        self.validation = validation
+        self.keep = keep
+        self.threshold = threshold
+        self.threshold_on = threshold_on
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_features = n_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_partial_auc(self)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the larger is positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            At least 0: a weight of k is equivalent to k copies of the row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If a limit ended the run before `tol` was reached.
+        UserWarning
+            If no function does better than f = 0: where most pairs of the window are ranked wrongly whatever f is, a
+            convex loss of a pair is least where all scores are equal.
+        """
+        fit_task(PartialAUCTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, alphas=None, *, fpr_ranges=None, sample_weight=None):
+        """Fit a model for each of several alphas or ranges, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_models,), default=None
+            Each > 0, in any order; they are worked through from large to small.
+        fpr_ranges : list of (float, float), default=None
+            Instead of `alphas`; worked through in their order. From the whole range towards a narrow one is a good way
+            to it, since the first problem is convex.
+
+        Returns
+        -------
+        list of PartialAUCClassifier
+            Fitted models in the order given. `max_seconds` is the budget of all of them.
+        """
+        if (alphas is None) == (fpr_ranges is None):
+            raise ValueError("give either alphas or fpr_ranges")
+        if fpr_ranges is None:
+            models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+            fit_task(PartialAUCTask(in_turn[0], X, y, sample_weight), in_turn)
+            return models
+        if self.ranks is not None:
+            raise ValueError("a path over fpr_ranges needs ranks=None")
+        ranges = [checked_fpr_range(fpr_range) for fpr_range in fpr_ranges]
+        if not ranges:
+            raise ValueError("fpr_ranges must hold at least one range")
+        models = [type(self)(**{**self.get_params(deep=False), "fpr_range": ends}) for ends in ranges]
+        fit_task(PartialAUCTask(models[0], X, y, sample_weight, strength="fpr_range"), models)
+        return models
+
+    def criticality(self, X, y, sample_weight=None, *, mu=1.0):
+        """Return how far the model is from a critical point of its problem on some rows, whichever solver found it.
+
+        That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of [1]_), at the
+        point whose proximal point with regard to the lower part is the model; 0 at a critical point.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`; the rows that the model was fitted to, to judge the fit.
+        mu : float, default=1.0
+            Of the envelopes, > 0: that of the paper times the number of pairs within the window.
+
+        Returns
+        -------
+        float
+            To an error of about 1 %, by cutting planes; costs about as much as a fit.
+
+        Raises
+        ------
+        ValueError
+            With ``features="exact"``, where the model keeps its support vectors only, and for
+            ``solver="svmpauc-tight"``, which minimises another objective.
+        """
+        check_is_fitted(self)
+        return criticality_of(self, X, y, sample_weight, mu)
+
+    def _threshold(self, threshold):
+        check_threshold(threshold, THRESHOLDS)
+        if threshold != WINDOW:
+            return threshold
+        if self.fpr_range_[1] == 1:
+            raise ValueError(
+                "threshold='window' is where the specificity is 0, since the range ends at 1: choose another threshold"
+            )
+        return ("specificity", 1 - self.fpr_range_[1])

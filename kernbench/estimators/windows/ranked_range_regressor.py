@@ -1,0 +1,210 @@
+"""The regressor of a ranked range: `RankedRangeRegressor`."""
+
+from kernbench.estimators.base import KernelRegressor
+from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.roc.scores import SpaceModel
+from kernbench.estimators.windows.parameters import check_ranked_range
+from kernbench.estimators.windows.ranked_range_task import RankedRangeRegressorTask
+from kernbench.validation.numbers import check_positive
+
+
+class RankedRangeRegressor(SpaceModel, KernelRegressor):
+    r"""Regressor that minimises the mean of the losses between two ranks: a trimmed mean of squares, for instance.
+
+    It minimises over functions :math:`f` of the kernel's space
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \frac{1}{n - m} \sum_{k = m + 1}^{n} \ell_{[k]}(f),
+
+    where :math:`\ell_{[k]}` is the k-th largest of the losses of the residuals :math:`f(x_i) - y_i`, the sum of ranked
+    range [2]_. With squares and the largest left out it is the least trimmed squares of robust statistics.
+
+    Parameters
+    ----------
+    ranked_range : (m, n), default=(0.05, 1.0)
+        The losses that count, ranked from the largest down. Two integers are ranks, 0 <= m < n: the losses of rank
+        m + 1 to n. Two floats are shares of all losses, 0 <= m < n <= 1. The default leaves out the largest
+        twentieth, those of outliers and of wrong labels.
+    loss : {"auto", "squared_error", "absolute_error", "huber", "epsilon_insensitive"}, default="auto"
+        ½ r², \|r\|, Huber's function with its bend at 1, or max(0, \|r\| - 0.1), of the residual r in units of `unit`.
+        ``"auto"`` is ``squared_error``.
+    solver : {"dca-exact", "agd", "dca"}, default="dca-exact"
+        ``dca-exact`` (ours) descends on all rows and certifies its convex subproblems; ``agd`` is the stochastic method
+        of [1]_, ``dca`` that of [2]_.
+    alpha : float, default=1e-4
+        Strength of the regularisation, >= 0.
+    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+        As in `ROCSVC`.
+    fit_intercept : bool, default=True
+        The median of y is subtracted, and a constant column, which is regularised like the others, does the rest.
+    unit : float, default=1.0
+        What residuals are measured in.
+    validation : float or (X, y), default=None
+        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit,
+        or other rows. The trace then has a column ``validation_score``, minus the median of the absolute residuals.
+    keep : {"best", "last"}, default="best"
+        With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
+    gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
+        As in `ROCSVC`. Landmarks are drawn from all rows by default.
+    tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
+        As in `PartialAUCClassifier`.
+
+    Attributes
+    ----------
+    coef_, feature_coef_, dual_coef_, support_, support_vectors_, feature_map_, features_, kernel_
+        The function f; as in `ROCSVC`.
+    intercept_ : ndarray of shape (1,)
+    loss_ : str
+    objective_ : float
+        The objective above, of the last iterate, in units of `unit`.
+    subproblem_gap_, validation_score_, best_n_iter_
+        As in `PartialAUCClassifier`.
+    n_iter_, converged_, status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+        As in `ROCSVC`.
+
+    See Also
+    --------
+    RankedRangeClassifier : The same for two classes.
+
+    References
+    ----------
+    .. [1] Y. Yao, Q. Lin, T. Yang, "Large-scale optimization of partial AUC in a range of false positive rates",
+       NeurIPS 2022.
+    .. [2] S. Hu, Y. Ying, X. Wang, S. Lyu, "Learning by minimizing the sum of ranked range", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import RankedRangeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = X @ [1.0, -2.0] + 0.1 * rng.normal(size=300)
+    >>> y[:15] = 100.0  # outliers
+    >>> model = RankedRangeRegressor((0.1, 1.0)).fit(X, y)
+    >>> print(np.abs(model.coef_[0] - [1.0, -2.0]).max() < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        ranked_range=(0.05, 1.0),
+        *,
+        loss="auto",
+        solver="dca-exact",
+        alpha=1e-4,
+        kernel="linear",
+        fit_intercept=True,
+        unit=1.0,
+        validation=None,
+        keep="best",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        features="auto",
+        n_landmarks=None,
+        landmarks="uniform",
+        n_features=None,
+        tol=1e-3,
+        max_iter=-1,
+        max_seconds=None,
+        cache_size=500,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+        verbose=0,
+        solver_options=None,
+    ):
+        self.ranked_range = ranked_range
+        self.loss = loss
+        self.solver = solver
+        self.alpha = alpha
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.unit = unit
+        self.validation = validation
+        self.keep = keep
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.n_features = n_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+        self.solver_options = solver_options
+
+    _default_landmarks = "uniform"
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        check_ranked_range(self, RankedRangeRegressorTask.losses)
+        check_positive("unit", self.unit)
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            At least 0: a weight of k is equivalent to k copies of the row.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that make no sense; the message says what to change.
+        KeyboardInterrupt
+            After Ctrl-C, with the model fitted as far as it got.
+        """
+        check_positive("unit", self.unit)
+        fit_task(RankedRangeRegressorTask(self, X, y, sample_weight), [self])
+        return self
+
+    def path(self, X, y, alphas, sample_weight=None):
+        """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        alphas : array-like of shape (n_alphas,)
+            Each > 0.
+
+        Returns
+        -------
+        list of RankedRangeRegressor
+        """
+        models, in_turn = models_along(self, "alpha", alphas, ascending=False)
+        fit_task(RankedRangeRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
+        return models
+
+    def predict(self, X):
+        """Return the prediction of each row.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            Dense or sparse, whichever ``fit`` saw; K(X, train) if ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), float64
+        """
+        return self._scores(X)

@@ -1,0 +1,107 @@
+"""Validation rows during a fit: their score in the trace, and the iterate that scores best."""
+
+import numpy as np
+
+from kernbench.estimators.fit.training_data import distinct_labels
+from kernbench.estimators.roc.rows import hold_out
+from kernbench.estimators.roc.scores import scores_of
+from kernbench.kernels.domain import is_precomputed
+from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import is_number
+from kernbench.validation.rows import check_rows
+
+
+class Validation:
+    """A callback that scores the snapshots of a run on validation rows and keeps the best.
+
+    Parameters
+    ----------
+    task : SpaceTask
+        Its `described` is the solution that the snapshot was made from.
+    X : ndarray or CSR matrix
+    y : ndarray
+        As the metric takes it.
+    metric : callable
+        ``metric(y, scores) -> float``, the larger the better.
+    name : str
+        The column of the trace.
+
+    Attributes
+    ----------
+    best : (float, int, ndarray) or None
+        Score, iteration and coefficients of the best iterate.
+    """
+
+    def __init__(self, task, X, y, metric, name):
+        self.task, self.X, self.y, self.metric, self.name = task, X, y, metric, name
+        self.best = None
+
+    def __call__(self, model):
+        """Score a snapshot; return the column of the trace."""
+        value = float(self.metric(self.y, scores_of(model, self.X) + model.intercept_[0]))
+        if self.best is None or value > self.best[0]:
+            self.best = value, int(model.n_iter_[0]), np.array(self.task.described.coef)
+        return {self.name: value}
+
+
+class ValidatedRuns:
+    """The validation of the runs along a path, one after the other.
+
+    Parameters
+    ----------
+    task : SpaceTask
+    rows : (X, y), or None without validation
+    metric, name
+        As for `Validation`.
+    """
+
+    def __init__(self, task, rows, metric, name):
+        self.task, self.rows, self.metric, self.name = task, rows, metric, name
+        self.runs = []
+
+    @property
+    def callbacks(self):
+        """The callbacks of all runs: one that belongs to the run that goes on, or none."""
+        return [] if self.rows is None else [lambda model: self.runs[-1](model)]
+
+    def begin(self, metric=None):
+        """Begin a run, perhaps with another metric."""
+        if self.rows is not None:
+            self.runs.append(Validation(self.task, *self.rows, metric or self.metric, self.name))
+
+    def finish(self, model):
+        """Set what validation found on the next model of the path; make it the best iterate if ``keep="best"``."""
+        best = self.runs.pop(0).best if self.runs else None
+        if best is None:
+            return
+        model.validation_score_, model.best_n_iter_, coef = best
+        if model.keep == "best":
+            self.task.describe(model, Solution(coef))
+
+
+def validation_rows(model, rows, seed):
+    """Return the rows to fit to, and those that ``validation=`` means: (X, y), or None.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``classes_`` if it is a classifier; the y returned are then -1 and +1.
+    rows : Rows
+        Checked.
+    seed : int
+    """
+    asked = model.validation
+    if asked is None:
+        return rows, None
+    classes = getattr(model, "classes_", None)
+    if is_number(asked):
+        if is_precomputed(model.kernel):
+            raise ValueError("validation must be a pair (K(rows, train), y) for kernel='precomputed', or None")
+        rows, held = hold_out(rows, "validation", asked, seed, stratified=classes is not None)
+        return rows, (held.X, held.y)
+    X, y = check_rows(model, *asked, reset=False, accept_sparse=not is_precomputed(model.kernel))
+    if classes is None:
+        return rows, (X, np.asarray(y, dtype=np.float64))
+    if distinct_labels(y).tolist() != classes.tolist():
+        raise ValueError(f"the rows of validation must hold both classes, {classes.tolist()}, and no others")
+    return rows, (X, np.where(y == classes[1], 1.0, -1.0))

@@ -1,0 +1,1 @@
+"""How cells of the experiments on doubly stochastic gradients are measured."""

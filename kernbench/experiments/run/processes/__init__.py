@@ -1,0 +1,1 @@
+"""The process of one cell: started from a fork server, limited, watched, and what it does."""

@@ -1,0 +1,1 @@
+"""What all charts share: layout, axes, styles, keys, SVG."""

@@ -1,0 +1,157 @@
+"""ROCSVC.partial_fit: a stream gives about the model of fit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from kernbench import ROCSVC
+from kernbench.estimators.roc.stream import Reservoir
+from kernbench.metrics import roc_auc
+
+
+def draw(n, rng):
+    X = rng.standard_normal((n, 3))
+    return X, (X[:, 0] + X[:, 1] + rng.standard_normal(n) > 1.5).astype(int)
+
+
+def stream(model, n_batches, batch=100, seed=0, classes=(0, 1)):
+    rng = np.random.default_rng(seed)
+    for _ in range(n_batches):
+        model.partial_fit(*draw(batch, rng), classes=classes)
+    return model
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", "squared"])
+def test_stream_approaches_the_minimiser(loss):
+    X, y = draw(20_000, np.random.default_rng(99))
+    best = ROCSVC(alpha=0.1, loss=loss).fit(X, y).coef_
+    errors = [
+        np.linalg.norm(stream(ROCSVC(alpha=0.1, loss=loss, random_state=0), n).coef_ - best) / np.linalg.norm(best)
+        for n in (3, 300)
+    ]
+    assert errors[1] < 0.05
+    assert errors[1] < 0.5 * errors[0]
+
+
+@pytest.mark.parametrize("features", ["nystroem", "random"])
+def test_kernel_streams_rank_as_well_as_fits(features):
+    rng = np.random.default_rng(0)
+
+    def radial(n):
+        X = rng.standard_normal((n, 2))
+        return X, (np.square(X).sum(axis=1) + rng.standard_normal(n) > 3.5).astype(int)
+
+    X, y = radial(4000)
+    X_new, y_new = radial(4000)
+    settings = {
+        "kernel": "rbf",
+        "features": features,
+        **({"n_landmarks": 50} if features == "nystroem" else {"n_features": 100}),
+        "random_state": 0,
+    }
+    whole = ROCSVC(**settings).fit(X, y)
+    model = ROCSVC(**settings)
+    for start in range(0, 4000, 500):
+        model.partial_fit(X[start : start + 500], y[start : start + 500])
+    assert roc_auc(y_new, model.decision_function(X_new)) > roc_auc(y_new, whole.decision_function(X_new)) - 0.01
+
+
+def test_reservoir_is_a_fair_draw_of_the_stream():
+    rng = np.random.default_rng(0)
+    rows, weights = np.arange(30.0)[:, None], np.tile([1.0, 2.0, 3.0], 10)
+    counts = np.zeros(30)
+    for _ in range(300):
+        reservoir = Reservoir()
+        for batch in (slice(0, 5), slice(5, 6), slice(6, 30)):
+            reservoir.join(rows[batch], weights[batch], 100, rng)
+        counts += np.bincount(reservoir.rows[:, 0].astype(int), minlength=30)
+    expected = counts.sum() * weights / weights.sum()
+    assert np.sum((counts - expected) ** 2 / expected) < 60  # chi-squared, 29 degrees of freedom
+
+
+def test_batches_may_lack_a_class():
+    X, y = draw(200, np.random.default_rng(0))
+    model = ROCSVC(random_state=0)
+    model.partial_fit(X[y == 0], y[y == 0], classes=[0, 1])
+    assert not model.coef_.any() and model.n_iter_ == 0
+    model.partial_fit(X[y == 1], y[y == 1])
+    assert roc_auc(y, model.decision_function(X)) > 0.8
+
+
+def test_threshold_holds_on_fresh_rows():
+    model = stream(ROCSVC(threshold=("sensitivity", 0.8), random_state=0), 50)
+    X, y = draw(5000, np.random.default_rng(5))
+    assert 0.75 < model.predict(X)[y == 1].mean() < 0.85
+
+
+def test_sparse_batches_are_dense_batches():
+    rng = np.random.default_rng(0)
+    model, other = ROCSVC(random_state=0), ROCSVC(random_state=0)
+    for _ in range(3):
+        X, y = draw(100, rng)
+        model.partial_fit(X, y)
+        other.partial_fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-9)
+
+
+def test_pickled_stream_goes_on():
+    model = stream(ROCSVC(random_state=0), 3)
+    other = pickle.loads(pickle.dumps(model))
+    X, y = draw(100, np.random.default_rng(7))
+    np.testing.assert_array_equal(model.partial_fit(X, y).coef_, other.partial_fit(X, y).coef_)
+
+
+def test_fit_is_gone_on_from():
+    X, y = draw(2000, np.random.default_rng(0))
+    model = ROCSVC(alpha=0.1, random_state=0).fit(X, y)
+    before = model.coef_.copy()
+    stream(model, 5, seed=1)
+    assert 0 < np.linalg.norm(model.coef_ - before) < 0.1 * np.linalg.norm(before)
+    assert not hasattr(model, "objective_") and not hasattr(model, "trace_")
+    again = ROCSVC(alpha=0.1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.fit(X, y).coef_, again.coef_)
+
+
+def test_number_of_pairs_is_the_number_of_steps():
+    X, y = draw(100, np.random.default_rng(0))
+    steps = [ROCSVC(pairs=pairs).partial_fit(X, y).n_iter_[0] for pairs in ("all", "n_samples", 320)]
+    assert steps == [25, 4, 10]  # of 32 pairs
+
+
+def test_weights_of_zero_leave_rows_out():
+    X, y = draw(200, np.random.default_rng(0))
+    keep = np.arange(200) < 120
+    model = ROCSVC(random_state=0).partial_fit(X, y, sample_weight=keep.astype(float))
+    other = ROCSVC(random_state=0).partial_fit(X[keep], y[keep])
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    with pytest.raises(ValueError, match="non-zero"):
+        model.partial_fit(X, y, sample_weight=np.zeros(200))
+
+
+def test_size_of_the_reservoirs_is_fixed_by_the_first_batch():
+    model = stream(ROCSVC(random_state=0, reservoir_size=10), 2)
+    stream(model.set_params(reservoir_size=50), 2)
+    assert all(reservoir.rows.shape == (10, 3) for reservoir in model._stream.reservoirs)
+
+
+def test_labels_are_checked():
+    X, y = draw(50, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="pass classes"):
+        ROCSVC().partial_fit(X[y == 0], y[y == 0])
+    with pytest.raises(ValueError, match="OneVsRestClassifier"):
+        ROCSVC().partial_fit(X, y, classes=[0, 1, 2])
+    model = ROCSVC().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, y + 1)
+    with pytest.raises(ValueError, match="not those"):
+        model.partial_fit(X, y, classes=[0, 2])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:, :2], y)
+
+
+def test_clone_forgets():
+    model = clone(stream(ROCSVC(random_state=0), 2))
+    np.testing.assert_array_equal(stream(model, 2).coef_, stream(ROCSVC(random_state=0), 2).coef_)

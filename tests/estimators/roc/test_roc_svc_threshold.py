@@ -1,0 +1,143 @@
+"""Thresholds of ROCSVC: the requested rate is reached on the rows on which the threshold is set."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+
+from kernbench import ROCSVC
+from kernbench.estimators.roc.threshold import intercept_for
+from kernbench.metrics import threshold_for
+
+VARIANTS = [
+    {},
+    {"kernel": "rbf"},
+    {"kernel": "rbf", "n_landmarks": 40},
+    {"kernel": "rbf", "n_landmarks": 40, "dtype": "float32"},
+    {"kernel": "rbf", "features": "exact", "dtype": "float32"},
+    {"kernel": "rbf", "features": "random"},
+]
+
+
+def problem(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    return X, np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + rng.standard_normal(n) > 1.5, "ill", "fine")
+
+
+def rates(model, X, y):
+    found = model.predict(X) == "ill"
+    return found[y == "ill"].mean(), (~found)[y == "fine"].mean()
+
+
+# The sheet's example: positives (3, 2, 2, 1, 0), negatives (2.5, 2, 1, .5, 0, -1, -1, -2, -3, -4).
+@pytest.mark.parametrize(
+    ("asked", "threshold"),
+    [
+        (("sensitivity", 0.8), 1),
+        (("sensitivity", 0.6), 2),
+        (("sensitivity", 1.0), 0),
+        (("specificity", 0.7), 0.75),
+        (("specificity", 0.9), 2.25),
+        (1.5, 1.5),
+        ("youden", 0.75),  # 0.8 + 0.7
+    ],
+)
+def test_worked_example(asked, threshold):
+    scores = np.array([3, 2, 2, 1, 0, 2.5, 2, 1, 0.5, 0, -1, -1, -2, -3, -4])
+    positive = np.arange(15) < 5
+    assert intercept_for(asked, scores, positive) == -threshold
+    assert intercept_for(asked, scores, positive, np.full(15, 3.0)) == -threshold
+
+
+@pytest.mark.parametrize("settings", VARIANTS)
+@pytest.mark.parametrize("level", [0.05, 0.9, 1.0])
+def test_rate_is_reached_on_training_rows_in_batches_of_any_size(settings, level):
+    X, y = problem()
+    for k, name in enumerate(("sensitivity", "specificity")):
+        model = ROCSVC(threshold=(name, level), random_state=0, **settings).fit(X, y)
+        assert rates(model, X, y)[k] >= level
+        batches = np.concatenate([model.predict(X[i : i + 37]) for i in range(0, len(X), 37)])
+        right = (batches == y)[y == ("ill", "fine")[k]]
+        assert right.mean() >= level
+        n = np.sum(y == ("ill", "fine")[k])
+        assert rates(model, X, y)[k] <= level + 1.5 / n  # no more than necessary: scores are not tied here
+
+
+def test_intercept_is_minus_the_threshold_of_the_metrics():
+    X, y = problem()
+    model = ROCSVC(threshold=("sensitivity", 0.9)).fit(X, y)
+    scores = model.decision_function(X) - model.intercept_
+    assert -model.intercept_[0] == pytest.approx(threshold_for(y, scores, sensitivity=0.9), abs=1e-9)
+    model = ROCSVC(threshold=("specificity", 0.9)).fit(X, y)
+    assert -model.intercept_[0] == pytest.approx(threshold_for(y, scores, specificity=0.9), abs=1e-9)
+
+
+def test_number_is_the_threshold_itself():
+    X, y = problem()
+    model = ROCSVC(threshold=0.25).fit(X, y)
+    assert model.intercept_[0] == -0.25
+    np.testing.assert_array_equal(model.predict(X) == "ill", model.decision_function(X) >= 0)
+
+
+def test_youden_is_the_best_balanced_accuracy():
+    X, y = problem()
+    model = ROCSVC("rbf").fit(X, y)
+    best = balanced_accuracy_score(y, model.predict(X))
+    scores = model.decision_function(X)
+    for threshold in scores:
+        assert balanced_accuracy_score(y, np.where(scores >= threshold, "ill", "fine")) <= best + 1e-12
+
+
+def test_weights_count_in_thresholds():
+    X, y = problem()
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    for threshold in (("sensitivity", 0.8), ("specificity", 0.8), "youden"):
+        weighted = ROCSVC(threshold=threshold, tol=1e-9, solver="newton").fit(X, y, sample_weight=weights)
+        rows = np.repeat(np.arange(len(y)), weights)
+        repeated = ROCSVC(threshold=threshold, tol=1e-9, solver="newton").fit(X[rows], y[rows])
+        assert weighted.intercept_[0] == pytest.approx(repeated.intercept_[0], abs=1e-4)
+
+
+def test_held_out_rows_have_no_part_in_the_fit():
+    X, y = problem()
+    model = ROCSVC(threshold=("sensitivity", 0.9), threshold_on=0.25, random_state=0).fit(X, y)
+    fits = [ROCSVC(threshold_on=0.25, threshold=t, random_state=0).fit(X, y).coef_ for t in (0.0, "youden")]
+    np.testing.assert_array_equal(*fits)
+    np.testing.assert_array_equal(fits[0], model.coef_)
+    assert not np.allclose(model.coef_, ROCSVC().fit(X, y).coef_)
+
+
+def test_held_out_threshold_is_honest_where_the_training_scores_are_not():
+    # Noise, fitted almost without regularisation: every training positive scores high, new ones do not.
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 4)), np.repeat([0, 1], 300)
+    X_new = rng.standard_normal((2000, 4))
+    settings = {"kernel": "rbf", "gamma": 2.0, "alpha": 1e-4, "random_state": 0, "threshold": ("sensitivity", 0.9)}
+    found = [ROCSVC(threshold_on=on, **settings).fit(X, y).predict(X_new).mean() for on in ("train", 0.3)]
+    assert found[0] < 0.75
+    assert found[1] > 0.8
+
+
+def test_threshold_may_move_afterwards():
+    X, y = problem()
+    X_new, y_new = problem(seed=1)
+    model = ROCSVC("rbf", n_landmarks=30, random_state=0).fit(X, y)
+    coef = model.feature_coef_.copy()
+    assert model.adjust_threshold(X_new, y_new, ("specificity", 0.95)) is model
+    assert rates(model, X_new, y_new)[1] >= 0.95
+    np.testing.assert_array_equal(model.feature_coef_, coef)
+    assert model.threshold == "youden"
+    with pytest.raises(ValueError, match="both classes"):
+        model.adjust_threshold(X_new, np.full(len(X_new), "ill"), 0.0)
+    with pytest.raises(ValueError, match="weight 0"):
+        model.adjust_threshold(X_new, y_new, 0.0, sample_weight=(y_new == "ill").astype(float))
+    with pytest.raises(ValueError, match="sensitivity"):
+        model.adjust_threshold(X_new, y_new, ("sensitvity", 0.9))
+
+
+@pytest.mark.filterwarnings("ignore:all scores are equal")
+def test_tied_scores_are_of_the_larger_class_unless_a_rate_is_asked_for():
+    X, y = np.ones((10, 2)), np.repeat([0, 1], [7, 3])
+    assert not ROCSVC().fit(X, y).predict(X).any()
+    assert ROCSVC(threshold=("sensitivity", 0.5)).fit(X, y).predict(X).all()
+    assert not ROCSVC(threshold=("specificity", 0.5)).fit(X, y).predict(X).any()

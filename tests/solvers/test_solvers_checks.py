@@ -1,0 +1,78 @@
+"""The checks of solvers: kernbench's own keep them, and each catches the fault it is about."""
+
+import pytest
+
+from kernbench.cli.plugins.creating import EXPERIMENT
+from kernbench.experiments import plugins
+from kernbench.solvers.checks import FORMS, LAWS
+from kernbench.solvers.checks.problems import build, enclosed_optimum, make_problem, objective_of
+from kernbench.solvers.kinds import KINDS
+from kernbench.solvers.registry import SOLVERS
+
+# The closed form is no iteration: it has its answer after one step, which may be worse than f = 0.
+CHECKED = [entry for entry in SOLVERS if entry.name != "closed-form" and entry.problem in FORMS]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("entry", CHECKED, ids=lambda entry: f"{entry.problem}-{entry.name}")
+def test_every_solver_of_ours_keeps_every_law(entry, law):
+    LAWS[law](entry)
+
+
+@pytest.mark.parametrize("kind", EXPERIMENT)
+def test_the_templates_of_kernbench_new_keep_every_law(kind, write_plugin):
+    (entry,) = plugins.load(write_plugin("mine", kind=kind)).solvers
+    for law in LAWS.values():
+        law(entry)
+
+
+FAULTS = {
+    "takes what the estimators give": ("rows, y, *, alpha", "rows, y, alpha"),
+    "offers its losses and refuses the others": (
+        "        margin_loss(loss, offered=self.losses)\n",
+        "        loss = 'hinge'\n",
+    ),
+    "refuses bad problems": ("alpha=alpha, weights=weights", "alpha=abs(alpha), weights=weights"),
+    "keeps the contract": ("            self.n_iter += 1\n", "            self.n_iter += 2\n"),
+    "returns copies": ("Solution(self.beta.copy()", "Solution(self.beta"),
+    "states its objective": (
+        "return self.problem.objective(f, self.beta @ f,",
+        "return 1.001 * self.problem.objective(f, self.beta @ f,",
+    ),
+    "certifies its distance to the optimum": ("return self.problem.gap(", "return 0.1 * self.problem.gap("),
+    "improves": ("        s = min(max(slope / curvature, low), high)", "        s = min(max(-slope, low), high)"),
+    "draws by its seed": ("as_generator(random_state)", "np.random.default_rng()"),
+    "may be split": (
+        "        for i, j in draw_indices(",
+        "        self.rng = as_generator(n_iter)\n        for i, j in draw_indices(",
+    ),
+    "may be resumed": ("            self.e -= rows.matvec(self.beta)\n", ""),
+}
+
+
+@pytest.mark.parametrize("law", FAULTS)
+def test_a_fault_is_caught_by_the_law_it_breaks(law, write_plugin):
+    (entry,) = plugins.load(write_plugin("mine", FAULTS[law])).solvers
+    with pytest.raises((AssertionError, ValueError)):
+        LAWS[law](entry)
+
+
+def test_twins_that_differ_are_caught(write_plugin):
+    other = "class Other(Mine):\n    def _step(self, i, j):\n        super()._step(i, (j + 1) % self.problem.n)\n\n\n"
+    changes = (("compiled=None,", 'compiled=f"{__name__}:Other",'), ("SOLVERS = [", f"{other}SOLVERS = ["))
+    (entry,) = plugins.load(write_plugin("mine", *changes)).solvers
+    assert entry.load("compiled") is not entry.load("reference")
+    with pytest.raises(AssertionError, match="round 1 of 12"):
+        LAWS["twins are in lockstep"](entry)
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_the_optimum_is_enclosed_and_the_objective_of_a_solution_is_computed_apart(kind):
+    entry = next(entry for entry in SOLVERS if entry.problem == kind)
+    for form in FORMS[kind]:
+        problem = make_problem(KINDS[kind], 50, form=form, weighted=True)
+        lower, upper = enclosed_optimum(problem, entry.losses[0], None)
+        assert 0 < lower <= upper <= 1.01 * lower
+        solver = build(entry, problem)
+        solver.advance(500)
+        assert lower * (1 - 1e-9) <= objective_of(problem, solver.solution(), entry.losses[0])
