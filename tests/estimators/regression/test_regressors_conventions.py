@@ -13,16 +13,6 @@ from kernbench._models import BY_NAME
 MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"]]
 
 
-WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-TOLERANCE = "two runs agree to tol=1e-3, not to 1e-7; the same model at tol=1e-13 passes"
-
-
-def expected_failures(model):
-    """Return the checks that a model is known to fail, each with the reason."""
-    is_exact = isinstance(model, LinearRegressor) or model.tol < 1e-12
-    return {} if is_exact else dict.fromkeys(WEIGHTS, TOLERANCE)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
@@ -31,8 +21,7 @@ def expected_failures(model):
         KernelRegressor(),
         KernelRegressor(tol=1e-13),
         KernelRegressor("huber", kernel="precomputed", tol=1e-13),
-    ],
-    expected_failed_checks=expected_failures,
+    ]
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
