@@ -44,6 +44,8 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
     a = dual_variables(y, coef, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
     if not np.any(a):
         return 0.0
+    if not np.isfinite(a).all():  # steps of a solver that diverges
+        return -np.inf
     signed = weights * y * a
     if responses is not None and np.allclose(signed, alpha * n * coef, rtol=1e-12, atol=0.0):
         products = alpha * n * responses

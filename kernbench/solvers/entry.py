@@ -89,6 +89,11 @@ class SolverEntry:
         """Valid values of ``loss=``: what its classes declare, of the losses of its kind."""
         return tuple(loss for loss in self.load().losses if loss in self.kind.losses)
 
+    @property
+    def stops_by_gap(self):
+        """Whether ``tol`` is compared with a certified gap."""
+        return self.stopping.startswith("certified")
+
     def iteration_limit(self, n_samples, row_values=1):
         """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average."""
         fewest = self.default_iterations

@@ -131,7 +131,7 @@ class Examined:
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
 
 
-def certified(examined, result, tol):
+def certified(examined, result, tol, *, stops_by_gap=False):
     """Return a FitResult with the objective, gap and status of the model that is returned.
 
     Parameters
@@ -140,12 +140,15 @@ def certified(examined, result, tol):
         None for a method without a gap.
     result : FitResult
     tol : float
+    stops_by_gap : bool, default=False
+        Whether the solver's rule compares `tol` with its gap, so that without one it has not converged.
     """
     if examined is None or result.gap is None or result.objective_of_sample is not None:
         return result
     solution, objective, gap = result.solution, float(result.objective), float(result.gap)
     if examined.is_indefinite(solution, objective, gap):
-        return replace(result, gap=None, is_indefinite=True)
+        status = STAGNATED if stops_by_gap and result.converged else result.status
+        return replace(result, gap=None, is_indefinite=True, status=status)
     n_updates = 2 * result.n_iter if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
     if n_updates and not known.total <= SMALL * tol * objective and _is_cheap(examined, solution):

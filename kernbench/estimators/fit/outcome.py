@@ -51,6 +51,8 @@ def warn_unless_converged(model, results, plural="problems", advice=None):
     `advice` is a function, called only then, that returns one more sentence, which may be empty.
     """
     short = [result for result in results if result.status not in QUIET]
+    # Without a minimum there is nothing to converge to: `warn_if_indefinite` says so.
+    short = [result for result in short if not (result.is_indefinite and result.status == STAGNATED)]
     if not short:
         return
     sentences = [_reason(model, status, short) for status in dict.fromkeys(result.status for result in short)]

@@ -170,7 +170,8 @@ class Runs:
         if result.gap is None:
             return result
         with within_floats(self.model, task):
-            return certified(problem.examined(data, solver, strength), result, self.model.tol)
+            examined, tol = problem.examined(data, solver, strength), self.model.tol
+            return certified(examined, result, tol, stops_by_gap=task.entry.stops_by_gap)
 
     def _full_title(self, problem, strength):
         title = title_of(self.model)

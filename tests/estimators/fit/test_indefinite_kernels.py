@@ -1,5 +1,6 @@
 """Kernels that are not positive semi-definite get no certificate, and a warning; rounding alone raises no alarm."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -9,10 +10,12 @@ from kernbench import KernelRegressor, KernelSVC
 from kernbench.kernels import Gaussian, Linear, Polynomial
 from kernbench.kernels.functions import Precomputed
 from kernbench.problems.certificate.curvature import ROWS, shows_negative_curvature
+from kernbench.solvers import registry
 
 N = 60
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 3))
+BY_GAP = [entry for entry in registry.SOLVERS if entry.problem.startswith("kernel-") and entry.stops_by_gap]
 Y = (X[:, 0] + 0.3 * RNG.normal(size=N) > 0).astype(int)
 
 
@@ -40,13 +43,21 @@ def test_functions_are_looked_at(kernel):
     assert model.duality_gap_ is None
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_regressors_too():
-    with pytest.warns(UserWarning, match="not positive semi-definite"):
-        model = KernelRegressor(kernel="precomputed", loss="epsilon_insensitive", solver="sdca").fit(
-            -np.eye(N), X[:, 0]
-        )
-    assert model.duality_gap_ is None
+@pytest.mark.parametrize("entry", BY_GAP, ids=lambda entry: f"{entry.problem}-{entry.name}")
+def test_who_stops_by_the_gap_does_not_converge(entry):
+    model = {"kernel-svm": KernelSVC, "kernel-regression": KernelRegressor}[entry.problem]
+    matrices = (-np.eye(N), (lambda A: (A + A.T) / 2)(np.random.default_rng(1).normal(size=(N, N))))
+    for loss, K in itertools.product(entry.losses, matrices):
+        fitted = model(loss=loss, kernel="precomputed", solver=entry.name, max_iter=2000, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                fitted.fit(K, np.arange(N) % 2)
+            except ValueError as error:  # steps without bound
+                assert "numbers leave the range" in str(error)
+                continue
+        assert any("not positive semi-definite" in str(warning.message) for warning in caught)
+        assert fitted.duality_gap_ is None and not fitted.converged_, (loss, fitted.status_)
 
 
 @pytest.mark.filterwarnings("ignore")
