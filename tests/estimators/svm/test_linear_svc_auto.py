@@ -46,7 +46,7 @@ SETS = {
     "five classes": lambda: made(1000, 15, 11, n_classes=5),
     "sparse": lambda: words(2000, 200),
     "words": lambda: words(1000, 5000),
-    "few rows": lambda: made(30, 4, 12),
+    "few rows": lambda: made(30, 4, 12, n_redundant=0),
     "one column": lambda: (np.arange(50.0)[:, None], np.arange(50) % 7 > 3),
 }
 MOST_STEPS = 300  # of Newton's method for a class, on these sets
