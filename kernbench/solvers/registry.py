@@ -244,7 +244,7 @@ SOLVERS = [
     SolverEntry(
         name="agd-sbcd",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking.stochastic._agd:AGDSBCD",
+        method="kernbench.solvers.ranking.stochastic.agd:AGDSBCD",
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithms 1 and 2",
         complexity="two products with the rows of a batch, twice, per step, whatever n",
         stopping="change of the objective over the last outer iteration / objective",
@@ -254,7 +254,7 @@ SOLVERS = [
     SolverEntry(
         name="dca",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking.stochastic._dca:DCA",
+        method="kernbench.solvers.ranking.stochastic.dca:DCA",
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 4",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
@@ -264,7 +264,7 @@ SOLVERS = [
     SolverEntry(
         name="proximal-dca",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking.stochastic._dca:ProximalDCA",
+        method="kernbench.solvers.ranking.stochastic.dca:ProximalDCA",
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 4; Wen, Chen, Pong 2018",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
@@ -274,7 +274,7 @@ SOLVERS = [
     SolverEntry(
         name="minibatch",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking.stochastic._minibatch:MiniBatch",
+        method="kernbench.solvers.ranking.stochastic.minibatch:MiniBatch",
         paper="Kar, Narasimhan, Jain, NeurIPS 2014",
         complexity="two products with the rows of a batch per step, whatever n",
         stopping="change of the objective while the steps doubled / objective",
@@ -294,7 +294,7 @@ SOLVERS = [
     SolverEntry(
         name="agd",
         problem="ranked-range",
-        compiled="kernbench.solvers.ranking.stochastic._agd:RankedRangeAGD",
+        method="kernbench.solvers.ranking.stochastic.agd:RankedRangeAGD",
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 3",
         complexity="two products with the rows of a batch, twice, per step, whatever n",
         stopping="change of the objective over the last outer iteration / objective",
@@ -304,7 +304,7 @@ SOLVERS = [
     SolverEntry(
         name="dca",
         problem="ranked-range",
-        compiled="kernbench.solvers.ranking.stochastic._dca:RankedRangeDCA",
+        method="kernbench.solvers.ranking.stochastic.dca:RankedRangeDCA",
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
@@ -314,7 +314,7 @@ SOLVERS = [
     SolverEntry(
         name="pesg",
         problem="auc-margin",
-        compiled="kernbench.solvers.ranking.stochastic._pesg:PESG",
+        method="kernbench.solvers.ranking.stochastic.pesg:PESG",
         paper="Yuan, Yan, Sonka, Yang, ICCV 2021",
         complexity="two products with the rows of a batch per step, whatever n",
         stopping="change of the objective over the last stage / objective",

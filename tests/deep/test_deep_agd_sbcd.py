@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from linear_runs import LinearProblem  # noqa: E402
 
 from kernbench.deep import AGDSBCD, IndexedDataset, PairBatchSampler  # noqa: E402
-from kernbench.solvers.ranking.stochastic._agd import AGDSBCD as CompiledAGDSBCD  # noqa: E402
+from kernbench.solvers.ranking.stochastic.agd import AGDSBCD as CompiledAGDSBCD  # noqa: E402
 
 ONE_OPTION_EACH = [
     {},

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from linear_runs import WEIGHT_DECAY, LinearProblem  # noqa: E402
 
 from kernbench.deep import PESG, PairBatchSampler  # noqa: E402
-from kernbench.solvers.ranking.stochastic._pesg import PESG as CompiledPESG  # noqa: E402
+from kernbench.solvers.ranking.stochastic.pesg import PESG as CompiledPESG  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,10 @@ class PairPools:
 
     Attributes
     ----------
+    design, positive
+        The design; a mask of the positives.
     positives, negatives : Pool
+    loss : loss of `kernbench.losses`
     low, high : float
         The ends of the window as shares of the weight of the negatives: the paper's m/N_- and n/N_-.
     steep : bool
@@ -78,6 +81,7 @@ class PairPools:
 
     def __init__(self, design, ranked, n_positive, n_negative):
         weights = checked_features(design, ranked)
+        self.design, self.positive, self.loss = design, ranked.positive, MARGIN_LOSSES[ranked.loss]
         self.positives = Pool(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
         self.negatives = Pool(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
         self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
@@ -100,6 +104,7 @@ class ListPool:
 
     Attributes
     ----------
+    design : FeatureDesign
     pool : Pool
     loss : loss of `kernbench.losses`
     of_margin : bool
@@ -113,7 +118,7 @@ class ListPool:
 
     def __init__(self, design, ranked, batch_size):
         weights = checked_features(design, ranked)
-        self.of_margin = ranked.loss in MARGIN_LOSSES
+        self.design, self.of_margin = design, ranked.loss in MARGIN_LOSSES
         self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
         self.pool = Pool(np.arange(ranked.n), weights, batch_size, "batch_size")
         self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in (ranked.low, ranked.high))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kernbench.problems.ranking.pools import PairPools
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.ranking import WindowPairs
 from kernbench.reference.design import as_design as as_reference_design
@@ -61,7 +62,8 @@ def test_the_mean_over_all_batches_is_the_subgradient(loss, thresholds):
     X, y = rng.normal(size=(11, 3)), np.repeat([1, -1], [4, 7])
     weights = rng.integers(0, 4, size=11).astype(float)
     weights[[0, 5]] = 2.0
-    batches = PairBatches(as_reference_design(X), WindowProblem(y, weights, loss, (0.1, 0.6)), 1, 1, thresholds)
+    problem = WindowProblem(y, weights, loss, (0.1, 0.6))
+    batches = PairBatches(PairPools(as_reference_design(X), problem, 1, 1), thresholds)
     v, share = rng.normal(size=3), 0.6
     lam = rng.normal(size=1) if thresholds == "exact" else rng.uniform(0, 1, size=batches.n_thresholds)
     pools = batches.pools

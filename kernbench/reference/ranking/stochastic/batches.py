@@ -6,8 +6,7 @@ losses that count and N the length of the list, `share` is l/N; u are weights di
 
 import numpy as np
 
-from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.ranking.pools import THRESHOLDS, ListPool, PairPools
+from kernbench.problems.ranking.pools import THRESHOLDS
 from kernbench.validation.numbers import check_name
 
 CLEARANCE = 1e-9  # relative difference of values that are not equal but for rounding
@@ -28,17 +27,15 @@ class PairBatches:
 
     Parameters
     ----------
-    design, ranked, n_positive, n_negative
-        See :class:`kernbench.problems.ranking.pools.PairPools`.
+    pools : PairPools
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold tau of the scores b_j, instead of one of the losses each,
         lambda_i = l(a_i - tau).
     """
 
-    def __init__(self, design, ranked, n_positive, n_negative, thresholds="exact"):
-        self.design, self.loss = design, MARGIN_LOSSES[ranked.loss]
+    def __init__(self, pools, thresholds="exact"):
+        self.pools, self.design, self.size, self.loss = pools, pools.design, pools.batch, pools.loss
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        self.pools = PairPools(design, ranked, n_positive, n_negative)
         self.n_thresholds = 1 if self.one_threshold else self.pools.positives.size
 
     def draw(self, u):
@@ -79,15 +76,14 @@ class ListBatches:
 
     Parameters
     ----------
-    design, ranked, batch_size
-        See :class:`kernbench.problems.ranking.pools.ListPool`.
+    pools : ListPool
     """
 
     n_thresholds = 1
 
-    def __init__(self, design, ranked, batch_size):
-        self.pools = ListPool(design, ranked, batch_size)
-        self.design, self.loss, self.y = design, self.pools.loss, self.pools.y
+    def __init__(self, pools):
+        self.pools, self.design, self.size = pools, pools.design, pools.batch
+        self.loss, self.y = pools.loss, pools.y
 
     def losses(self, rows, scores):
         """Return the losses of samples, and their slopes in the scores."""

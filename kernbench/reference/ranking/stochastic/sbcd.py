@@ -1,55 +1,42 @@
-"""Stochastic block coordinate descent on g^l(v, lambda), Algorithm 1 of Yao, Lin and Yang in its scale-free form."""
+"""Runs of stochastic block coordinate descent on the same batches: the core of AGD-SBCD and of DCA."""
 
 import numpy as np
+
+from kernbench.reference.ranking.ranked_range import RankedRange
+from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches
+from kernbench.reference.ranking.window import WindowPairs
+
+__all__ = ["ListBatches", "PairBatches", "RankedRange", "WindowPairs", "find_thresholds", "steps"]
 
 ROUNDING = 1e-12  # thresholds of this size are 0
 
 
-class SBCD:
-    """One run in v and lambda.
+def steps(batches, u, t, eta, theta, share, damping, v, v_sum, anchor, lam, lam_sum, last):
+    """Do the steps t, t + 1, … of some runs, one for each row of random numbers.
 
-    Each step minimises G'v - anchor'v + pull/2 |v|^2 + ridge/2 |v|^2 + |v - v_t|^2 / (2 eta). With ``pull`` = 1/mu
-    and ``anchor`` = w/mu this is the step of Algorithm 1, which keeps v near w.
-
-    Parameters
-    ----------
-    batches : PairBatches or ListBatches
-    share : float
-        l/N, above 0.
-    pull, ridge : float
+    These draw a batch for all runs, or one for each. Return how many were done, fewer where a score is not finite.
     """
+    shared = u.shape[1] == batches.size
+    for done, numbers in enumerate(u):
+        for r in range(len(v)):
+            if r == 0 or not shared:
+                batch = batches.draw(numbers[r * batches.size : (r + 1) * batches.size])
+            if not np.isfinite(v[r]).all():
+                return done
+            with np.errstate(all="ignore"):
+                G, Gl, touched = batches.subgradients(batch, v[r], lam[r], share[r])
+                v_sum[r] += v[r]
+                if share[r] < 1.0:
+                    lam_sum[r, touched] += lam[r, touched] * (t + done + 1 - last[r, touched])
+                    last[r, touched] = t + done + 1
+                    lam[r, touched] -= theta * Gl
+                    lam[r, np.abs(lam[r]) < ROUNDING] = 0.0  # many losses of a hinge are exactly 0
+                v[r] = (v[r] + eta * (anchor[r] - G)) / (1.0 + eta * damping[r])
+    return len(u)
 
-    arrays = ("v", "v_sum", "anchor", "lam", "lam_sum", "last")
 
-    def __init__(self, batches, share, pull, ridge):
-        self.batches, self.share, self.pull, self.ridge = batches, share, pull, ridge
-        d, k = batches.design.n_coef, batches.n_thresholds
-        self.v, self.v_sum, self.anchor = np.zeros(d), np.zeros(d), np.zeros(d)
-        # Every threshold is -inf where all losses count. `lam_sum` holds its sum over steps before `last`.
-        self.lam = np.full(k, -np.inf if share >= 1.0 else 0.0)
-        self.lam_sum, self.last = np.zeros(k), np.zeros(k)
-
-    def begin(self, w, linear=None):
-        """Start the run at w; `linear` is subtracted from each G."""
-        self.v, self.v_sum = w.copy(), np.zeros(len(w))
-        self.lam_sum, self.last = np.zeros(len(self.lam)), np.zeros(len(self.lam))
-        self.anchor = self.pull * w
-        if linear is not None:
-            self.anchor = self.anchor + linear
-
-    def step(self, t, batch, eta, theta):
-        """Do step t = 0, 1, ... of the run."""
-        G, Gl, touched = self.batches.subgradients(batch, self.v, self.lam, self.share)
-        self.v_sum += self.v
-        if self.share < 1.0:
-            self.lam_sum[touched] += self.lam[touched] * (t + 1 - self.last[touched])
-            self.last[touched] = t + 1
-            self.lam[touched] -= theta * Gl
-            self.lam[np.abs(self.lam) < ROUNDING] = 0.0  # many losses of a hinge are exactly 0
-        self.v = (self.v + eta * (self.anchor - G)) / (1.0 + eta * (self.pull + self.ridge))
-
-    def end(self, T):
-        """Return the mean of the iterates 0 to T - 1, and let lambda be its own."""
-        if self.share < 1.0:
-            self.lam = (self.lam_sum + self.lam * (T - self.last)) / T
-        return self.v_sum / T
+def find_thresholds(batches, scores, share, lam):
+    """Let the thresholds be exact at the scores of all samples; return False if a value to be sorted is not finite."""
+    for r, of_the_run in enumerate(share):
+        lam[r, 0] = batches.exact_threshold(scores, of_the_run)
+    return True

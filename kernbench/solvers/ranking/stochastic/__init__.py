@@ -1,7 +1,8 @@
 """Stochastic solvers for ranges of ranks: partial AUC, ranked losses, the min-max margin loss.
 
+* ``base`` -- draws, stages, the stopping rule, what is reported;
+* ``ranged`` -- methods with runs of stochastic block coordinate descent in coefficients and thresholds;
+* ``agd``, ``dca``, ``minibatch``, ``pesg`` -- the methods;
 * ``_batches`` -- batches without replacement and the stochastic subgradients at their rows;
-* ``_sbcd`` -- a run of stochastic block coordinate descent in coefficients and thresholds;
-* ``_base`` -- draws, stages, the stopping rule, what is reported;
-* ``_agd``, ``_dca``, ``_minibatch``, ``_pesg`` -- the methods.
+* ``_sbcd`` -- the core of ``ranged``; ``_minibatch`` and ``_pesg`` those of their namesakes.
 """

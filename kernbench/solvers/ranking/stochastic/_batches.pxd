@@ -19,7 +19,7 @@ cdef class PoolDraws:
 cdef class Batches:
     cdef readonly object pools
     cdef readonly Py_ssize_t size, n_thresholds, n_touched, n_ranked
-    cdef FeatureDesign design
+    cdef readonly FeatureDesign design
     cdef int loss
     cdef Py_ssize_t[::1] rows, places
     cdef double[::1] scores, u, coef

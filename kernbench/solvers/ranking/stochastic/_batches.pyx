@@ -13,8 +13,7 @@ from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
-from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.ranking.pools import THRESHOLDS, ListPool, PairPools
+from kernbench.problems.ranking.pools import THRESHOLDS
 from kernbench.ranking._order import ScoreOrder
 from kernbench.validation.numbers import check_name
 
@@ -66,11 +65,11 @@ cdef class PoolDraws:
 cdef class Batches:
     """Base of the batches of pairs and of one list."""
 
-    def _set_up(self, FeatureDesign design, pools, mask):
-        self.design, self.pools, self.size = design, pools, pools.batch
+    def _set_up(self, pools, mask):
+        self.pools, self.design, self.size, self.loss = pools, pools.design, pools.batch, pools.loss.code
         self.rows, self.places = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
         self.scores, self.u, self.coef = np.empty(self.size), np.empty(self.size), np.empty(self.size)
-        self.all_weights, self.order = np.zeros(design.n_samples), ScoreOrder(mask)
+        self.all_weights, self.order = np.zeros(self.design.n_samples), ScoreOrder(mask)
 
     def _rank_among(self, pool):
         """Let exact thresholds be those of this pool."""
@@ -126,17 +125,14 @@ cdef class PairBatches(Batches):
 
     Parameters
     ----------
-    design, ranked, n_positive, n_negative
-        See :class:`kernbench.problems.ranking.pools.PairPools`.
+    pools : PairPools
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold of the scores b_j, instead of one of the losses each.
     """
 
-    def __init__(self, design, ranked, n_positive, n_negative, thresholds="exact"):
-        self.loss = MARGIN_LOSSES[ranked.loss].code
+    def __init__(self, pools, thresholds="exact"):
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        pools = PairPools(design, ranked, n_positive, n_negative)
-        self._set_up(design, pools, ranked.positive)
+        self._set_up(pools, pools.positive)
         self.positives, self.negatives = PoolDraws(pools.positives), PoolDraws(pools.negatives)
         self._rank_among(pools.negatives)
         self.n_thresholds = 1 if self.one_threshold else self.positives.size
@@ -191,18 +187,16 @@ cdef class ListBatches(Batches):
 
     Parameters
     ----------
-    design, ranked, batch_size
-        See :class:`kernbench.problems.ranking.pools.ListPool`.
+    pools : ListPool
     """
 
-    def __init__(self, design, ranked, batch_size):
-        pools = ListPool(design, ranked, batch_size)
-        self.loss, self.of_margin, self.y = pools.loss.code, pools.of_margin, pools.y
-        self._set_up(design, pools, np.zeros(design.n_samples, dtype=bool))
+    def __init__(self, pools):
+        self.of_margin, self.y = pools.of_margin, pools.y
+        self._set_up(pools, np.zeros(pools.design.n_samples, dtype=bool))
         self.pool = PoolDraws(pools.pool)
         self._rank_among(pools.pool)
         self.n_thresholds = self.n_touched = 1
-        self.losses = np.empty(design.n_samples)
+        self.losses = np.empty(pools.design.n_samples)
 
     cdef void draw(self, const double *u) noexcept nogil:
         self.pool.draw(u, &self.places[0], &self.rows[0], &self.u[0])

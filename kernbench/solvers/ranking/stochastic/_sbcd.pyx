@@ -1,81 +1,74 @@
-"""Stochastic block coordinate descent on g^l(v, lambda), Algorithm 1 of Yao, Lin and Yang in its scale-free form.
+"""Runs of stochastic block coordinate descent on the same batches: the core of AGD-SBCD and of DCA.
 
-The step in v is v <- (v + eta (anchor - G)) / (1 + eta (pull + ridge)): rows are added to the shrunken v, and G is
-never formed. The sum of the thresholds is brought up to date where one is touched.
+Rows are added to the shrunken v, and G is never formed. The sum of the thresholds is brought up to date where one is
+touched.
 """
 
 from libc.math cimport fabs
 
+from kernbench.solvers.ranking.stochastic._batches cimport Batches
+
 import numpy as np
+
+from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.solvers.ranking.stochastic._batches import ListBatches, PairBatches
 
 cdef double ROUNDING = 1e-12   # thresholds of this size are 0
 
 
-cdef class SBCD:
-    """One run in v and lambda.
+def steps(Batches batches, const double[:, ::1] u, Py_ssize_t t, double eta, double theta, const double[::1] share,
+          const double[::1] damping, double[:, ::1] v, double[:, ::1] v_sum, const double[:, ::1] anchor,
+          double[:, ::1] lam, double[:, ::1] lam_sum, double[:, ::1] last):
+    """Do the steps t, t + 1, … of some runs, one for each row of random numbers.
 
-    Each step minimises G'v - anchor'v + pull/2 |v|^2 + ridge/2 |v|^2 + |v - v_t|^2 / (2 eta). With ``pull`` = 1/mu
-    and ``anchor`` = w/mu this is the step of Algorithm 1, which keeps v near w.
-
-    Parameters
-    ----------
-    batches : Batches
-    share : float
-        l/N, above 0.
-    pull, ridge : float
+    These draw a batch for all runs, or one for each. Return how many were done, fewer where a score is not finite.
     """
+    cdef Py_ssize_t done = 0, k, r, n = v.shape[0]
+    cdef bint shared = u.shape[1] == batches.size
+    cdef double[::1] slopes = np.empty(batches.n_touched)
+    with nogil:
+        for k in range(u.shape[0] * n):
+            r = k % n
+            if r == 0 or not shared:
+                batches.draw(&u[done, r * batches.size])
+            if not batches.score(&v[r, 0]):
+                break
+            batches.subgradients(&lam[r, 0], share[r], &slopes[0])
+            if share[r] < 1.0:
+                _move_thresholds(batches, t + done, theta, &slopes[0], &lam[r, 0], &lam_sum[r, 0], &last[r, 0])
+            _move(batches, eta, 1.0 / (1.0 + eta * damping[r]), v.shape[1], &v[r, 0], &v_sum[r, 0], &anchor[r, 0])
+            done += r == n - 1
+    return done
 
-    def __init__(self, Batches batches, share, pull, ridge):
-        self.batches, self.share, self.pull, self.ridge = batches, share, pull, ridge
-        d, k = batches.design.n_coef, batches.n_thresholds
-        self.v, self.v_sum, self.anchor = np.zeros(d), np.zeros(d), np.zeros(d)
-        # Every threshold is -inf where all losses count. `lam_sum` holds its sum over steps before `last`.
-        self.lam, self.lam_sum = np.full(k, -np.inf if share >= 1.0 else 0.0), np.zeros(k)
-        self.last, self.slopes = np.zeros(k), np.empty(batches.n_touched)
 
-    def arrays(self, prefix):
-        """Return what the run must keep to go on, by name; read and written in place."""
-        kept = {"v": self.v, "v_sum": self.v_sum, "anchor": self.anchor, "lam": self.lam, "lam_sum": self.lam_sum,
-                "last": self.last}
-        return {prefix + name: np.asarray(values) for name, values in kept.items()}
+cdef void _move_thresholds(Batches batches, Py_ssize_t t, double theta, const double *slopes, double *lam,
+                           double *lam_sum, double *last) noexcept nogil:
+    cdef Py_ssize_t k, i
+    for k in range(batches.n_touched):
+        i = batches.touched(k)
+        lam_sum[i] += lam[i] * (t + 1 - last[i])
+        last[i] = t + 1
+        lam[i] -= theta * slopes[k]
+        if fabs(lam[i]) < ROUNDING:     # many losses of a hinge are exactly 0
+            lam[i] = 0.0
 
-    cdef void begin(self, const double *w, const double *linear) noexcept nogil:
-        cdef Py_ssize_t k
-        self.v_sum[:] = 0.0
-        self.lam_sum[:] = 0.0
-        self.last[:] = 0.0
-        for k in range(self.v.shape[0]):
-            self.v[k] = w[k]
-            self.anchor[k] = self.pull * w[k] + (0.0 if linear == NULL else linear[k])
 
-    cdef bint step(self, Py_ssize_t t, double eta, double theta) noexcept nogil:
-        cdef:
-            Py_ssize_t k, i, d = self.v.shape[0]
-            double shrunk = 1.0 / (1.0 + eta * (self.pull + self.ridge))
-            double *v = &self.v[0]
-            double *v_sum = &self.v_sum[0]
-            const double *anchor = &self.anchor[0]
-        if not self.batches.score(v):
-            return False
-        self.batches.subgradients(&self.lam[0], self.share, &self.slopes[0])
-        if self.share < 1.0:
-            for k in range(self.batches.n_touched):
-                i = self.batches.touched(k)
-                self.lam_sum[i] += self.lam[i] * (t + 1 - self.last[i])
-                self.last[i] = t + 1
-                self.lam[i] -= theta * self.slopes[k]
-                if fabs(self.lam[i]) < ROUNDING:     # many losses of a hinge are exactly 0
-                    self.lam[i] = 0.0
-        for k in range(d):
-            v_sum[k] += v[k]
-            v[k] = shrunk * (v[k] + eta * anchor[k])
-        self.batches.add_rows(-eta * shrunk, v)
-        return True
+cdef void _move(Batches batches, double eta, double shrunk, Py_ssize_t d, double *v, double *v_sum,
+                const double *anchor) noexcept nogil:
+    """v <- (v + eta (anchor - G)) / (1 + eta (pull + ridge))."""
+    cdef Py_ssize_t k
+    for k in range(d):
+        v_sum[k] += v[k]
+        v[k] = shrunk * (v[k] + eta * anchor[k])
+    batches.add_rows(-eta * shrunk, v)
 
-    cdef void end(self, Py_ssize_t T, double *mean) noexcept nogil:
-        cdef Py_ssize_t k
-        if self.share < 1.0:
-            for k in range(self.lam.shape[0]):
-                self.lam[k] = (self.lam_sum[k] + self.lam[k] * (T - self.last[k])) / T
-        for k in range(self.v.shape[0]):
-            mean[k] = self.v_sum[k] / T
+
+def find_thresholds(Batches batches, const double[::1] scores, const double[::1] share, double[:, ::1] lam):
+    """Let the thresholds be exact at the scores of all samples; return False if a value to be sorted is not finite."""
+    cdef Py_ssize_t r
+    cdef bint finite
+    with nogil:
+        finite = batches.rank(&scores[0])
+        for r in range(share.shape[0] if finite else 0):
+            lam[r, 0] = batches.exact_threshold(share[r])
+    return finite
