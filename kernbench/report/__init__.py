@@ -1,15 +1,18 @@
-"""The report: records → tables, figures and sentences → one HTML page.
+"""The report: records -> tables, figures and sentences -> one HTML page.
 
-Records are processed by these folders in this order; each uses only those above it::
+::
 
-    text.py  statistics.py    how numbers are printed; statistics over repeats
-    records/                  a results folder → Results: an experiment's declaration and its records
-    tables/                   declared tables
-    charts/                   declared figures, as SVG
-    claims/                   on how many data sets each claim holds
-    verdict/                  which method to use for a task, over all experiments
-    page/                     sections, HTML and Markdown
-    building.py               build(): from a results folder to a report folder
+    build (building)                 from a results folder to a report folder
+      |-- records/                   read and checked against the schema: one Results an experiment
+      |-- page.sections              for every experiment
+      |     |-- tables/  charts/     its declared displays: tables as data, figures as SVG
+      |     '-- claims/              on how many data sets each claim holds
+      |-- verdict/                   which method for which task, over all experiments; charts.choices draws it
+      |-- page/                      HTML and Markdown by templates/, with provenance and the commands to run again
+      '-- history/                   results of asv over commits, a page of their own
+
+``comparison/`` sets two results folders side by side (``kernbench compare``). ``text`` prints numbers, ``statistics``
+summarises repeats; both are used everywhere.
 """
 
 from kernbench.report.building import Built, build

@@ -1,1 +1,18 @@
-"""One fit for every estimator: see :mod:`kernbench.estimators` for a map."""
+"""One fit for every estimator; :mod:`kernbench.estimators` lists the files.
+
+::
+
+    Estimator.fit(X, y) or .path(X, y, strengths)
+      |-- its Task              checks arguments and data: parameters, training_data, targets, kernel, choice, centring;
+      |                         holds Problems (problem): one, or one a pair of classes; starts from continuation
+      '-- fit_task (path)
+            |-- Runs (runs)     each problem along the path, in threads, within one time budget
+            |     |-- problem.make_data()     kernel rows or a design (solver_data)
+            |     |-- problem.make_solver()   the registry's class with the options of the user (solver)
+            |     |-- solvers.driver.run()    advances the solver: clock, stopping rule, trace, Ctrl-C
+            |     '-- certified (certificate) objective and gap of the model itself, with their rounding
+            |-- task.assemble, set_outcome    fitted attributes (outcome)
+            '-- warnings                      they name the parameter to change (outcome)
+
+Streams are read by ``chunks``; ``fitted_state`` checks models that are read from files.
+"""

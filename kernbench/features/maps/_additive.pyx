@@ -4,7 +4,7 @@ from cython.parallel cimport parallel, prange
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-from kernbench.features.maps._projection cimport Segment, Target, real, segments_of, target_of
+from kernbench.features.maps.projections._projection cimport Segment, Target, real, segments_of, target_of
 
 import numpy as np
 

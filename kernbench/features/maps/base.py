@@ -22,10 +22,10 @@ from kernbench.features.draws.fastfood import draw_factors, padded_length
 from kernbench.features.draws.frequencies import draw_frequencies
 from kernbench.features.draws.spans import Purpose, segments
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES, length_scale
-from kernbench.features.maps._fastfood import project_fastfood
-from kernbench.features.maps._products import multiply_dense, multiply_sparse
-from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps.forms import FOURIER, LAPLACE, SIGNED
+from kernbench.features.maps.projections._fastfood import project_fastfood
+from kernbench.features.maps.projections._products import multiply_dense, multiply_sparse
+from kernbench.features.maps.projections._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps.rows import indices_of, is_lifted, lifted, row_slices
 from kernbench.kernels.base import squared_norms
 from kernbench.kernels.functions import Matern

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import fft, sparse
 
 from kernbench.features.draws.spans import Purpose, Span, segments
-from kernbench.features.maps._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps._sketches import count_sketch_dense, count_sketch_sparse, multiply_runs
 from kernbench.features.maps.base import FeatureMap, panels_of
+from kernbench.features.maps.projections._projection import DENSE_DRAWS, PANEL, project_dense, project_sparse
 from kernbench.features.maps.rows import indices_of, row_slices
 from kernbench.kernels.functions import Polynomial
 from kernbench.kernels.threads import single_threaded_blas

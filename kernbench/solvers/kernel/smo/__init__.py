@@ -1,7 +1,17 @@
 """Sequential minimal optimisation on working sets: the dual of the kernel SVM to a certified gap.
 
-* ``smo``          the class that the registry names;
-* ``_smo``         rounds of working sets, shrinking, stopping; ``_working_set``, pair steps inside a set;
-* ``refined_smo``  float64 solutions at about the cost of float32 ones, on rows of two precisions;
-* ``dual_state``   coefficients and gradient of the dual problem, violated conditions, working sets.
+::
+
+    SMO (smo), the class that the registry names
+      |-- rows of two precisions: RefinedSMO (refined_smo)    _smo on float32 rows, then on float64 rows from there
+      '-- rows of one: _smo.SMO.advance, in rounds on a State (dual_state: coefficients, gradient, violations)
+            |-- ActiveSet (active_set)             coordinates that are left out, and their gradient afterwards
+            |-- state.choose                       which coordinates violate the conditions most
+            |-- WorkingSet.solve (_working_set)    pair or single steps inside the set, in cache
+            |-- KernelRows                         rows of the members that moved: the gradient of all coordinates
+            |-- Stagnation (stagnation)            without progress: gradient computed afresh, smaller sets, stalled
+            '-- is_certified (certificate)         may the run stop: the gap beside the violation
+
+A problem that fits memory is one working set. ``_small_pairs`` runs many such problems from one kernel matrix, without
+the driver, for ``KernelSVC``.
 """

@@ -4,7 +4,7 @@ from cython.parallel cimport parallel, prange
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
-from kernbench.features.maps._projection cimport Segment, Target, finish_tile, real, segments_of, target_of
+from kernbench.features.maps.projections._projection cimport Segment, Target, finish_tile, real, segments_of, target_of
 
 import numpy as np
 
@@ -25,7 +25,7 @@ cdef enum:
 def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32_t[:, ::1] permutations,
                      const real[:, ::1] normals, const real[:, ::1] lengths, offsets, finish, double scale, segments,
                      out):
-    """Write the features of dense rows; see `kernbench.features.maps._projection.project_dense`.
+    """Write the features of dense rows; see `kernbench.features.maps.projections._projection.project_dense`.
 
     Parameters
     ----------

@@ -12,14 +12,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 
-from kernbench.features.maps._projection cimport (
+from kernbench.features.maps.projections._projection cimport (
     KB_PAIR, kb_finish, kb_finish_row_double_double, kb_finish_row_float_float, real,
 )
 from kernbench.kernels.engine._tiles cimport KB_PANEL, csr_dots_double, csr_dots_float
 
 import numpy as np
 
-from kernbench.features.maps._projection import FINISHES
+from kernbench.features.maps.projections._projection import FINISHES
 
 cdef extern from "_products.h" nogil:
     void kb_add_dots_float(const float *z, ptrdiff_t n, const float *A, ptrdiff_t leading, ptrdiff_t n_outputs, double *out)

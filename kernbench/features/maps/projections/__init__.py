@@ -1,0 +1,1 @@
+"""Products of rows with random directions, and features of them: dense, sparse, by Fastfood, times coefficients."""
