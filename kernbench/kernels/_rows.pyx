@@ -70,12 +70,12 @@ cdef class KernelRows:
         self.in_place = kernel.routine == "precomputed"
         self.can_restrict = not self.in_place
         self.pool_bytes = int(cache_bytes)
-        self._use(self.operand)
+        self._use(self.kernel, self.operand)
 
-    def _use(self, Operand operand):
+    def _use(self, kernel, Operand operand):
         """Start with an empty cache over the rows of `operand`."""
         cdef Py_ssize_t n = operand.n_rows
-        self.engine = make_engine(self.kernel, operand, operand)
+        self.engine = make_engine(kernel, operand, operand)
         self.n_rows = n
         self.cheap = self.engine.tiled and not self.in_place and self.engine.work <= CHEAP_WORK
         self.row_bytes = max(n, 1) * self.engine.item
@@ -184,7 +184,7 @@ cdef class KernelRows:
         self.n_evaluations += n_missing * n_missing
         chosen = np.asarray(members)[np.asarray(missing)[:n_missing]]
         cdef const Py_ssize_t[::1] queries = chosen
-        cdef Engine engine = make_engine(self.kernel, self.engine.X, self.engine.Z.take(chosen))
+        cdef Engine engine = make_engine(self.engine.kernel, self.engine.X, self.engine.Z.take(chosen))
         if n_missing == m:
             with nogil:
                 engine.fill(&queries[0], m, rows)
@@ -261,7 +261,7 @@ cdef class KernelRows:
                     (<double *> compacted)[j] = (<double *> source)[keep[j]]
             moved[slot] = target
             target += 1
-        self._use((<Operand> self.engine.X).take(np.asarray(keep)))
+        self._use(self.engine.kernel, (<Operand> self.engine.X).take(np.asarray(keep)))
         # Link the remaining rows again, oldest first.
         slot = old_newer[old_capacity]
         while slot != old_capacity:
@@ -276,7 +276,7 @@ cdef class KernelRows:
     def release(self):
         """Return to all rows, with an empty cache."""
         if self.n_rows != self.operand.n_rows:
-            self._use(self.operand)
+            self._use(self.kernel, self.operand)
 
     # --- for Python ----------------------------------------------------------------------------------------------
 
@@ -314,7 +314,7 @@ cdef class KernelRows:
         if self.in_place:
             return self.engine.X.prepared.data[np.ix_(rows, columns)]
         with single_threaded_blas():
-            return fill_block(make_engine(self.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
+            return fill_block(make_engine(self.engine.kernel, self.engine.X, self.engine.Z.take(columns)), rows)
 
     def product(self, rows, columns, a, *, count=True):
         """Return k(X[rows], X[columns]) @ a in float64 without storing the block.
@@ -333,31 +333,31 @@ cdef class KernelRows:
         a = _checked_vector(a, len(columns))
         if count:
             self.n_evaluations += len(rows) * len(columns)
-        return self._product(self.operand, rows, columns, a)
+        return self._product(self.kernel, self.operand, rows, columns, a)
 
     def step(self, columns, a):
         """Return K[:, columns] @ a over the present rows, float64, bypassing the cache."""
         self.n_evaluations += self.n_rows * len(columns)
-        return self._product(self.engine.X, np.arange(self.n_rows), columns, a)
+        return self._product(self.engine.kernel, self.engine.X, np.arange(self.n_rows), columns, a)
 
     def matvec(self, a):
         """Return K @ a, float64, shape (n_rows,), without storing K or counting; zeros of `a` cost nothing."""
         a = _checked_vector(a, self.n_rows)
         used = np.flatnonzero(a)
-        return self._product(self.engine.X, np.arange(self.n_rows), used, a[used])
+        return self._product(self.engine.kernel, self.engine.X, np.arange(self.n_rows), used, a[used])
 
-    def _product(self, Operand operand, rows, columns, a):
+    def _product(self, kernel, Operand operand, rows, columns, a):
         out = np.zeros(len(rows))
         if len(columns) == 0 or len(rows) == 0:
             return out
-        if self.in_place or self.kernel.calls_python:
+        if self.in_place or kernel.calls_python:
             height = max(1, int(CHUNK_BYTES // (8 * len(columns))))
             for first in range(0, len(rows), height):
                 part = rows[first : first + height]
                 if self.in_place:
                     values = operand.prepared.data[np.ix_(part, columns)]
                 else:
-                    values = fill_block(make_engine(self.kernel, operand, operand.take(columns)), part)
+                    values = fill_block(make_engine(kernel, operand, operand.take(columns)), part)
                 out[first : first + height] = values.astype(np.float64) @ a
             return out
         everything = np.arange(operand.n_rows)
@@ -366,10 +366,10 @@ cdef class KernelRows:
         with single_threaded_blas():
             if len(rows) >= len(columns):
                 # Panels of the shorter side are multiplied by the longer one.
-                add_weighted_rows(make_engine(self.kernel, operand, X), columns, a, out)
+                add_weighted_rows(make_engine(kernel, operand, X), columns, a, out)
                 return out
             Z = operand if np.array_equal(columns, everything) else operand.take(columns)
-            return multiply(make_engine(self.kernel, X, Z), a[:, None]).ravel()
+            return multiply(make_engine(kernel, X, Z), a[:, None]).ravel()
 
     def diagonal(self):
         """Return k(x_i, x_i) for all rows, float64."""

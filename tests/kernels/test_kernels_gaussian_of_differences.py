@@ -52,3 +52,29 @@ def test_an_svm_of_far_rows_tells_them_apart(form):
     X = form(_far_rows(1, 1e8, 5))
     y = np.arange(40) // 2 % 2
     assert KernelSVC(gamma=1.0, C=10.0).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_parts_of_the_matrix_and_products_with_it(form, global_random_seed):
+    X = _far_rows(global_random_seed, 1e8, 3)
+    exact = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    rows, some, a = KernelRows(form(X), Gaussian(), dtype=np.float64), np.array([3, 0, 1, 2, 7]), np.arange(40.0)
+    for values, expected in (
+        (rows.block(some, some[:3]), exact[np.ix_(some, some[:3])]),
+        (rows.product(some, np.arange(40), a), exact[some] @ a),
+        (rows.step(some, a[:5]), exact[:, some] @ a[:5]),
+        (rows.matvec(a), exact @ a),
+    ):
+        assert values == pytest.approx(expected, abs=1e-11)
+    rows.restrict(np.arange(10))
+    assert rows.step(some, a[:5]) == pytest.approx(exact[:10, some] @ a[:5], abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the bound by norms is no certificate
+def test_working_sets_of_far_rows():
+    X = 1e8 * np.random.default_rng(0).normal(size=(1300, 2)).round(2)
+    X, y = np.r_[X, X + 0.5], np.r_[np.ones(1300), -np.ones(1300)]
+    matrix = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    found = KernelSVC(gamma=0.5, C=10.0).fit(X, y)
+    expected = KernelSVC("precomputed", C=10.0).fit(matrix, y)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=2e-3)
