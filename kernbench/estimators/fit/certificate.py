@@ -9,7 +9,7 @@ from scipy import sparse
 from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
 from kernbench.problems.certificate import rounding
-from kernbench.problems.certificate.certify import SMALL, certify, measured, upper_mean
+from kernbench.problems.certificate.certify import allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
 from kernbench.solvers.base import Solution
@@ -151,7 +151,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         return replace(result, gap=None, is_indefinite=True, status=status)
     n_updates = 2 * result.n_iter if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
-    if n_updates and not known.total <= SMALL * tol * objective and _is_cheap(examined, solution):
+    if n_updates and not known.total <= allowed(objective, gap, tol) and _is_cheap(examined, solution):
         problem = examined.risk.problem
         responses = examined.rows.matvec(solution.coef)
         objective = problem.objective(responses, solution.coef @ responses, solution.intercept)

@@ -7,7 +7,7 @@ import numpy as np
 from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.extended import EPS, LONG
 
-SMALL = 0.05  # share of tol that rounding may add to the gap without further computation
+SMALL = 0.05  # share of tol, or of a larger gap, that rounding may add to the gap without further computation
 MOST_WORK = 3e7  # multiplications in extended precision that a certificate may cost: up to a second
 SAME = 1e-12  # relative difference of objectives that is rounding of their sums
 SAMPLED = (64, 1024)  # rows on which the error of float32 values is measured, the more where the fewer do not suffice
@@ -64,11 +64,11 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
     at_zero, intercept = risk.at_zero()
     lower = objective - gap - known.bound
     error_of_scores = 0.0
-    doubtful = not known.total <= SMALL * tol * objective
+    doubtful = not known.total <= allowed(objective, gap, tol)
     for n_rows in SAMPLED if doubtful and measure is not None else ():
         known = measure(n_rows)
         lower = objective - gap - known.bound
-        doubtful = not known.total <= SMALL * tol * objective
+        doubtful = not known.total <= allowed(objective, gap, tol)
         if gap + known.total <= tol * objective:
             break
     error = known.objective
@@ -85,6 +85,14 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
     gap = float(max(0.0, objective + error - lower))
     return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))
+
+
+def allowed(objective, gap, tol):
+    """Return the rounding that needs no further computation.
+
+    A run that ended with a gap above `tol` is not called converged however exactly its gap is known.
+    """
+    return SMALL * max(tol * objective, min(gap, VISIBLE * objective))
 
 
 def _extended(risk, model, space, largest):

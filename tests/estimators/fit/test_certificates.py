@@ -238,3 +238,14 @@ def test_ordinary_problems_need_no_extended_precision(monkeypatch, n, dtype):
     for model in (KernelSVC(), KernelSVC(C=10.0), KernelSVC("linear", C=0.1), LinearSVC(), ROCSVC()):
         model.fit(X, y)
         assert model.converged_ and model.dtype_ in (dtype, "float64")
+
+
+def test_a_run_that_ends_far_from_the_optimum_needs_no_extended_precision(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("extended precision, though the gap is far above rounding")
+
+    monkeypatch.setattr(certify, "_extended", refuse)
+    X, y = make_classification(300, 10, n_informative=5, flip_y=0.1, random_state=0)
+    for model in (KernelSVC(solver="sdca"), LinearSVC(solver="sdca"), ROCSVC(solver="adamax")):
+        model.set_params(tol=1e-12, max_iter=3, random_state=0).fit(X, y)
+        assert model.status_ == "max_iter" and model.duality_gap_ > 1e-4 * model.objective_
