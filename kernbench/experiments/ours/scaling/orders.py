@@ -31,8 +31,9 @@ class Order:
 # pass: how many are needed depends on the data. SMO alone runs to its default tolerance.
 TO_THE_LIMIT = {"tol": 1e-12}
 CUTS = Order(1, 1, {**TO_THE_LIMIT, "max_iter": 20})
-ROWS = Order(1, 1, TO_THE_LIMIT, passes=5)
-KERNEL_ROWS = Order(2, 1, TO_THE_LIMIT, passes=2)
+# Named, as "auto" may choose a solver whose iterations are no passes.
+ROWS = Order(1, 1, {**TO_THE_LIMIT, "solver": "sdca"}, passes=5)
+KERNEL_ROWS = Order(2, 1, {**TO_THE_LIMIT, "solver": "sdca"}, passes=2)
 BATCHES = Order(1, 1, TO_THE_LIMIT, passes=10, batch_size=64)
 # Step t of a pass computes the features of all t blocks so far.
 STREAM = Order(2, 1, {"block_size": 64, "precondition": False, "max_blocks": None}, passes=1, batch_size=64)

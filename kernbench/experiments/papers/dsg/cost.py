@@ -69,7 +69,7 @@ EXPERIMENT = Experiment(
     paper=f"{PAPER}, Tables 2 and 3",
     group="Doubly stochastic",
     methods=METHODS,
-    scales={"quick": _scale(2**13, [16, 64, 256], 1, 60.0), "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0)},
+    scales={"quick": _scale(2**12, [16, 64, 256], 1, 60.0), "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0)},
     metrics=(
         m.number("train_n", "exponent of rows in the time of a pass", 0.15),
         m.number("work_n", "the same of feature values or kernel evaluations", 0.01, deterministic=True),
