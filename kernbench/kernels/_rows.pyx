@@ -86,16 +86,15 @@ cdef class KernelRows:
             size = max(self.capacity * self.row_bytes, min(self.pool_bytes, n * self.row_bytes))
             self.pool = np.empty(size + 64, dtype=np.uint8)
             self.base = <char *> <size_t> self.pool.ctypes.data
-        self.slot_of = np.full(n, -1, dtype=np.intp)
+        self.slot_of = np.empty(n, dtype=np.intp)
         self._forget()
 
     def _forget(self):
         """Empty the cache."""
         cdef Py_ssize_t ring = self.capacity
         self.slot_of[:] = -1
-        self.owner = np.full(ring + 1, -1, dtype=np.intp)
-        self.newer = np.full(ring + 1, ring, dtype=np.intp)
-        self.older = np.full(ring + 1, ring, dtype=np.intp)
+        self.owner, self.newer, self.older = np.full((3, ring + 1), ring, dtype=np.intp)
+        self.owner[:] = -1
         self.n_used = 0
         self.reserved = False
 

@@ -11,6 +11,7 @@ from kernbench.kernels.threads import single_threaded_blas
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows stay sparse
 CHUNK_VALUES = 4_000_000
+EPS = float(np.finfo(float).eps)
 ROUNDINGS = 8.0  # largest error of the mean of equal entries, in units of the last place
 METRICS = ("euclidean", "l1")
 
@@ -103,7 +104,7 @@ def scale(X):
         mean = stored.sum() / n_entries
         squares = np.square(stored - mean).sum() + (n_entries - len(stored)) * mean**2
     else:
-        mean = X.mean(dtype=np.float64)
+        mean = X.sum(dtype=np.float64) / n_entries
         height = max(1, CHUNK_VALUES // max(1, X.shape[1]))
         chunks = (X[start : start + height] for start in range(0, X.shape[0], height))
         squares = sum(np.square(chunk - mean, dtype=np.float64).sum() for chunk in chunks)
@@ -112,4 +113,4 @@ def scale(X):
 
 def is_spread(variance, mean):
     """Whether a variance exceeds the rounding error of the mean."""
-    return variance > (ROUNDINGS * np.finfo(float).eps * mean) ** 2
+    return variance > (ROUNDINGS * EPS * mean) ** 2

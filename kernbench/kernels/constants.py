@@ -4,7 +4,9 @@ from dataclasses import fields
 
 import numpy as np
 
-LIMITS = {name: float(np.finfo(name).max) / 4 for name in ("float32", "float64")}
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+LIMITS = {dtype: float(np.finfo(dtype).max) / 4 for dtype in FLOATS}
+EPS = {dtype: float(np.finfo(dtype).eps) for dtype in FLOATS}
 OF_ESTIMATORS = {"scale": "gamma", "c": "coef0"}  # the names of parameters of kernels in estimators
 
 
@@ -20,9 +22,9 @@ def check_constants(kernel, dtype, *, wider="use dtype='float64'"):
     """
     for component in kernel.components:
         check_constants(component, dtype, wider=wider)
-    limit = LIMITS[np.dtype(dtype).name]
+    limit = LIMITS[np.dtype(dtype)]
     # Rates of coordinatewise kernels are bounded where they are used.
-    if kernel.coordinatewise or max((abs(constant) for constant in kernel.constants), default=0.0) < limit:
+    if kernel.coordinatewise or max(map(abs, kernel.constants), default=0.0) < limit:
         return
     large = [
         f"{OF_ESTIMATORS.get(field.name, field.name)}={np.max(value):.3g}"

@@ -11,7 +11,12 @@ def is_precomputed(kernel):
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
-def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=None):
+def largest_entry(X):
+    """Return the largest magnitude of an entry of X, which is not empty."""
+    return float(max(X.max(), -X.min()))
+
+
+def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=None, largest=None):
     """Raise ValueError for rows outside the kernel's domain, and for rows whose kernel values overflow.
 
     Parameters
@@ -23,6 +28,8 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
         Further advice for the case that float32 overflows.
     feature_names : sequence of str, optional
         For the message about the domain.
+    largest : float, optional
+        The `largest_entry` of X, if it is known.
 
     Raises
     ------
@@ -35,12 +42,12 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     kernel.check_domain(X, feature_names)
     if kernel.calls_python:
         return  # its growth is unknown
-    limit = LIMITS[str(dtype)]
+    limit = LIMITS[np.dtype(dtype)]
     check_constants(kernel, dtype, wider=wider)
-    largest = float(max(X.max(), -X.min()))
+    largest = largest_entry(X) if largest is None else largest
     bound = largest * largest * X.shape[1]  # of floats: an overflow is infinity, without a warning
-    if kernel.translation_invariant and bound < limit:
-        return  # its diagonal is constant
+    if (kernel.translation_invariant or type(kernel) is Linear) and bound < limit:
+        return  # its diagonal is constant, or has this bound
     with np.errstate(over="ignore"):
         bound = max(bound, kernel.diagonal(np.sqrt([[bound]]))[0])  # the diagonal does not decrease along a ray
         if not bound < limit:  # the bound is rough: check the rows themselves

@@ -1,7 +1,7 @@
 """What the registry knows of an algorithm."""
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class SolverEntry:
         """Whether it is one of kernbench's own solvers."""
         return (self.method or self.reference).startswith("kernbench.")
 
-    @property
+    @cached_property
     def losses(self):
         """Valid values of ``loss=``: what its classes declare, of the losses of its kind."""
         return tuple(loss for loss in self.load().losses if loss in self.kind.losses)

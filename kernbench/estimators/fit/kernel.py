@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.bandwidth import is_spread
-from kernbench.kernels.domain import check_range
+from kernbench.kernels.domain import check_range, largest_entry
 from kernbench.kernels.functions import Callable, Linear
 from kernbench.kernels.names import NAMES, refuse_class, resolve_gamma, resolve_kernel
 from kernbench.validation.numbers import check_name, is_integer, is_number
@@ -51,16 +51,18 @@ def kernel_of(model, X, sample_weight, seed):
     ValueError
         If X is too large for the kernel, or a Python function does not return a kernel matrix.
     """
-    gamma = model.gamma
+    gamma, largest = model.gamma, None
     if isinstance(model.kernel, str) and model.kernel != "precomputed" and isinstance(gamma, str):
-        check_range(X, Linear(), model.dtype_)  # first: the variance of "scale" may overflow too
+        largest = largest_entry(X)
+        check_range(X, Linear(), model.dtype_, largest=largest)  # first: the variance of "scale" may overflow too
         if sample_weight is not None:
             if gamma == "scale":
                 gamma = _weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):
                 X = X[sample_weight > 0]
     kernel = resolve_kernel(model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed)
-    check_range(X, kernel, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
+    names = getattr(model, "feature_names_in_", None)
+    check_range(X, kernel, model.dtype_, feature_names=names, largest=largest)
     if isinstance(kernel, Callable):
         _check_function(kernel.function, X)
     return kernel

@@ -65,8 +65,8 @@ def callbacks_of(model):
     return list(model.callback) if isinstance(model.callback, list | tuple) else [model.callback]
 
 
-def precision(dtype, n_rows):
+def precision(dtype, n_rows, most_double_rows=AUTO_DOUBLE_ROWS):
     """Return the name of the precision that ``dtype=`` stands for with `n_rows` training rows."""
     if dtype != "auto":
         return dtype
-    return "float64" if n_rows <= AUTO_DOUBLE_ROWS else "float32"
+    return "float64" if n_rows <= most_double_rows else "float32"

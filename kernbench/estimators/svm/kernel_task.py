@@ -12,7 +12,7 @@ from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.kernel import kernel_of
-from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.fit.parameters import AUTO_DOUBLE_ROWS, precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
@@ -26,6 +26,10 @@ from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
 OWN_DUAL = ("smo", "sdca")  # dual methods: their bounds are the dual objectives of their coefficients
+
+# dtype="auto" with a rare class, at most one row in `RARE`: up to this size `smo` computes few kernel rows, and twice
+# their bytes cost less than the certificate of float32 values, which computes some in float64.
+RARE_DOUBLE_ROWS, RARE = 2500, 4
 
 
 class KernelTask(Task):
@@ -65,7 +69,7 @@ class KernelTask(Task):
             draws_kernel=isinstance(model.gamma, str) and model.gamma == "median",
             draws=self.entry.draws,
         )
-        self.dtype = model.dtype_ = precision(model.dtype, len(codes))
+        self.dtype = model.dtype_ = precision(model.dtype, len(codes), _most_double_rows(model, codes))
         model.kernel_ = kernel_of(model, X, sample_weight, self.last.kernel_seed)
         model.centre_ = centre_for(model, X, n_problems)
         self.X = centred(X, model.centre_)
@@ -206,3 +210,9 @@ def _next_start(solution, C, following, weights):
     products = solution.state.get("products")
     state = {} if products is None else {"products": factor * products}
     return Solution(factor * solution.coef, solution.intercept, state=state)
+
+
+def _most_double_rows(model, codes):
+    """Return the number of rows up to which ``dtype="auto"`` is float64."""
+    is_rare = len(model.classes_) == 2 and RARE * np.bincount(codes).min() <= len(codes)
+    return RARE_DOUBLE_ROWS if is_rare and model.solver == "smo" else AUTO_DOUBLE_ROWS

@@ -13,13 +13,14 @@ from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import MEGABYTE, make_rows
 from kernbench.estimators.svm.expansion import set_intercept, set_support
+from kernbench.kernels.constants import EPS
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE
 from kernbench.problems.certificate.rounding import error_of_values
-from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
+from kernbench.solvers.kernel.smo._small_pairs import SmallPairs, by_class
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
 MOST_ROWS = 2500  # of a pair: up to this size `SMO` takes it for one working set, too; a fraction of a second
@@ -42,12 +43,12 @@ def fit_small_pairs(task):
     if not _is_plain(task.model) or task.shares_data or task.model.kernel_.calls_python:
         return False
     X, codes, costs, used = _rows_that_count(task)
-    largest = np.sort(np.bincount(codes))[-2:].sum()
     n, item = len(codes), np.dtype(task.dtype).itemsize
+    n_rows = n if len(task.model.classes_) == 2 else np.sort(np.bincount(codes))[-2:].sum()  # of the largest pair
     if (
-        largest > (MOST_SINGLE_ROWS if task.dtype == "float32" else MOST_ROWS)
+        n_rows > (MOST_SINGLE_ROWS if task.dtype == "float32" else MOST_ROWS)
         or n * n * item > task.model.cache_size * MEGABYTE
-        or not np.all((costs > 0) & np.isfinite(costs))
+        or not 0.0 < costs.min() <= costs.max() < np.inf
     ):
         return False
     with single_threaded_blas():
@@ -57,7 +58,7 @@ def fit_small_pairs(task):
             solved, interrupted = pairs.run(), False
         except KeyboardInterrupt:
             solved, interrupted = True, True
-    if not solved or not (interrupted or _is_certified(task, pairs, X, codes, costs)):
+    if not solved or not (interrupted or _is_certified(task, pairs, X)):
         return False
     _set_model(task, pairs, used, n_computed)
     if interrupted:
@@ -106,7 +107,7 @@ def _prepare(task, X, codes, costs):
     )
 
 
-def _is_certified(task, pairs, X, codes, costs):
+def _is_certified(task, pairs, X):
     """Whether rounding is small for all pairs, and their objectives are at most those of f = 0; adds it to the gaps.
 
     A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
@@ -117,32 +118,18 @@ def _is_certified(task, pairs, X, codes, costs):
         kernel, X, np.abs(pairs.dual_coef).sum(axis=0), balanced=bool(model.fit_intercept)
     ):
         return False
-    masses = np.bincount(codes, weights=costs) / model.C
-    counts = np.bincount(codes)
-    if len(counts) == 2:  # numbers instead of arrays, which would take a tenth of a small fit
-        first, second, every = 0, 1, 0
-    else:
-        (first, second), every = np.triu_indices(len(counts), 1), slice(None)
-    objective, gap, n_iter = pairs.objective[every], pairs.gap[every], pairs.n_iter[every]
-    n = counts[first] + counts[second]
-    sums = np.abs(pairs.dual_coef).sum(axis=1)
-    sizes = sums[0] if len(sums) == 1 else sums[second - 1] + sums[first]
-    at_zero = masses[first] + masses[second]
-    if model.fit_intercept:
-        at_zero = 2.0 * np.minimum(masses[first], masses[second])
     has_terms = kernel.translation_invariant and kernel.norm_factor is not None
     terms = rows.row_terms() if has_terms else None
     given = not rows.single and is_precomputed(kernel)
-    unit = 0.0 if given else error_of_values(kernel, float(np.finfo(rows.dtype).eps), task.X.shape[1], terms)
-    unit = unit + DOUBLE * (n + 2.0 * n_iter)
-    # The norm's share of the objective is at most that of the losses, since no coefficient exceeds its cost.
-    largest = float(max(task.X.max(), -task.X.min()) if is_precomputed(kernel) else pairs.largest)
-    error = 2.0 * float(costs.max()) / model.C * sizes * largest * unit
-    share = 1.0 if rows.single else SMALL
-    within = (error <= share * model.tol * objective) & (gap + error <= model.tol * objective)
-    if not np.all(within & (objective <= at_zero / n)):
+    unit = 0.0 if given else error_of_values(kernel, EPS[np.dtype(rows.dtype)], task.X.shape[1], terms)
+    error = pairs.sensitivity * (unit + DOUBLE * pairs.n_terms)
+    gap = pairs.gap + error
+    within = np.minimum(model.tol * pairs.objective - gap, pairs.at_zero - pairs.objective)
+    if not rows.single:
+        within = np.minimum(within, SMALL * model.tol * pairs.objective - error)
+    if not within.min() >= 0.0:
         return False
-    np.add(pairs.gap, error, out=pairs.gap)
+    pairs.gap[:] = gap
     return True
 
 
@@ -153,7 +140,7 @@ def _set_model(task, pairs, used, n_computed):
     sign = 1.0 if n_classes == 2 else -1.0
     columns = np.flatnonzero(pairs.dual_coef.any(axis=0))
     support = columns if used is None else used[columns]
-    order = np.argsort(task.codes[support], kind="stable")
+    order = by_class(task.codes[support], n_classes)
     set_support(model, task.given, task.codes, support[order])
     model.dual_coef_ = np.multiply(pairs.dual_coef[:, columns[order]], sign, order="C")
     set_intercept(model, sign * pairs.intercept)

@@ -1,7 +1,6 @@
 """The choice of an engine."""
 
-import numpy as np
-
+from kernbench.kernels.constants import EPS
 from kernbench.kernels.engine._combined_engine import CombinedEngine
 from kernbench.kernels.engine._engine import Engine, PythonEngine
 from kernbench.kernels.engine._gemm_engine import GemmEngine
@@ -29,9 +28,9 @@ def make_engine(kernel, X, Z):
         return CombinedEngine(kernel, X, Z, engines, kernel.constants or (1.0,) * len(engines))
     if kernel.routine == "callable":
         return PythonEngine(kernel, X, Z)
-    if kernel.routine == "gaussian" and max(map(_rounding, (X, Z))) > COARSE:
-        kernel = kernel.of_differences()
-        same, dtype = X is Z, Z.prepared.data.dtype
+    same = X is Z
+    if kernel.routine == "gaussian" and max(map(_rounding, (X,) if same else (X, Z))) > COARSE:
+        kernel, dtype = kernel.of_differences(), Z.prepared.data.dtype
         Z = Operand(Z.source, kernel, dtype)
         X = Z if same else Operand(X.source, kernel, dtype, Z)
     if X.prepared.storage != Z.prepared.storage:
@@ -42,4 +41,4 @@ def make_engine(kernel, X, Z):
 def _rounding(operand):
     """Return the rounding error of the largest squared norm of prepared rows."""
     terms = operand.prepared.terms
-    return np.finfo(terms.dtype).eps * 2.0 * float(terms.max(initial=0.0))
+    return EPS[terms.dtype] * 2.0 * float(terms.max(initial=0.0))

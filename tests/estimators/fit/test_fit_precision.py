@@ -1,4 +1,5 @@
-"""``dtype="auto"``: float32 from 2,000 rows on, but where it would round away what tells rows apart."""
+"""``dtype="auto"``: float32 from 2,000 rows on, but with a rare class, or where it would round away what tells rows
+apart."""
 
 import warnings
 
@@ -29,3 +30,14 @@ def test_equal_rows_stay_in_float32():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert KernelSVC(kernel="poly", max_iter=20).fit(X, y).dtype_ == "float32"
+
+
+@pytest.mark.parametrize(("n", "n_positive", "solver", "expected"), [
+    (2300, 575, "smo", "float64"), (2300, 576, "smo", "float32"), (2501, 10, "smo", "float32"),
+    (2300, 10, "sdca", "float32"),
+])  # fmt: skip
+def test_with_a_rare_class_more_rows_are_float64(n, n_positive, solver, expected):
+    X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n) < n_positive
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert KernelSVC(solver=solver, max_iter=1, random_state=0).fit(X, y).dtype_ == expected

@@ -61,7 +61,7 @@ def assert_agree(model, other, rows, atol=1e-6):
     [
         (KernelSVC(), X, Y),
         (KernelSVC(decision_function_shape="ovo"), WINE, CULTIVARS),
-        (KernelSVC(C=100.0, class_weight="balanced"), WINE, CULTIVARS),
+        (KernelSVC(C=100.0, class_weight="balanced", tol=1e-6), WINE, CULTIVARS),
         (KernelSVC("linear", fit_intercept=False), X, Y),
         (KernelSVC(Laplacian(2.0), C=0.1, dtype="float32", break_ties=True), X, Y),
         (KernelSVC("precomputed"), Gaussian(1.0)(X), Y),
@@ -88,6 +88,19 @@ def test_two_classes_take_the_same_steps():
         np.testing.assert_array_equal(getattr(model, name), getattr(other, name))
     assert model.trace_["n_iter"][-1] == model.n_iter_[0]
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [90, 1000])
+def test_rounding_errors_of_many_steps_need_no_second_run(taken, n):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 8))
+    y = rows @ rng.normal(size=8) + rng.normal(size=n) > 0
+    model = KernelSVC(C=1000.0, tol=1e-5).fit(rows, y)
+    assert taken == [True] and model.n_iter_[0] > 2 * n
+    scores, coef = model.decision_function(rows), model.dual_coef_[0]
+    norm = coef @ (scores[model.support_] - model.intercept_[0])
+    loss = np.maximum(0.0, 1.0 - np.where(y, scores, -scores)).mean()
+    assert abs(norm / (2 * 1000.0 * n) + loss - model.objective_) <= model.duality_gap_ <= 1e-5 * model.objective_
 
 
 def test_weights_of_zero_leave_rows_out(taken):

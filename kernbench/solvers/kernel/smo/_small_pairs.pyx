@@ -9,12 +9,17 @@ of `SMO`.
 
 Only for the hinge loss. A pair that does not converge normally (too many steps, a large gap of a small pair) ends the
 loop: `SMO` handles such problems. A larger pair goes on to a smaller violation until its gap is small, as in `SMO`.
+
+Each step updates the gradient, and adds rounding errors to it. Where these are not small against the tolerance, the
+gradient is computed afresh from the coefficients and the kernel values in memory before the objectives are.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
+from libc.float cimport DBL_EPSILON
+from libc.math cimport INFINITY, fabs
 
 from kernbench.kernels._rows cimport KernelRows
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel.smo._pairs cimport KB_PAD
 from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 
@@ -31,6 +36,13 @@ cdef double FINE_GOAL = 1e-7        # ... and each of several pairs, for which 1
 cdef double GRAIN = SAME_BETA
 cdef Py_ssize_t STEPS_PER_ROW = 100  # after which a pair is given up
 cdef Py_ssize_t LEAST_STEPS = 1000
+cdef double NEGLIGIBLE = 0.01        # share of the tolerance that rounding errors of updates may be
+
+
+def by_class(codes, n_classes):
+    """Return the indices of rows grouped by class, ascending in each; radix sort, for up to 65,536 classes."""
+    return np.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
+
 
 ctypedef fused real:
     float
@@ -63,10 +75,18 @@ cdef class SmallPairs:
     intercept, objective, gap, dual, seconds : ndarray of shape (n_pairs,)
         Primal objective, certified gap, dual objective; time since the first pair was begun. NaN where not solved.
     n_iter : ndarray of shape (n_pairs,)
+    n_terms : ndarray of shape (n_pairs,)
+        Terms of the sums in the gradient from which the objectives were computed: a coefficient that is not 0, or an
+        update since it was last computed afresh.
+    at_zero : ndarray of shape (n_pairs,)
+        Objective of f = 0 with the best intercept.
+    sensitivity : ndarray of shape (n_pairs,)
+        Bound on the error of an objective and of the dual bound together, for sums of kernel values with an error of 1
+        relative to the sum of their magnitudes; see `problems.certificate.rounding`.
     """
 
     cdef readonly Py_ssize_t n_done
-    cdef readonly object dual_coef, intercept, objective, gap, dual, seconds, n_iter
+    cdef readonly object dual_coef, intercept, objective, gap, dual, seconds, n_iter, n_terms, at_zero, sensitivity
     cdef readonly KernelRows kernel
     cdef readonly double largest        # k(x, x)
     cdef object addresses
@@ -81,8 +101,8 @@ cdef class SmallPairs:
     cdef Py_ssize_t[::1] rows           # of the current pair, ascending
 
     def __init__(self, KernelRows rows, codes, n_classes, costs, *, C, fit_intercept, tol):
-        counts = np.bincount(codes, minlength=n_classes)
-        largest, n_pairs = int(np.sort(counts)[::-1][:2].sum()), n_classes * (n_classes - 1) // 2
+        counts, n_pairs = np.bincount(codes, minlength=n_classes), n_classes * (n_classes - 1) // 2
+        largest = len(codes) if n_classes == 2 else int(np.sort(counts)[::-1][:2].sum())
         self.kernel, self.diagonal, self.costs, self.n_classes = rows, rows.diagonal(), costs, n_classes
         self.largest = np.max(self.diagonal)
         self.all = np.arange(len(codes), dtype=np.intp)
@@ -92,22 +112,27 @@ cdef class SmallPairs:
             self.addresses = np.zeros(len(codes), dtype=np.uintp)
             self.pointers = <void **> <size_t> self.addresses.ctypes.data
             rows.fetch(&self.all[0], len(codes), self.pointers)
-        self.members = np.argsort(codes, kind="stable")
-        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        self.members = by_class(codes, n_classes)
+        starts = np.zeros(n_classes + 1, dtype=np.intp)
+        np.cumsum(counts, out=starts[1:])
+        self.starts = starts
         self.inner = WorkingSet(largest, rows.single, fit_intercept, n_classes == 2, True)
         self.rows = np.empty(largest, dtype=np.intp)
         self.dual_coef = np.zeros((n_classes - 1, len(codes)))
-        self.intercept, self.n_iter = np.zeros(n_pairs), np.zeros(n_pairs, dtype=np.int64)
-        self.objective, self.gap, self.dual, self.seconds = np.full((4, n_pairs), np.nan)
+        self.intercept = np.zeros(n_pairs)
+        self.n_iter, self.n_terms = np.zeros((2, n_pairs), dtype=np.int64)
+        (self.objective, self.gap, self.dual, self.seconds, self.at_zero,
+         self.sensitivity) = np.full((6, n_pairs), np.nan)
 
     def run(self):
         """Solve the pairs in turn; return whether all were solved. Ctrl-C raises KeyboardInterrupt between two pairs."""
         cdef:
             double[:, ::1] dual_coef = self.dual_coef
             double[::1] intercept = self.intercept, objective = self.objective, gap = self.gap, dual = self.dual
-            double[::1] seconds = self.seconds
+            double[::1] seconds = self.seconds, at_zero = self.at_zero, sensitivity = self.sensitivity
             long long[::1] n_iter = self.n_iter
-            Py_ssize_t first, second, k, q, steps, done, size, limit
+            long long[::1] n_terms = self.n_terms
+            Py_ssize_t first, second, k, q, steps, done, size, limit, updates
             double goal
             double *beta = &self.inner.beta[0]
             double begun = perf_counter()
@@ -116,14 +141,21 @@ cdef class SmallPairs:
                 PyErr_CheckSignals()
                 k = self.n_done
                 size = self._load(first, second)
-                limit, goal, steps = STEPS_PER_ROW * size + LEAST_STEPS, self.tol, 0
+                limit, goal, steps, updates = STEPS_PER_ROW * size + LEAST_STEPS, self.tol, 0, 0
                 while True:
                     with nogil:
                         done = self._solve(size, goal, limit - steps)
                     if done < 0:
                         return False
                     steps += done
+                    updates += 2 * done
                     self._measure(&intercept[k], &objective[k], &dual[k])
+                    n_terms[k] = self._bound(&at_zero[k], &sensitivity[k])
+                    if sensitivity[k] * updates * DBL_EPSILON > NEGLIGIBLE * self.tol * objective[k]:
+                        self._compute_gradient()
+                        updates = 0
+                        self._measure(&intercept[k], &objective[k], &dual[k])
+                    n_terms[k] += updates
                     gap[k] = max(objective[k] - dual[k], 0.0)
                     if gap[k] <= self.tol * objective[k]:
                         break
@@ -181,6 +213,42 @@ cdef class SmallPairs:
             return steps
         steps += self.inner.solve(self.goal, max(LEAST_STEPS, steps))
         return steps if self.inner.violation <= goal else -1
+
+    cdef Py_ssize_t _bound(self, double *at_zero, double *sensitivity) noexcept:
+        """Compute the objective at f = 0, and how far errors of sums of kernel values may move objectives; return the
+        number of terms of these sums.
+
+        The norm's share of the error is at most that of the losses, since no coefficient exceeds its cost.
+        """
+        cdef double size = 0.0, highest = 0.0, above = 0.0, below = 0.0
+        cdef Py_ssize_t q, n_terms = 0
+        for q in range(self.inner.size):
+            n_terms += self.inner.beta[q] != 0.0
+            size += fabs(self.inner.beta[q])
+            above += self.inner.upper[q]
+            below -= self.inner.lower[q]
+            highest = max(highest, max(self.inner.upper[q], -self.inner.lower[q]))
+        at_zero[0] = (2.0 * min(above, below) if self.with_bias else above + below) / (self.C * self.inner.size)
+        sensitivity[0] = 2.0 * highest / self.C * size * self.largest
+        return n_terms
+
+    cdef int _compute_gradient(self) except -1:
+        """e = y - K beta, by the rows of the kernel in memory: all that a step has used."""
+        cdef:
+            WorkingSet inner = self.inner
+            Py_ssize_t q, m = 0, size = inner.size
+            size_t[::1] used = np.empty(size, dtype=np.uintp)
+            double[::1] weights = np.empty(size)
+        for q in range(size):
+            inner.e[q] = -1.0 if inner.lower[q] < 0.0 else 1.0
+            if inner.beta[q] != 0.0:
+                used[m], weights[m] = <size_t> inner.kernel[q], -inner.beta[q]
+                m += 1
+        if inner.single:
+            add_rows_float(<float **> &used[0], &weights[0], m, 0, size, &inner.e[0])
+        else:
+            add_rows_double(<double **> &used[0], &weights[0], m, 0, size, &inner.e[0])
+        return 0
 
     cdef int _measure(self, double *intercept, double *objective, double *dual) except -1:
         """Compute the intercept, as `State.intercept` does, and the two objectives."""
