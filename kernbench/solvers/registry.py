@@ -204,7 +204,7 @@ SOLVERS = [
     SolverEntry(
         name="gradient",
         problem="roc-svm",
-        compiled="kernbench.solvers.ranking._descent:Gradient",
+        method="kernbench.solvers.ranking.descent:Gradient",
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",
@@ -214,7 +214,7 @@ SOLVERS = [
     SolverEntry(
         name="adamax",
         problem="roc-svm",
-        compiled="kernbench.solvers.ranking._descent:Adamax",
+        method="kernbench.solvers.ranking.descent:Adamax",
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines; Kingma and Ba, ICLR 2015",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",
