@@ -145,8 +145,11 @@ class Descent(Method):
         return self.x if self.n_iter == 0 or self._latest_objective() < self.progress[0] else self.best_coef
 
     def _latest_objective(self):
-        """The objective of the iterate as of now. A step computes that of the iterate it starts from, so the last one is
-        not among the candidates for the best yet. It costs a sort, but no product with the data."""
+        """Return the objective of the iterate as of now.
+
+        A step computes that of the iterate it starts from, so the last one is not among the candidates for the best
+        yet. It costs a sort, but no product with the data.
+        """
         if self.latest[1] != self.n_iter:
             self._finish_step()
             self.latest = self.core.objective_at(self.problem, self.x, self.scores), self.n_iter
