@@ -5,7 +5,6 @@ Lower is better for all of them.
 
 import math
 
-from . import problems
 from .linear_runs import LinearRuns
 
 
@@ -15,29 +14,29 @@ class LinearIterations(LinearRuns):
     number = 1
     repeat = (1, 10, 0.5)
 
-    def time_iterations(self, solver, twin):
-        self.run(twin)
+    def time_iterations(self, solver):
+        self.run()
 
 
 class LinearQuality(LinearRuns):
     """The solution after two passes, judged from outside the solver, and its memory."""
 
-    params = (LinearRuns.params[0], problems.COMPILED)
+    params = (LinearRuns.params[0],)
 
-    def peakmem_iterations(self, solver, twin):
-        self.run(twin)
+    def peakmem_iterations(self, solver):
+        self.run()
 
-    def track_log10_gap(self, solver, twin):
+    def track_log10_gap(self, solver):
         """log10 of (objective - optimum) / optimum; lower is better."""
-        return math.log10(self.problem.relative_gap(self.run(twin).solution().coef))
+        return math.log10(self.problem.relative_gap(self.run().solution().coef))
 
-    def track_test_error(self, solver, twin):
+    def track_test_error(self, solver):
         """Share of 2,000 test rows misclassified; lower is better."""
-        return self.problem.test_error(self.run(twin).solution().coef)
+        return self.problem.test_error(self.run().solution().coef)
 
-    def track_inner_products(self, solver, twin):
+    def track_inner_products(self, solver):
         """Inner products of rows, and steps along them, so far; lower is better."""
-        return self.run(twin).n_inner_products
+        return self.run().n_inner_products
 
     track_log10_gap.unit = "log10 relative gap"
     track_test_error.unit = "test error"

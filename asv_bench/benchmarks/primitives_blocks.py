@@ -18,6 +18,7 @@ class KernelBlock:
     number = 1
     repeat = (5, 50, 0.2)
     timeout = 60
+    version = "2"  # the kernels and rows of the experiment
 
     def setup(self, kernel, dtype):
         problems.prepare_process()
@@ -34,6 +35,7 @@ class Float32Error:
     param_names = ("kernel",)
     params = (tuple(primitives.CATALOGUE),)
     timeout = 60
+    version = "2"  # the kernels and rows of the experiment
 
     def setup(self, kernel):
         self.kernel = primitives.kernel(kernel, N_COLUMNS)

@@ -28,6 +28,7 @@ class _Timed:
     number = 1
     repeat = (5, 50, 0.2)
     timeout = 60
+    version = "2"  # the kernels and rows of the experiment
 
 
 class Transform(_Timed):
@@ -71,6 +72,7 @@ class FeatureError:
     param_names = ("kernel",)
     params = (primitives.WITH_FEATURES,)
     timeout = 60
+    version = "2"  # the kernels and rows of the experiment
 
     def setup(self, kernel):
         need(RandomFeatures)

@@ -1,68 +1,55 @@
-"""The kernels and rows that the benchmarks of blocks and features share.
+"""The kernels and rows that the benchmarks of blocks and features share with the experiment ``primitives``.
 
-Kernels are named, not imported: a commit that lacks one skips its benchmarks. Like those of `problems`, the
-numbers must not change; a new problem gets a new name.
+Both are read from the files of the experiment beside this suite, not from the commit that is measured: every commit is
+measured on the same numbers. A commit that lacks a kernel skips its benchmarks.
 """
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 
 from kernbench import kernels
 
-# name: (class, parameters for rows of d columns, kind of rows, form of its random features)
-CATALOGUE = {
-    "gaussian": ("Gaussian", lambda d: (d**0.5,), "points", "pair"),
-    "laplacian": ("Laplacian", lambda d: (float(d),), "points", "pair"),
-    "cauchy": ("Cauchy", lambda d: (d**0.5,), "points", "pair"),
-    "matern": ("Matern", lambda d: (1.5, d**0.5), "points", "pair"),
-    "linear": ("Linear", lambda d: (), "ball", None),
-    "polynomial": ("Polynomial", lambda d: (3, 0.5, 0.5), "ball", "tensor-sketch"),
-    "dot-product": ("DotProduct", lambda d: ((0.4, 0.3, 0.2, 0.1),), "ball", "random-degree"),
-    "arc-cosine": ("ArcCosine", lambda d: (1,), "ball", "random"),
-    "hellinger": ("Hellinger", lambda d: (), "histograms", "random"),
-    "chi-squared": ("ChiSquared", lambda d: (), "histograms", "scalar"),
-    "exponential-chi-squared": ("ExponentialChiSquared", lambda d: (2.0,), "histograms", None),
-    "intersection": ("Intersection", lambda d: (), "histograms", "scalar"),
-    "jensen-shannon": ("JensenShannon", lambda d: (), "histograms", "scalar"),
-    "skewed-chi-squared": ("SkewedChiSquared", lambda d: (0.2 / d,), "histograms", "pair"),
-    "skewed-intersection": ("SkewedIntersection", lambda d: (0.2 / d,), "histograms", "pair"),
-    "exponential-semigroup": ("ExponentialSemigroup", lambda d: (d**-0.5,), "histograms", "random"),
-    "reciprocal-semigroup": ("ReciprocalSemigroup", lambda d: (1.0,), "histograms", "random"),
-}
-WITH_FEATURES = tuple(name for name, (_, _, _, form) in CATALOGUE.items() if form is not None)
+FOLDER = Path(__file__).parents[2] / "kernbench" / "experiments" / "ours" / "primitives"
+
+
+def _beside(name):
+    """A module of the experiment, from the file beside this suite."""
+    spec = spec_from_file_location(f"kernbench_asv_primitives_{name}", FOLDER / f"{name}.py")
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+inputs = _beside("inputs")
+CATALOGUE = {entry.name: entry for entry in _beside("catalogue").CATALOGUE}
+WITH_FEATURES = tuple(name for name, entry in CATALOGUE.items() if entry.forms)
 
 
 def kernel(name, d):
     """The kernel for rows of `d` columns; skips the benchmark on a commit without it."""
-    class_name, parameters, _, _ = CATALOGUE[name]
+    class_name = CATALOGUE[name].arguments(d)[0]
     if not hasattr(kernels, class_name):
         raise NotImplementedError(class_name)
-    return getattr(kernels, class_name)(*parameters(d))
+    return CATALOGUE[name].kernel(d)
 
 
 def form(name):
-    """The form of the kernel's random features."""
-    return CATALOGUE[name][3]
+    """The first form of the kernel's random features."""
+    return CATALOGUE[name].forms[0]
 
 
 def rows(name, n, d, seed, dtype="float64"):
-    """Rows of the kernel's kind: normal points, points in the unit ball, histograms that sum to 1."""
-    kind, rng = CATALOGUE[name][2], np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    if kind == "ball":
-        X *= rng.random((n, 1)) ** (1.0 / d) / np.linalg.norm(X, axis=1, keepdims=True)
-    elif kind == "histograms":
-        X = rng.gamma(0.5, size=(n, d)) + 1e-9
-        X /= X.sum(axis=1, keepdims=True)
-    return np.ascontiguousarray(X, dtype=dtype)
+    """Rows of the kernel's kind."""
+    return inputs.rows(CATALOGUE[name].rows, n, d, seed, dtype)
 
 
 def clusters(n, d, seed):
-    """30 clusters, the k-th with a share of the rows that falls like 1/k; the ten rarest are labelled 1."""
-    rng = np.random.default_rng(seed)
-    shares = 1.0 / np.arange(1, 31)
-    member = rng.choice(30, size=n, p=shares / shares.sum())
-    X = 2.0 * rng.standard_normal((30, d))[member] + 0.35 * rng.standard_normal((n, d))
-    return X, (member >= 20).astype(int)
+    """Rows of uneven clusters, and labels: +1 for the ten rarest."""
+    data = inputs.load("clusters", n, d, seed)
+    return data.X_train, data.y_train
 
 
 def log10_error(K, features):

@@ -32,8 +32,6 @@ KERNELS = {
     "laplacian": Laplacian(sigma=256.0),
     "polynomial": Polynomial(degree=3, c=1.0, scale=1 / 256),
 }
-TWINS = ("compiled", "reference")
-COMPILED = TWINS[:1]  # of what both twins share, as tests show: iterates and their worth
 
 
 def prepare_process():
@@ -57,8 +55,8 @@ def solver_names(kind):
     return [words["name"].value for words in calls if words["problem"].value == kind]
 
 
-def solver_class(kind, solver, twin):
-    """The class of one twin of a solver, from the commit that is measured.
+def solver_class(kind, solver):
+    """The compiled class of a solver, from the commit that is measured.
 
     Raises
     ------
@@ -67,12 +65,12 @@ def solver_class(kind, solver, twin):
     """
     if solver not in registry.names(kind):
         raise NotImplementedError(f"this commit has no {solver}")
-    return registry.get(solver, kind).load(twin)
+    return registry.get(solver, kind).load()
 
 
-def make_solver(kind, solver_class, problem, twin, kernel=None, **options):
+def make_solver(kind, solver_class, problem, kernel=None, **options):
     """A solver of a kind of problem on the rows of `problem`, in float64."""
-    data = KINDS[kind].make_data(problem.X, kernel, twin=twin, dtype="float64")
+    data = KINDS[kind].make_data(problem.X, kernel, dtype="float64")
     return solver_class(data, problem.y, alpha=problem.alpha, random_state=0, **options)
 
 

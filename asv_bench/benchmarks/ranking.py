@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from . import problems
 from .ranking_runs import RankingRuns
 
 
@@ -12,29 +11,29 @@ class Ranking(RankingRuns):
     number = 1
     repeat = (1, 10, 0.5)
 
-    def time_run(self, solver, twin):
-        self.run(solver, twin)
+    def time_run(self, solver):
+        self.run(solver)
 
 
 class RankingQuality(RankingRuns):
     """The solution of that run, judged from outside the solver, and its memory."""
 
-    params = (RankingRuns.params[0], problems.COMPILED)
+    params = (RankingRuns.params[0],)
 
-    def peakmem_run(self, solver, twin):
-        self.run(solver, twin)
+    def peakmem_run(self, solver):
+        self.run(solver)
 
-    def track_objective(self, solver, twin):
+    def track_objective(self, solver):
         """The objective over all pairs, 1 for no weights; lower is better."""
-        return float(self.problem.objective(np.asarray(self.run(solver, twin).solution().coef), self.squared))
+        return float(self.problem.objective(np.asarray(self.run(solver).solution().coef), self.squared))
 
-    def track_one_minus_auc(self, solver, twin):
+    def track_one_minus_auc(self, solver):
         """Share of the pairs of 2,000 test rows in the wrong order; lower is better."""
-        return float(self.problem.one_minus_auc(np.asarray(self.run(solver, twin).solution().coef)))
+        return float(self.problem.one_minus_auc(np.asarray(self.run(solver).solution().coef)))
 
-    def track_passes(self, solver, twin):
+    def track_passes(self, solver):
         """Products with the data; lower is better."""
-        return self.run(solver, twin).n_passes
+        return self.run(solver).n_passes
 
     track_objective.unit = "objective"
     track_one_minus_auc.unit = "1 - AUC"

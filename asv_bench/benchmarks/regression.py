@@ -1,6 +1,5 @@
 """Solvers of regressions, compiled beside reference: what two passes cost and what they are worth."""
 
-from . import problems
 from .regression_runs import KernelRuns, LinearRuns
 
 
@@ -8,17 +7,17 @@ class _Costs:
     number = 1
     repeat = (1, 10, 0.5)
 
-    def time_run(self, solver, twin):
-        self.run(solver, twin)
+    def time_run(self, solver):
+        self.run(solver)
 
 
 class _Quality:
-    def peakmem_run(self, solver, twin):
-        self.run(solver, twin)
+    def peakmem_run(self, solver):
+        self.run(solver)
 
-    def track_objective(self, solver, twin):
+    def track_objective(self, solver):
         """The objective after two passes; lower is better."""
-        return self.run(solver, twin).objective()
+        return self.run(solver).objective()
 
     track_objective.unit = "objective"
 
@@ -30,7 +29,7 @@ class KernelRegression(KernelRuns, _Costs):
 class KernelRegressionQuality(KernelRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (KernelRuns.params[0], problems.COMPILED)
+    params = (KernelRuns.params[0],)
 
 
 class LinearRegression(LinearRuns, _Costs):
@@ -40,4 +39,4 @@ class LinearRegression(LinearRuns, _Costs):
 class LinearRegressionQuality(LinearRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (LinearRuns.params[0], problems.COMPILED)
+    params = (LinearRuns.params[0],)

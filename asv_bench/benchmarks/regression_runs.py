@@ -40,21 +40,21 @@ def targets(kernel):
 
 
 class RegressionRuns:
-    """Every registered solver of a kind and both its twins; a subclass has `kind`, `kernel` and `params`."""
+    """Every registered solver of a kind; a subclass has `kind`, `kernel` and `params`."""
 
-    param_names = ("solver", "twin")
+    param_names = ("solver",)
     timeout = 120
 
-    def setup(self, solver, twin):
-        self.solver_class = problems.solver_class(self.kind, solver, twin)
+    def setup(self, solver):
+        self.solver_class = problems.solver_class(self.kind, solver)
         self.problem = targets(self.kernel)
         problems.prepare_process()
 
-    def run(self, solver, twin):
+    def run(self, solver):
         """The solver after two passes."""
         with single_threaded_blas():  # as the driver does
             settings = {"loss": "squared_error"} | ({} if self.kernel is None else {"fit_intercept": False})
-            made = problems.make_solver(self.kind, self.solver_class, self.problem, twin, self.kernel, **settings)
+            made = problems.make_solver(self.kind, self.solver_class, self.problem, self.kernel, **settings)
             n_iter = PASSES * len(self.problem.y)
             while made.n_iter < n_iter and made.advance(n_iter - made.n_iter):
                 pass
@@ -65,11 +65,11 @@ class KernelRuns(RegressionRuns):
     """With a kernel."""
 
     kind, kernel = "kernel-regression", Gaussian(sigma=2.0)
-    params = (tuple(problems.solver_names("kernel-regression")), problems.TWINS)
+    params = (tuple(problems.solver_names("kernel-regression")),)
 
 
 class LinearRuns(RegressionRuns):
     """On features."""
 
     kind, kernel = "linear-regression", None
-    params = (tuple(problems.solver_names("linear-regression")), problems.TWINS)
+    params = (tuple(problems.solver_names("linear-regression")),)

@@ -1,4 +1,4 @@
-"""A run of a registered solver, compiled or reference, on the problem they all share."""
+"""A run of a registered solver on the problem they all share."""
 
 from kernbench.kernels.threads import single_threaded_blas
 
@@ -14,35 +14,30 @@ WITHOUT_GAP = ("perceptron", "closed-form")
 
 
 class SolverRuns:
-    """Every registered kernel SVM solver and both its twins, with the default settings."""
+    """Every registered kernel SVM solver, with the default settings."""
 
-    param_names = ("solver", "twin")
-    params = (tuple(problems.solver_names(KIND)), problems.TWINS)
+    param_names = ("solver",)
+    params = (tuple(problems.solver_names(KIND)),)
     timeout = 120
 
-    def setup(self, solver, twin):
-        self.solver_class = problems.solver_class(KIND, solver, twin)
+    def setup(self, solver):
+        self.solver_class = problems.solver_class(KIND, solver)
         self.problem = problems.hinge_problem()
         problems.prepare_process()
 
-    def new_solver(self, twin):
-        return problems.make_solver(KIND, self.solver_class, self.problem, twin, self.problem.kernel)
+    def new_solver(self):
+        return problems.make_solver(KIND, self.solver_class, self.problem, self.problem.kernel)
 
-    def run(self, twin):
-        """The compiled solver after `PASSES`, the reference after `STRETCH` iterations, or converged before.
-
-        Two passes of the reference of scs would take half a minute.
-        In one call: the driver's chunks follow the clock, and the reference of SMO computes its kernel rows
-        anew for each of them.
-        """
-        solver = self.new_solver(twin)
+    def run(self):
+        """The solver after `PASSES`, or converged before; in one call, since the driver's chunks follow the clock."""
+        solver = self.new_solver()
         with single_threaded_blas():  # as the driver does
-            solver.advance(PASSES * len(self.problem.y) if twin == "compiled" else STRETCH)
+            solver.advance(PASSES * len(self.problem.y))
         return solver
 
-    def run_to_gap(self, twin):
+    def run_to_gap(self):
         """The solver at the first multiple of `STRETCH` where its gap is at most `GAP`."""
-        solver = self.new_solver(twin)
+        solver = self.new_solver()
         with single_threaded_blas():
             while solver.n_iter < LAST_PASS * len(self.problem.y):
                 advanced = solver.advance(STRETCH)

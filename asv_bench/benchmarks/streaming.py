@@ -3,7 +3,6 @@
 Lower is better for all of them.
 """
 
-from . import problems
 from .streaming_runs import StreamingRuns, error
 
 
@@ -13,25 +12,25 @@ class StreamingIterations(StreamingRuns):
     number = 1
     repeat = (1, 10, 0.5)
 
-    def time_iterations(self, solver, twin):
-        self.run(twin)
+    def time_iterations(self, solver):
+        self.run()
 
 
 class StreamingQuality(StreamingRuns):
     """The solution after a pass, judged from outside the solver, and its memory."""
 
-    params = (StreamingRuns.params[0], problems.COMPILED)
+    params = (StreamingRuns.params[0],)
 
-    def peakmem_iterations(self, solver, twin):
-        self.run(twin)
+    def peakmem_iterations(self, solver):
+        self.run()
 
-    def track_test_error(self, solver, twin):
+    def track_test_error(self, solver):
         """Share of 2,000 test rows misclassified; lower is better."""
-        return error(self.run(twin), self.X_test, self.y_test)
+        return error(self.run(), self.X_test, self.y_test)
 
-    def track_feature_values(self, solver, twin):
+    def track_feature_values(self, solver):
         """Features of rows computed so far; lower is better."""
-        return self.run(twin).n_feature_values
+        return self.run().n_feature_values
 
     track_test_error.unit = "test error"
     track_feature_values.unit = "feature values"

@@ -1,6 +1,5 @@
 """Solvers of partial AUC, ranked ranges and the AUC margin loss, compiled beside reference."""
 
-from . import problems
 from .window_runs import MarginRuns, RangeRuns, WindowRuns
 
 
@@ -10,8 +9,8 @@ class _Costs:
     number = 1
     repeat = (1, 10, 0.5)
 
-    def time_run(self, solver, twin):
-        self.run(solver, twin)
+    def time_run(self, solver):
+        self.run(solver)
 
     time_run.version = "2"
 
@@ -19,16 +18,16 @@ class _Costs:
 class _Quality:
     """The solution of that run."""
 
-    def peakmem_run(self, solver, twin):
-        self.run(solver, twin)
+    def peakmem_run(self, solver):
+        self.run(solver)
 
-    def track_one_minus_partial_auc(self, solver, twin):
+    def track_one_minus_partial_auc(self, solver):
         """1 - partial AUC over [0.05, 0.5] of test rows; lower is better."""
-        return self.one_minus_partial_auc(solver, twin)
+        return self.one_minus_partial_auc(solver)
 
-    def track_products(self, solver, twin):
+    def track_products(self, solver):
         """Inner products with rows; lower is better."""
-        return self.run(solver, twin).n_inner_products
+        return self.run(solver).n_inner_products
 
     track_one_minus_partial_auc.unit = "1 - pAUC"
     track_products.unit = "inner products"
@@ -41,7 +40,7 @@ class PartialAUC(WindowRuns, _Costs):
 class PartialAUCQuality(WindowRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (WindowRuns.params[0], problems.COMPILED)
+    params = (WindowRuns.params[0],)
 
 
 class RankedRange(RangeRuns, _Costs):
@@ -51,7 +50,7 @@ class RankedRange(RangeRuns, _Costs):
 class RankedRangeQuality(RangeRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (RangeRuns.params[0], problems.COMPILED)
+    params = (RangeRuns.params[0],)
 
 
 class AUCMargin(MarginRuns, _Costs):
@@ -61,4 +60,4 @@ class AUCMargin(MarginRuns, _Costs):
 class AUCMarginQuality(MarginRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (MarginRuns.params[0], problems.COMPILED)
+    params = (MarginRuns.params[0],)

@@ -68,14 +68,14 @@ def build(results="results", out="reports", *, history=None, compact=False, on_s
     on_step("reading records")
     from kernbench.report.records.reading import read_results
 
-    found, notes, past = read_results(results)
+    found, notes = read_results(results)
     out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
         gc.collect()
         gc.freeze()  # or the collector would walk through all records again for every few figures
         try:
-            page = _page(found, notes, past, on_step)
+            page = _page(found, notes, on_step)
         finally:
             gc.unfreeze()
         on_step("writing")
@@ -100,13 +100,11 @@ def _history(folder, out, compact):
     return history_files(folder, compact=compact)
 
 
-def _page(found, notes, past, on_step):
+def _page(found, notes, on_step):
     from kernbench.report.charts.choices import choice_picture
     from kernbench.report.charts.overall import overall_profiles
-    from kernbench.report.charts.versions import version_picture
     from kernbench.report.page.page import Page, solver_table
     from kernbench.report.page.sections import make_section
-    from kernbench.report.tables.versions import version_table
     from kernbench.report.verdict.choices import choice_table, choices
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
@@ -125,8 +123,6 @@ def _page(found, notes, past, on_step):
         sections=sections,
         solvers=solver_table(),
         overall=overall_profiles(found),
-        versions=version_table(past),
-        version_picture=version_picture(past),
         notes=notes,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),

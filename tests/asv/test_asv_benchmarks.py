@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from kernbench.solvers import registry
-from kernbench.solvers.kinds import KINDS, TWINS
+from kernbench.solvers.kinds import KINDS
 
 SUITE = Path(__file__).parents[2] / "asv_bench" / "benchmarks"
 PACKAGE = "kernbench_asv_benchmarks"  # a distinct name: other projects have "benchmarks" too
@@ -106,14 +106,13 @@ def test_every_benchmark_runs_with_all_its_parameters(owner, name, values):
 
 
 @pytest.mark.parametrize("solver", registry.names("kernel-svm"))
-@pytest.mark.parametrize("twin", TWINS)
-def test_a_run_ends_at_the_same_numbers_every_time(solver, twin):
+def test_a_run_ends_at_the_same_numbers_every_time(solver):
     """So everything that is tracked of it does."""
     ends = []
     for _ in range(2):
         benchmark = MODULES["solvers_quality"].AfterTwoPasses()
-        benchmark.setup(solver, twin)
-        ends.append(benchmark.run(twin))
+        benchmark.setup(solver)
+        ends.append(benchmark.run())
     first, second = (end.solution() for end in ends)
     np.testing.assert_array_equal(first.coef, second.coef)
     assert first.intercept == second.intercept
@@ -142,15 +141,14 @@ SOLVER_RUNS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_registered_solver_is_measured(kind):
-    """The time of both twins; of the compiled one, whose iterates are the same, memory and a tracked number."""
+    """Its time, its memory and a tracked number."""
     covered = {}
     for owner, name, values in RUNS:
         if owner in SOLVER_RUNS[kind]:
             covered.setdefault(name.partition("_")[0], set()).add(values)
     assert set(covered) == {"time", "peakmem", "track"}
     for what, values in covered.items():
-        twins = TWINS if what == "time" else TWINS[:1]
-        assert values == set(product(registry.names(kind), twins))
+        assert values == {(name,) for name in registry.names(kind)}, what
 
 
 @pytest.mark.parametrize("name", ["RandomFeatures", "Nystroem"])
@@ -167,17 +165,16 @@ def test_the_names_read_from_the_text_of_the_registry_are_those_in_it(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("twin", TWINS)
-def test_each_solver_is_that_of_its_kind(kind, twin):
+def test_each_solver_is_that_of_its_kind(kind):
     """Solvers of several kinds have one name."""
     for name in registry.names(kind):
-        assert problems.solver_class(kind, name, twin) is registry.get(name, kind).load(twin)
+        assert problems.solver_class(kind, name) is registry.get(name, kind).load()
 
 
 def test_weights_are_judged_from_the_optimum():
     problem = problems.linear_problem()
-    sdca = registry.get("sdca", "linear-svm").load("reference")
-    solver = problems.make_solver("linear-svm", sdca, problem, "reference", tol=1e-7)
+    sdca = registry.get("sdca", "linear-svm").load()
+    solver = problems.make_solver("linear-svm", sdca, problem, tol=1e-7)
     while solver.advance(10_000):
         pass
     assert problem.optimum == pytest.approx(solver.objective(), rel=1e-5)
@@ -216,13 +213,13 @@ def test_the_suite_and_its_readme_say_that_lower_is_better():
 
 def test_a_solver_the_measured_commit_lacks_is_left_out():
     with pytest.raises(NotImplementedError, match="no such-solver"):
-        solver_runs.SolverRuns().setup("such-solver", "compiled")
+        solver_runs.SolverRuns().setup("such-solver")
 
 
 def test_the_gap_is_measured_from_the_optimum():
     problem = problems.hinge_problem()
-    smo = registry.get("smo", "kernel-svm").load("reference")
-    solver = problems.make_solver("kernel-svm", smo, problem, "reference", problem.kernel, tol=1e-9)
+    smo = registry.get("smo", "kernel-svm").load()
+    solver = problems.make_solver("kernel-svm", smo, problem, problem.kernel, tol=1e-9)
     while solver.advance(10_000):
         pass
     exact = solver.solution()

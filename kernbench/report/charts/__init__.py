@@ -8,7 +8,7 @@
     contours.py   Contours: a function on a grid, as small multiples
     profiles.py   Profiles: share of problems within a factor of the best;  overall.py  over all experiments
     choices.py    the recommended methods by size of the data, the first figure of the page
-    fronts.py     accuracy against time;  versions.py  times over commits
+    fronts.py     accuracy against time
     drawing/      what they share
       layout.py       canvases, panels, labels at the ends of lines;  frame.py  scales.py  axes and their ticks
       styles.py       a colour, marker and dash for each method

@@ -30,8 +30,6 @@ class Page:
     solvers : Table
     overall : list of Picture
         Over all experiments.
-    versions, version_picture : Table or None, Picture or None
-        For records of several commits.
     notes : list of str
         About records that could not be used.
     version, date : str
@@ -48,8 +46,6 @@ class Page:
     sections: list[Section]
     solvers: Table
     overall: list
-    versions: Table | None
-    version_picture: Picture | None
     notes: list
     version: str
     date: str
@@ -80,12 +76,12 @@ class Page:
     def every_table(self):
         tables = [table for section in self.sections for table in section.every_table]
         tables += [verdict.table for verdict in self.verdicts]
-        return [table for table in (self.choices, *tables, self.versions, self.solvers) if table is not None]
+        return [table for table in (self.choices, *tables, self.solvers) if table is not None]
 
     @property
     def every_picture(self):
         pictures = [picture for section in self.sections for picture in section.every_picture]
-        pictures += [self.choice_picture, *self.overall, self.version_picture]
+        pictures += [self.choice_picture, *self.overall]
         return [picture for picture in pictures if picture is not None]
 
 

@@ -5,7 +5,6 @@
     reading.py     a results folder → Results, and notes on what could not be read
     results.py     Results: an experiment at one scale, its declaration and its records
     cells.py       Cell: one method on one data set, all its repeats; pairs of records that can be compared
-    versions.py    records of several commits, commit by commit
     rows.py        records as rows of categories and numbers
     steps.py       traces as step curves
 """

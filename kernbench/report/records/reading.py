@@ -7,7 +7,6 @@ from kernbench.experiments.run.storing.store import Store, skipped_lines
 from kernbench.report import text
 from kernbench.report.records.cells import cells_of
 from kernbench.report.records.results import Results
-from kernbench.report.records.versions import versions
 
 
 def read_results(folder):
@@ -23,8 +22,6 @@ def read_results(folder):
         One for each experiment and scale that has records.
     notes : list of str
         What was left out, and the reasons; printed in the report.
-    past : list of Version
-        The commits of the records, if there are several.
 
     Raises
     ------
@@ -42,8 +39,7 @@ def read_results(folder):
     if not found:
         because = f" ({'; '.join(notes)})" if notes else ""
         raise ValueError(f"there are no records in {str(folder)!r}{because}; {_advice(folder)}")
-    past = versions(records, {results.experiment.name: results.experiment for results in found})
-    return found, notes, past
+    return found, notes
 
 
 def results_of(records):

@@ -8,6 +8,5 @@
     cross_table.py    CrossTable: a row for each data set, a column for each method
     tradeoffs.py      accuracy, time and memory of every method, and which of them no other beats
     optimality.py     how near the optimum a method came: a column of tables on accuracy and time
-    versions.py       times over the commits of a store
     facts.py          the data of an experiment and the runs that failed
 """
