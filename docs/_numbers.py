@@ -203,7 +203,7 @@ def one_pass(records):
         ("dsg-multiclass", "mnist", "kernel-svc", "MNIST: `KernelSVC`"),
         ("dsg-multiclass", "mnist", "nystroem", "MNIST: `Nystroem` of 1,000 landmarks with `LinearSVC`"),
         ("dsg-multiclass", "mnist", "svc", "MNIST: scikit-learn's `SVC`"),
-    )  # fmt: skip
+    )
     rows = []
     for *place, label in cells:
         errors = list(records.values(*place, metric="test_error").values())

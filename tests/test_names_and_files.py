@@ -191,9 +191,8 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
 def test_a_device_is_written_to_and_stays_a_device(tmp_path):
     device, link = tmp_path / "null", tmp_path / "link"
     try:
-        os.mknod(
-            device, 0o600 | stat.S_IFCHR, os.makedev(1, 3)
-        )  # a /dev/null of our own: a fault must not hit the real one
+        # A /dev/null of our own: a fault must not hit the real one.
+        os.mknod(device, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
         device.write_text("x")
     except PermissionError as error:
         pytest.skip(f"device files need privileges: {error}")

@@ -156,7 +156,7 @@ def compiled(tmp_path_factory):
         + "double k_coordinate(int l, double a, double m, double c) { return kb_dual_coordinate(l, a, m, c); }\n"
         "double k_pair(int l, double a, double y, double w, double a2, double y2, double w2, double d, double c)\n"
         "{ kb_dual_end p = {a, y, w}, q = {a2, y2, w2}; return kb_dual_pair(l, p, q, d, c); }\n"
-    )  # fmt: skip
+    )
     headers = Path(kernbench.losses.__file__).parent
     command = [
         compiler,

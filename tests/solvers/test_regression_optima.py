@@ -11,9 +11,7 @@ from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS, get
 
 PARAMETERS = {"delta": 0.6, "epsilon": 0.2, "quantile": 0.3}
-COMBINATIONS = [
-    (entry, loss) for entry in SOLVERS if entry.kind.real_targets for loss in entry.losses
-]  # fmt: skip
+COMBINATIONS = [(entry, loss) for entry in SOLVERS if entry.kind.real_targets for loss in entry.losses]
 with_loss = pytest.mark.parametrize(
     "entry, loss", COMBINATIONS, ids=lambda c: c if isinstance(c, str) else f"{c.problem[:6]}-{c.name}"
 )

@@ -199,9 +199,8 @@ def test_no_seed_means_the_global_state_of_numpy(entry, make, global_random_seed
 @either_twin
 def test_every_parameter_is_documented(entry, twin):
     solver_class = class_of(entry, twin)
-    pages = "\n".join(
-        base.__doc__ or "" for base in solver_class.__mro__
-    )  # a base has the parameters that methods share
+    # A base has the parameters that methods share.
+    pages = "\n".join(base.__doc__ or "" for base in solver_class.__mro__)
     described = re.findall(r"(?m)^\s*(\w+(?:, \w+)*) : ", pages)
     assert set(parameters_of(solver_class)) <= set(", ".join(described).split(", "))
 

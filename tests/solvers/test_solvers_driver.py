@@ -82,9 +82,8 @@ def test_steps_are_whole_grains_and_checks_thin_out(granularity, first_check, st
     """Checks must not disturb the iterates nor cost more than a share of the run, warm or cold."""
     clock = Clock()
     solver = Countdown(
-        clock, cost=cost, granularity=granularity, first_check=first_check * granularity,
-        n_iter=started * granularity,
-    )  # fmt: skip
+        clock, cost=cost, granularity=granularity, first_check=first_check * granularity, n_iter=started * granularity
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "perf_counter", clock)
         run(solver, max_iter=max_iter, tol=0.1)

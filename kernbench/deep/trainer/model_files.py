@@ -8,14 +8,8 @@ import torch
 from kernbench.deep.trainer import states
 from kernbench.deep.trainer.parameters import check_module, device_of
 
-NOT_DATA = (
-    "module",
-    "validation",
-    "callback",
-    "device",
-    "checkpoint",
-    "resume",
-)  # take their defaults in a loaded model
+# Take their defaults in a loaded model.
+NOT_DATA = ("module", "validation", "callback", "device", "checkpoint", "resume")
 PLAIN = ("n_iter_", "best_n_iter_", "validation_score_", "status_", "trace_", "intercepts_", "n_features_in_")
 
 

@@ -246,9 +246,7 @@ class ProjectionMap(FeatureMap):
                 self.finish, scale, table, out,
             )  # fmt: skip
         elif sparse.issparse(rows):
-            project_sparse(
-                rows.data, *indices_of(rows), W, offsets, self.finish, scale, segments(span, r, PANEL), out,
-            )  # fmt: skip
+            project_sparse(rows.data, *indices_of(rows), W, offsets, self.finish, scale, segments(span, r, PANEL), out)
         else:
             with single_threaded_blas():
                 project_dense(rows, W, offsets, self.finish, scale, segments(span, r, DENSE_DRAWS // r), out)

@@ -51,12 +51,12 @@ class TensorSketchMap(FeatureMap):
 
     def _draw_sketch(self, span, block, k, columns, dtype):
         n_quads = -(-(self.d + 1) // 4)
-        words = np.vstack([
-            span.numbers_of(
-                "word", self.factor, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=j * n_quads
-            )
-            for j in range(self.degree)
-        ])  # fmt: skip
+        words = np.vstack(
+            [
+                span.numbers_of("word", self.factor, [k], [block], self.d + 1, Purpose.DEGREES, first_quad=j * n_quads)
+                for j in range(self.degree)
+            ]
+        )
         width = columns.stop - columns.start
         buckets = (words & np.uint32(width - 1)).astype(np.int32)
         return Sketch(columns, buckets, np.where(words < 2**31, 1, -1).astype(dtype))
@@ -157,9 +157,7 @@ class RandomDegreeMap(FeatureMap):
         T = np.empty((X.shape[0], drawn.starts[-1]), dtype=out.dtype)
         if sparse.issparse(X):
             X = X.astype(out.dtype, copy=False)
-            project_sparse(
-                X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, drawn.segments, T,
-            )  # fmt: skip
+            project_sparse(X.data, *indices_of(X), drawn.matrix, None, "identity", 1.0, drawn.segments, T)
         else:
             X = np.ascontiguousarray(X, dtype=out.dtype)
             with single_threaded_blas():

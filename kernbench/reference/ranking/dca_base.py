@@ -268,7 +268,7 @@ class ExactDCA(ProductCounts):
                 "signature": self.problem.signature(self._scores),
                 "hessian": np.empty((0, 0)) if self._preconditioner is None else self._preconditioner.hessian.copy(),
                 "progress": np.array([self.subproblem_gap, self.converged, self._stuck], dtype=np.float64),
-            }  # fmt: skip
+            }
         if self._bundle is not None:
             inner = self._bundle.solution()
             state |= {f"{INNER}{name}": value for name, value in ({"coef": inner.coef} | inner.state).items()}

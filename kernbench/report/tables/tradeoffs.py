@@ -10,10 +10,8 @@ from kernbench.report.tables.optimality import REASON, optimality_column, optima
 from kernbench.report.tables.quantities import entry_of
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 
-TIME, MEMORY = (
-    "fit_seconds",
-    ("working_memory", "peak_memory"),
-)  # names of metrics; of memory the first that is declared
+# Names of metrics; of memory the first that is declared.
+TIME, MEMORY = ("fit_seconds", ("working_memory", "peak_memory"))
 
 
 @dataclass(frozen=True)

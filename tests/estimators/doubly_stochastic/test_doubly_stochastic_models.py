@@ -292,7 +292,7 @@ def test_frames_of_other_packages_come_in_alike(module):
         ),
     ],
     ids=lambda value: None if isinstance(value, str) else type(value).__name__,
-)  # fmt: skip
+)
 def test_bad_parameters_say_what_would_be_right(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, TARGETS if "Regressor" in type(model).__name__ else LABELS)

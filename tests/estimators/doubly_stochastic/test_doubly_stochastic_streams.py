@@ -72,7 +72,7 @@ def test_sparse_chunks_are_dense_ones():
             [(form(V[:200]), Y[:200]), (form(V[200:]), Y[200:])]
         )
         for form in (np.asarray, sparse.csr_matrix)
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(thin.decision_function(V), dense.decision_function(V), atol=1e-10)
 
 

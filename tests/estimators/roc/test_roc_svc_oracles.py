@@ -162,7 +162,7 @@ def test_drawn_pairs_approach_all_pairs():
         ("newton", "squared_hinge"),
         ("bundle", "log_loss"),
         ("newton", "log_loss"),
-    ],  # fmt: skip
+    ],
 )
 @pytest.mark.parametrize("n", [300, 30_000])
 def test_a_large_alpha_still_ranks_along_the_difference_of_the_means(solver, loss, n):

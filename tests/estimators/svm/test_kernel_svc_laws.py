@@ -109,9 +109,8 @@ def test_number_of_threads_does_not_matter(solver):
 def test_explicit_zeros_and_duplicates_in_sparse_rows_do_not_matter():
     X, y = problem()
     S = sparse.csr_matrix(X)
-    halves = sparse.csr_matrix(
-        (np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), S.indptr * 2), shape=S.shape
-    )  # every entry in two parts
+    # Every entry in two parts.
+    halves = sparse.csr_matrix((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), S.indptr * 2), shape=S.shape)
     before = halves.data.copy()
     np.testing.assert_allclose(
         KernelSVC().fit(halves, y).decision_function(halves), KernelSVC().fit(S, y).decision_function(S), atol=1e-9

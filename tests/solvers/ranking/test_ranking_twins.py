@@ -40,7 +40,7 @@ def compare(entry, options, problem, rank, tally, *, rounds=5, label=""):
     length = 2 if entry.name in ("gradient", "adamax") else 1
     follow(
         compiled, reference, tally, TOLERANCE, rounds=rounds, length=length, rounding=next_to_the_optimum, label=label
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("pairs", ["all", "drawn", "balanced"])

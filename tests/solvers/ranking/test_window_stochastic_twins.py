@@ -28,7 +28,7 @@ CASES = [
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].problem}-{case_name(case)}")
 TOLERANCE = Tolerance(
     coef=1e-7, objective=1e-9, gap=1e-9, gap_floor=0.0, counters=("n_iter", "n_inner_products"), state=("settings",)
-)  # fmt: skip
+)
 
 
 def compare(case, problem, windowed, tally, label, rounds=4):

@@ -26,7 +26,7 @@ def equal_states(a, b):
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
 @pytest.mark.parametrize(
     "options", [{}, AVERAGED, {"max_blocks": 3, "precondition": True}, {"loss": "novelty", "alpha": 0.2}], ids=str
-)  # fmt: skip
+)
 @pytest.mark.parametrize("split", [3, 4, 9])
 def test_a_resumed_run_is_one_long_run(twin, options, split):
     """Bit for bit; four batches are a pass."""

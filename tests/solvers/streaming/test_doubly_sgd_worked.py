@@ -63,7 +63,7 @@ def test_weights_of_the_terms_have_closed_forms(twin, multiple):
     X, y = rows_and_labels(n=t)
     solver = solver_of(
         X, y, twin, alpha=alpha, schedule="inverse", step_size=theta, loss="absolute_error", batch_size=1, block_size=2
-    )  # fmt: skip
+    )
     born = []  # each block before the step size and the shrinking
     for step in range(1, t + 1):
         solver.advance(1)

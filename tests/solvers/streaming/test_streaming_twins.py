@@ -96,10 +96,7 @@ def test_twin_is_in_lockstep_on_any_problem(case):
 def test_twins_agree_with_any_kernel(kernel):
     X, y = rows_and_labels(d=2)
     tally = Tally()
-    follow(
-        *twins(np.abs(X) / 3, y, {"loss": "squared_error", "kernel": kernel}),
-        tally, TIGHT, rounds=4, length=2,
-    )  # fmt: skip
+    follow(*twins(np.abs(X) / 3, y, {"loss": "squared_error", "kernel": kernel}), tally, TIGHT, rounds=4, length=2)
     tally.require(1.0)
 
 

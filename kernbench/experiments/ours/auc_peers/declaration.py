@@ -28,20 +28,19 @@ SEEDED = {"seed_param": "random_state"}
 METHODS = (
     Method("roc-svc", "ROCSVC", ROC_SVC, EXACT, **SEEDED),
     Method("roc-svc-squared", "ROCSVC, squared hinge", ROC_SVC, {"solver": "newton", "tol": 1e-4}, **SEEDED),
-    Method("partial-auc", "PartialAUCClassifier, the whole range", "kernbench:PartialAUCClassifier",
-           {"fpr_range": [0.0, 1.0]}, **SEEDED),
+    Method(
+        "partial-auc",
+        "PartialAUCClassifier, the whole range",
+        "kernbench:PartialAUCClassifier",
+        {"fpr_range": [0.0, 1.0]},
+        **SEEDED,
+    ),
     Method("auc-margin", "AUCMarginClassifier", "kernbench:AUCMarginClassifier", **SEEDED),
     Method("linear-svc", "LinearSVC", LINEAR_SVC, **SEEDED),
     Method("linear-svc-balanced", "LinearSVC, balanced", LINEAR_SVC, {"class_weight": "balanced"}, **SEEDED),
     Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     Method(
-        "roc-svc-same-time",
-        "ROCSVC, same time",
-        ROC_SVC,
-        EXACT,
-        depends_on="linear-svc",
-        budget_fraction=1.0,
-        **SEEDED,
+        "roc-svc-same-time", "ROCSVC, same time", ROC_SVC, EXACT, depends_on="linear-svc", budget_fraction=1.0, **SEEDED
     ),
     Method(
         "survival-svm",
@@ -51,11 +50,9 @@ METHODS = (
         package="scikit-survival",
         **SEEDED,
     ),
-    Method(
-        "libauc", "LibAUC, 20 epochs", f"{HERE}.peers:LibAUC", requires="libauc", package="libauc", **SEEDED
-    ),
+    Method("libauc", "LibAUC, 20 epochs", f"{HERE}.peers:LibAUC", requires="libauc", package="libauc", **SEEDED),
     replace(ZERO_CLASSIFIER, params={"search": None}),
-)  # fmt: skip
+)
 DENSE = tuple(method.name for method in METHODS)
 SPARSE = tuple(name for name in DENSE if name not in ("survival-svm", "libauc"))
 

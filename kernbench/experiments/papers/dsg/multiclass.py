@@ -123,7 +123,7 @@ EXPERIMENT = Experiment(
             0.01,
             datasets=("mnist-deformed",),
         ),
-    ),  # fmt: skip
+    ),
     paper_data=(
         PaperData("mnist8m", "8 million deformed images of MNIST, as 1,568 features of a trained network"),
         PaperData("cifar10", "60,000 images, deformed, as 256 components of the features of a trained network"),

@@ -61,9 +61,8 @@ RIVALS = tuple(method.name for method in PASS)
 TIMED = tuple(f"{name}-timed" for name in RIVALS)
 ONE_PASS = (*(method.name for method in DOUBLY), *RIVALS, "zero")
 EQUAL_TIME = ("doubly", *TIMED)
-ON_FEATURES = tuple(
-    name for name in (*RIVALS, *TIMED) if name.startswith(("r-", "n-"))
-)  # the others visit all rows for each
+# The others visit all rows for each.
+ON_FEATURES = tuple(name for name in (*RIVALS, *TIMED) if name.startswith(("r-", "n-")))
 
 
 def _without(*names):

@@ -30,20 +30,20 @@ def _method(name, label, *params, measure=None):
 
 
 METHODS = (
-    _method(
-        "nystroem-incomplete", "Nyström, B = n pairs, Adamax (the paper's)", LANDMARKS, INCOMPLETE, STEPS
-    ),
+    _method("nystroem-incomplete", "Nyström, B = n pairs, Adamax (the paper's)", LANDMARKS, INCOMPLETE, STEPS),
     _method("nystroem-exact", "Nyström, all pairs, bundle (ours)", LANDMARKS, EXACT),
-    _method(
-        "kernel-incomplete", "whole kernel, B = n pairs, Adamax (the paper's)", WHOLE, INCOMPLETE, SHORT_STEPS
-    ),
+    _method("kernel-incomplete", "whole kernel, B = n pairs, Adamax (the paper's)", WHOLE, INCOMPLETE, SHORT_STEPS),
     _method("kernel-exact", "whole kernel, all pairs, bundle (ours)", WHOLE, EXACT),
-    Method("nystroem-logistic", "Nyström, LogisticRegression",
-           "kernbench.experiments.measure.landmarks:NystroemLogistic",
-           {"gamma": "median", "n_landmarks": 300, "landmarks": "stratified"}, seed_param="random_state"),
+    Method(
+        "nystroem-logistic",
+        "Nyström, LogisticRegression",
+        "kernbench.experiments.measure.landmarks:NystroemLogistic",
+        {"gamma": "median", "n_landmarks": 300, "landmarks": "stratified"},
+        seed_param="random_state",
+    ),
     ZERO_CLASSIFIER,
     _method("pairs", "number of pairs", LANDMARKS, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),
-)  # fmt: skip
+)
 
 
 PAPER_NUMBERS = paper_numbers(

@@ -63,9 +63,7 @@ class NormBallSGD(OnlineSolver):
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", radius=None,
                  average_power=None, random_state=None, initial=None):  # fmt: skip
-        super().__init__(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-        )  # fmt: skip
+        super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         n = self._problem.n
         self._tuned = radius is None
         self._radius = ball_radius(self._problem)

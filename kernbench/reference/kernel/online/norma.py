@@ -75,9 +75,7 @@ class NORMA(OnlineSolver):
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge",
                  schedule="inverse_sqrt", step=0.25, truncation=None, window=None, rescale=True,
                  random_state=None, initial=None):  # fmt: skip
-        super().__init__(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-        )  # fmt: skip
+        super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self._step_at = StepRule.of(self._problem, self._diagonal, schedule, step)
         self._newest = require_count("truncation", truncation) or np.inf
         self._window = require_count("window", window) or np.inf

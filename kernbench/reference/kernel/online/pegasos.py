@@ -65,9 +65,7 @@ class Pegasos(OnlineSolver):
                  random_state=None, initial=None, project=False, rescale=True):  # fmt: skip
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: only that problem is projected")
-        super().__init__(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-        )  # fmt: skip
+        super().__init__(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         problem = self._problem
         self._project, self._rescale = project, rescale
         self._rng = as_generator(random_state)

@@ -104,9 +104,7 @@ class Perceptron(OnlineSolver):
     def solution(self):
         """Return the direction chosen by `output` with its best multiple and intercept."""
         found = self._expansion()
-        counts = [
-            self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before, self._faultless
-        ]  # fmt: skip
+        counts = [self.n_mistakes, self.n_logical_evaluations, self._first, self._mistakes_before, self._faultless]
         state = {
             "mistakes": self._mistakes.copy(),
             "responses": self._responses.copy(),
