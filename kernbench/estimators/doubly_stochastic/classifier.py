@@ -5,16 +5,14 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import first_look
 from kernbench.estimators.fit.fitted_state import check_classes, require
 from kernbench.estimators.fit.parameters import check_class_weight
-from kernbench.estimators.fit.training_data import check_training_data, check_weights, distinct_labels
+from kernbench.estimators.fit.training_data import check_batch, check_training_data, distinct_labels
 from kernbench.losses.output import output_loss
-from kernbench.problems.streaming.batches import ArrayBatches
-from kernbench.validation.rows import check_rows
 
 LOSSES = ("hinge", "squared_hinge", "log_loss")
 
@@ -261,14 +259,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         X, codes, _, weights = check_training_data(self, X, y, sample_weight)
-
-        def source_of(dtype, batch_size, seed):
-            return ArrayBatches(
-                as_dtype(X, dtype), codes, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle,
-                code=self._labels_of,
-            )  # fmt: skip
-
-        self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validation(X_val, y_val))
+        source_of, validate = self._source_of(X, codes, weights, self._labels_of), validation(X_val, y_val)
+        self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validate)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -290,30 +282,12 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         first = not hasattr(self, "block_coef_")
-        X, y = check_rows(self, X, y, reset=first)
-        y = column_or_1d(y, warn=True)
-        distinct_labels(y)
-        check_classification_targets(y)
-        weights = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
+        X, y, labels, weights = check_batch(self, X, y, classes, sample_weight, reset=first, labels_of=distinct_labels)
         if first:
-            self._set_classes(y if classes is None else classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes={classes!r} are not those of the calls before, {self.classes_.tolist()}")
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"y holds {unknown[:3].tolist()}, which are not among the classes {self.classes_.tolist()}"
-            )
+            self._set_classes(labels)
         codes = np.searchsorted(self.classes_, y)
         weights = weights * self.class_weight_[codes]
-
-        def source_of(dtype, batch_size, seed):
-            return ArrayBatches(
-                as_dtype(X, dtype), codes, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle,
-                code=self._labels_of,
-            )  # fmt: skip
-
-        self._fit_batch(X, source_of, weights=weights)
+        self._fit_batch(X, self._source_of(X, codes, weights, self._labels_of), weights=weights)
         return self
 
     def fit_chunks(self, chunks, classes=None, *, X_val=None, y_val=None):

@@ -200,13 +200,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self._check_parameters()
         P, Q = check_rows(self, P, reset=True), check_rows(self, Q, reset=False)
         X = stacked([P, Q])
-
-        def source_of(dtype, batch_size, seed):
-            return PairBatches(
-                as_dtype(P, dtype), as_dtype(Q, dtype), batch_size=batch_size, seed=seed, shuffle=self.shuffle
-            )
-
-        self._fit_arrays(X, source_of, key=(np.array([P.shape[0]]),))
+        self._fit_arrays(X, self._pairs_of(P, Q), key=(np.array([P.shape[0]]),))
         return self
 
     def partial_fit(self, P, Q):
@@ -225,13 +219,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self._check_parameters()
         P = check_rows(self, P, reset=not hasattr(self, "block_coef_"))
         Q = check_rows(self, Q, reset=False)
-
-        def source_of(dtype, batch_size, seed):
-            return PairBatches(
-                as_dtype(P, dtype), as_dtype(Q, dtype), batch_size=batch_size, seed=seed, shuffle=self.shuffle
-            )
-
-        self._fit_batch(stacked([P, Q]), source_of)
+        self._fit_batch(stacked([P, Q]), self._pairs_of(P, Q))
         return self
 
     def fit_chunks(self, P, Q):
@@ -272,6 +260,15 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             if fault is not None:
                 raise fault
         return self
+
+    def _pairs_of(self, P, Q):
+        """Return a function of precision, batch size and seed that makes the batches of two samples."""
+
+        def source_of(dtype, batch_size, seed):
+            rows = as_dtype(P, dtype), as_dtype(Q, dtype)
+            return PairBatches(*rows, batch_size=batch_size, seed=seed, shuffle=self.shuffle)
+
+        return source_of
 
     def log_ratio(self, X):
         """Return the estimate of log(p/q) at rows.

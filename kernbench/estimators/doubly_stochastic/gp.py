@@ -10,7 +10,6 @@ from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks
-from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
@@ -275,7 +274,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         X, y = check_targets(self, X, y, reset=True)
         self._set_points(points)
         self.n_samples_ = X.shape[0]
-        self._fit_arrays(X, self._source_of(X, y), key=(y, getattr(self, "points_", None)))
+        self._fit_arrays(X, self._batches_of(X, y), key=(y, getattr(self, "points_", None)))
         return self
 
     def partial_fit(self, X, y, *, points=None):
@@ -304,7 +303,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         elif self.std == "points" and not hasattr(self, "_progress"):
             raise ValueError("a model out of a file has forgotten how its standard deviations came about: fit it again")
         self.n_samples_ += X.shape[0]
-        self._fit_batch(X, self._source_of(X, y), n_rows=self.n_samples_)
+        self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
         return self
 
     def fit_chunks(self, chunks, *, points=None, n_samples=None):
@@ -361,14 +360,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         if points is not None:
             self.points_ = check_rows(self, points, reset=False, accept_sparse=False)
 
-    def _source_of(self, X, y):
-        def source_of(dtype, batch_size, seed):
-            return ArrayBatches(
-                as_dtype(X, dtype), np.arange(len(y)), batch_size=batch_size, seed=seed, shuffle=self.shuffle,
-                code=lambda rows: self._targets(X[rows], y[rows]),
-            )  # fmt: skip
-
-        return source_of
+    def _batches_of(self, X, y):
+        return self._source_of(X, np.arange(len(y)), code=lambda rows: self._targets(X[rows], y[rows]))
 
     def _targets(self, X, y):
         """y, and with ``std="points"`` k(x, x_i) for every point x."""

@@ -27,7 +27,7 @@ from kernbench.features.blocks import FeatureBlocks
 from kernbench.features.draws.spans import MAX_SEED
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
-from kernbench.problems.streaming.batches import StreamBatches
+from kernbench.problems.streaming.batches import ArrayBatches, StreamBatches
 from kernbench.saving import model_file
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
@@ -80,6 +80,15 @@ class DoublyStochasticModel(BaseEstimator):
     def _problem(self, n_rows):
         """Return the settings of the solver that say what is minimised: loss, n_outputs, alpha and the loss's own."""
         raise NotImplementedError
+
+    def _source_of(self, X, y=None, weights=None, code=None):
+        """Return a function of precision, batch size and seed that makes the batches of checked rows."""
+
+        def source_of(dtype, batch_size, seed):
+            settings = {"batch_size": batch_size, "seed": seed, "shuffle": self.shuffle, "code": code}
+            return ArrayBatches(as_dtype(X, dtype), y, weights, **settings)
+
+        return source_of
 
     def _fit_arrays(self, X, source_of, *, weights=None, key=(), validate=None):
         """Fit to checked rows.
@@ -213,14 +222,14 @@ class DoublyStochasticModel(BaseEstimator):
             )
         except Exception:
             if in_stream and solver.n_iter:
-                self._settle(solver, solver.solution(), start)
+                self._set_solution(solver, solver.solution(), start)
             raise
         set_outcome(self, [result])
-        self._settle(solver, result.solution, start)
+        self._set_solution(solver, result.solution, start)
         if result.status == INTERRUPTED:
             raise KeyboardInterrupt
 
-    def _settle(self, solver, solution, start):
+    def _set_solution(self, solver, solution, start):
         self._set_function(solution, solver)
         self.n_iter_ = np.array([solver.n_iter])
         self._progress = replace(start, solution=solution)

@@ -3,11 +3,10 @@
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import first_look
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.training_data import check_weights
-from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
@@ -210,7 +209,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self._check_parameters()
         X = check_rows(self, X, reset=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
-        self._fit_arrays(X, self._source_of(X, weights), weights=weights, key=(weights,))
+        self._fit_arrays(X, self._source_of(X, None, weights), weights=weights, key=(weights,))
         return self
 
     def partial_fit(self, X, y=None, sample_weight=None):
@@ -231,7 +230,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self._check_parameters()
         X = check_rows(self, X, reset=not hasattr(self, "block_coef_"))
         weights = None if sample_weight is None else check_weights(sample_weight, X)
-        self._fit_batch(X, self._source_of(X, weights), weights=weights)
+        self._fit_batch(X, self._source_of(X, None, weights), weights=weights)
         return self
 
     def fit_chunks(self, chunks):
@@ -262,14 +261,6 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         if fault is not None:
             raise fault
         return self
-
-    def _source_of(self, X, weights):
-        def source_of(dtype, batch_size, seed):
-            return ArrayBatches(
-                as_dtype(X, dtype), None, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle
-            )
-
-        return source_of
 
     def _set_function(self, solution, solver):
         super()._set_function(solution, solver)

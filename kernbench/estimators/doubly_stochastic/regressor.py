@@ -3,13 +3,12 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import first_look
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.losses.output import output_loss
-from kernbench.problems.streaming.batches import ArrayBatches
 
 LOSSES = ("squared_error", "huber", "epsilon_insensitive", "absolute_error", "quantile")
 
@@ -294,12 +293,6 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         if fault is not None:
             raise fault
         return self
-
-    def _source_of(self, X, y, weights):
-        def source_of(dtype, batch_size, seed):
-            return ArrayBatches(as_dtype(X, dtype), y, weights, batch_size=batch_size, seed=seed, shuffle=self.shuffle)
-
-        return source_of
 
     def _validation(self, X, y):
         """A callback that traces the mean loss on validation rows, or None without rows."""

@@ -117,8 +117,8 @@ def check_square(X, kernel):
         raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
 
 
-def check_batch(model, X, y, classes, sample_weight, *, reset):
-    """Check a batch of ``partial_fit`` of a classifier of two classes.
+def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
+    """Check a batch of ``partial_fit`` of a classifier.
 
     Parameters
     ----------
@@ -126,15 +126,17 @@ def check_batch(model, X, y, classes, sample_weight, *, reset):
         Has ``classes_`` unless `reset`.
     X, y, sample_weight
         As given to ``partial_fit``; a batch may lack a class.
-    classes : array-like of shape (2,), or None
+    classes : array-like of shape (n_classes,), or None
     reset : bool
         Whether it is the first batch.
+    labels_of : callable, optional
+        Returns the sorted labels of `classes`, or of y; `two_labels` by default.
 
     Returns
     -------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
-    labels : ndarray of shape (2,)
+    labels : ndarray of shape (n_classes,)
     weights : ndarray of shape (n_samples,)
     """
     X, y = check_rows(model, X, y, reset=reset)
@@ -143,7 +145,7 @@ def check_batch(model, X, y, classes, sample_weight, *, reset):
     check_classification_targets(y)
     weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
     if reset:
-        labels = two_labels(y if classes is None else classes)
+        labels = (labels_of or two_labels)(y if classes is None else classes)
     else:
         labels = model.classes_
         if classes is not None and not np.array_equal(np.unique(classes), labels):

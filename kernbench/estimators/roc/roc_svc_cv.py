@@ -6,7 +6,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kernbench._random import generator_of
-from kernbench.estimators.fit.parameters import check_grid
+from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
 from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.roc.rows import check_all_ranked_rows
 from kernbench.estimators.roc.scores import RankingClassifier, space_of, weights_of
@@ -153,6 +153,7 @@ class ROCSVCCV(RankingClassifier):
         """
         alphas = np.sort(check_grid("alphas", ALPHAS if self.alphas is None else self.alphas))[::-1]
         check_name("selection", self.selection, SELECTIONS)
+        check_n_jobs(self.n_jobs)
         seed = self.random_state
         if not is_integer(seed):  # one for all folds: a generator, or the global state, is not shared with workers
             seed = int(generator_of(seed).integers(2**53))

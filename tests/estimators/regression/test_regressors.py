@@ -213,19 +213,6 @@ def test_block_descent_names_the_solvers_of_losses_with_kinks(numbers):
 
 
 @every_model
-def test_bad_data_say_what_to_change(Model, numbers):
-    X, y = numbers
-    with pytest.raises(ValueError, match="weight 0|non-zero"):
-        Model().fit(X, y, sample_weight=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="at least 0"):
-        Model().fit(X, y, sample_weight=np.full(len(y), -1.0))
-    with pytest.raises(ValueError, match="NaN|infinity"):
-        Model().fit(X, np.where(y > 8, np.inf, y))
-    with pytest.raises(ValueError, match="numbers"):
-        Model().fit(X, np.full(len(y), "a"))
-
-
-@every_model
 def test_constant_targets_are_predicted(Model, numbers):
     X, _ = numbers
     for loss in RESIDUAL_LOSSES:

@@ -19,45 +19,16 @@ B = (Y == 2).astype(int)
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"C": 0}, "C must be a positive number"),
-        ({"C": -1.0}, "C must be a positive number"),
-        ({"C": np.inf}, "C must be a positive finite number"),
-        ({"C": "1"}, "C must be a positive number"),
-        ({"C": True}, "C must be a positive number"),
-        ({"tol": 0.0}, "tol must be a positive number"),
-        ({"tol": np.nan}, "tol must be a positive finite number"),
-        ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
-        ({"max_iter": -2}, "max_iter must be a positive integer, or -1"),
-        ({"max_iter": 10.5}, "max_iter must be a positive integer, or -1"),
         ({"loss": "hinges"}, "unknown loss 'hinges'; did you mean 'hinge'?"),
-        ({"loss": None}, "unknown loss None"),
         ({"multi_class": "ovr", "decision_function_shape": "ovo"}, "it needs multi_class='ovo'"),
-        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
-        ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
-        ({"max_seconds": 0}, "max_seconds must be a positive number of seconds, or None"),
-        ({"cache_size": 0}, "cache_size must be a positive number of megabytes"),
-        ({"cache_size": -5}, "cache_size must be a positive number of megabytes"),
         ({"solver": "smoo"}, "unknown solver 'smoo'; did you mean 'smo'?"),
-        ({"solver": None}, "unknown solver None"),
-        ({"kernel": "rbff"}, "unknown kernel 'rbff'; did you mean 'rbf'?"),
         ({"kernel": 3}, "kernel must be a name, a kernel object or a function"),
-        ({"gamma": "scael"}, "unknown gamma 'scael'; did you mean 'scale'?"),
-        ({"gamma": 0.0}, "gamma must be"),
         ({"gamma": -1}, "gamma must be"),
         ({"kernel": "linear", "gamma": "scael"}, "unknown gamma"),
         ({"kernel": "poly", "degree": 0}, "degree must be a positive integer"),
         ({"kernel": "poly", "degree": 2.5}, "degree must be a positive integer"),
         ({"kernel": "poly", "coef0": -1.0}, "coef0 must be at least 0"),
-        ({"dtype": "float46"}, "unknown dtype 'float46'; did you mean 'float64'?"),
-        ({"dtype": np.float64}, "unknown dtype"),
         ({"decision_function_shape": "ovv"}, "unknown decision_function_shape 'ovv'"),
-        ({"class_weight": "balance"}, "class_weight must be None, 'balanced' or a dict"),
-        ({"class_weight": {0: -1.0}}, "class_weight of class 0 must be at least 0"),
-        ({"random_state": "seed"}, "random_state must be None"),
-        ({"random_state": -1}, "random_state must be None"),
-        ({"callback": 3}, "callback must be a function or a list of functions"),
-        ({"callback": [print, "print"]}, "callback must be a function or a list of functions"),
-        ({"solver_options": [1]}, "solver_options must be a dict"),
         ({"solver": "sbp", "solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
         ({"solver": "sbp", "solver_options": {"burn": 1}}, "unknown option of solver 'sbp' 'burn'"),
     ],
@@ -72,19 +43,6 @@ def test_parameters_are_not_checked_before_fit():
     assert KernelSVC(C=-1, solver="none").set_params(tol=0).C == -1
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
-def test_not_finite_is_named_by_column(make, value, word):
-    bad = X.copy()
-    bad[17, 2] = value
-    message = f"column 2 holds {word}, first in row 17"
-    with pytest.raises(ValueError, match=message):
-        KernelSVC().fit(make(bad), Y)
-    model = KernelSVC().fit(X, Y)
-    with pytest.raises(ValueError, match=message):
-        model.predict(make(bad))
-
-
 def test_not_finite_is_named_by_the_name_of_its_column():
     bad = X.copy()
     bad[3, 1] = np.nan
@@ -94,24 +52,9 @@ def test_not_finite_is_named_by_the_name_of_its_column():
         KernelSVC().fit(pandas.DataFrame(bad, columns=["height", "age", "a", "b"]), Y)
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (X.astype(str).astype(object) + "cm", "X holds text.*Encode it as numbers"),
-        (X + 1j, "Complex data not supported"),
-        (X[:0], "0 sample"),
-        (X[:, :0], "0 feature"),
-        (X[0], "2D array"),
-        (X[:, :, None], "dim 3"),
-        (X[:-1], "inconsistent numbers of samples"),
-        (X * 1e200, "too large for this kernel in float64: scale the features"),
-    ],
-    ids=["text", "complex", "no rows", "no columns", "one row", "three dimensions", "a row short", "huge"],
-)
-def test_bad_rows(rows, message):
-    y = Y if len(rows) != 0 and rows.ndim != 1 else Y[: len(rows)]
-    with pytest.raises(ValueError, match=message):
-        KernelSVC().fit(rows, y)
+def test_rows_too_large_for_float64():
+    with pytest.raises(ValueError, match="too large for this kernel in float64: scale the features"):
+        KernelSVC().fit(X * 1e200, Y)
 
 
 def test_values_too_large_for_single_precision_only():
@@ -127,40 +70,6 @@ def test_values_too_large_for_single_precision_only():
 def test_polynomial_that_overflows_is_refused():
     with pytest.raises(ValueError, match="too large for this kernel"):
         KernelSVC("poly", degree=200, gamma=10.0).fit(X, B)
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (np.zeros(150), "The number of classes has to be greater than one; got 1 class"),
-        (Y + 0.5 * np.arange(150), "Unknown label type"),
-        (np.where(Y == 0, np.nan, Y), "Input y contains NaN"),
-        (None, "requires y"),
-        (np.column_stack([Y, Y]), "1d array|multi-output|y should be"),
-    ],
-    ids=["one class", "real numbers", "NaN", "none", "two columns"],
-)
-def test_bad_labels(y, message):
-    with pytest.raises(ValueError, match=message):
-        KernelSVC().fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (-np.ones(150), "sample_weight must be at least 0"),
-        (np.zeros(150), "every example of class '0' has weight 0|at least one non-zero"),
-        (np.where(Y == 1, 0.0, 1.0), "every example of class '1' has weight 0"),
-        (np.ones(149), "sample_weight"),
-        (np.ones((150, 2)), "[Ss]ample.weight"),
-        (np.full(150, np.nan), "NaN"),
-    ],
-    ids=["negative", "all zero", "a class of zeros", "short", "two columns", "NaN"],
-)
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_bad_weights(weights, message, class_weight):
-    with pytest.raises(ValueError, match=message):
-        KernelSVC(class_weight=class_weight).fit(X, Y, sample_weight=weights)
 
 
 def test_class_weight_of_zero_is_a_class_of_zeros():

@@ -20,23 +20,11 @@ B = (Y == 2).astype(int)
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"C": 0}, "C must be a positive number"),
-        ({"C": np.inf}, "C must be a positive finite number"),
-        ({"tol": 0.0}, "tol must be a positive number"),
-        ({"max_iter": 0}, "max_iter must be a positive integer, or -1"),
-        ({"max_seconds": 0}, "max_seconds must be a positive number of seconds, or None"),
         ({"solver": "sdac"}, "unknown solver 'sdac'; did you mean 'sdca'?"),
         ({"solver": "smo"}, "unknown solver 'smo'"),
         ({"loss": "squared-hinge"}, "unknown loss 'squared-hinge'; did you mean 'squared_hinge'?"),
         ({"loss": 3}, "unknown loss 3"),
         ({"intercept_scaling": 0}, "intercept_scaling must be a positive number"),
-        ({"dtype": "float46"}, "unknown dtype 'float46'; did you mean 'float64'?"),
-        ({"class_weight": "balance"}, "class_weight must be None, 'balanced' or a dict"),
-        ({"random_state": "seed"}, "random_state must be None"),
-        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
-        ({"n_jobs": 1.5}, "n_jobs must be a number of threads"),
-        ({"callback": 3}, "callback must be a function or a list of functions"),
-        ({"solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
         ({"solver": "sdca", "solver_options": {"shrink": True}}, "did you mean 'shrinking'?"),
         ({"solver": "sdca", "solver_options": {"order": "random"}}, "unknown order 'random'"),
     ],
@@ -53,38 +41,9 @@ def test_bad_grid(Cs):
         LinearSVC().path(X, Y, Cs)
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_not_finite_is_named_by_column(make, value, word):
-    bad = X.copy()
-    bad[17, 2] = value
-    model = LinearSVC().fit(X, Y)
-    for ask in (lambda: LinearSVC().fit(make(bad), Y), lambda: model.predict(make(bad))):
-        with pytest.raises(ValueError, match=f"column 2 holds {word}, first in row 17"):
-            ask()
-
-
-@pytest.mark.parametrize(
-    ("rows", "y", "message"),
-    [
-        (X, np.zeros(150), "The number of classes has to be greater than one; got 1 class"),
-        (X, Y + 0.5 * np.arange(150), "Unknown label type"),
-        (X.astype(str).astype(object) + "cm", Y, "X holds text"),
-        (X[:-1], Y, "inconsistent numbers of samples"),
-        (X * 1e200, Y, "too large"),
-        (X[:, :0], Y, "0 feature"),
-    ],
-    ids=["one class", "real numbers", "text", "a row short", "huge", "no columns"],
-)
-def test_bad_data(rows, y, message):
-    with pytest.raises(ValueError, match=message):
-        LinearSVC().fit(rows, y)
-
-
-@pytest.mark.parametrize("weights", [-np.ones(150), np.where(Y == 1, 0.0, 1.0), np.ones(149)])
-def test_bad_weights(weights):
-    with pytest.raises(ValueError, match="weight"):
-        LinearSVC().fit(X, Y, sample_weight=weights)
+def test_rows_too_large():
+    with pytest.raises(ValueError, match="too large"):
+        LinearSVC().fit(X * 1e200, Y)
 
 
 def test_a_limit_that_ends_the_run_is_told_with_the_gap():

@@ -160,7 +160,6 @@ def test_a_warm_start_goes_on(data):
         ({"loss": "squared"}, "unknown loss"),
         ({"solver": "svmpauc-tight", "loss": "log_loss"}, "unknown loss of solver 'svmpauc-tight'"),
         ({"solver": "newton"}, "unknown solver"),
-        ({"alpha": -1.0}, "alpha must be"),
         ({"start": "zero"}, "unknown start"),
         ({"keep": "first"}, "unknown keep"),
         ({"validation": 1.5}, "validation must be"),

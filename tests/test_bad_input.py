@@ -1,0 +1,204 @@
+"""Bad input: whatever the model, a ValueError that says what to change, before any model is made of it."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kernbench._models import ESTIMATORS, MODELS
+
+N_ROWS, N_COLUMNS = 60, 4
+LABELLED = ("classify", "rank")
+
+# Parameters that several models share: bad values, and what the message says.
+PARAMETERS = [
+    ("C", 0, "C must be a positive number"),
+    ("C", -1.0, "C must be a positive number"),
+    ("C", np.inf, "C must be a positive finite number"),
+    ("C", "1", "C must be a positive number"),
+    ("C", True, "C must be a positive number"),
+    ("alpha", -1.0, "alpha must be"),
+    ("alpha", np.nan, "alpha must be"),
+    ("alpha", True, "alpha must be"),
+    ("tol", 0.0, "tol must be a positive number"),
+    ("tol", np.nan, "tol must be a positive finite number"),
+    ("max_iter", 0, "max_iter must be a positive integer, or -1"),
+    ("max_iter", -2, "max_iter must be a positive integer, or -1"),
+    ("max_iter", 10.5, "max_iter must be a positive integer, or -1"),
+    ("max_seconds", 0, "max_seconds must be a positive number of seconds, or None"),
+    ("cache_size", 0, "cache_size must be a positive number of megabytes"),
+    ("cache_size", -5, "cache_size must be a positive number of megabytes"),
+    ("solver", "smoo", "unknown solver 'smoo'"),
+    ("solver", None, "unknown solver None"),
+    ("loss", "hinges", "unknown loss"),
+    ("loss", None, "unknown loss"),
+    ("kernel", "rbff", "unknown kernel 'rbff'; did you mean 'rbf'?"),
+    ("kernel", 3, "kernel"),
+    ("gamma", "scael", "unknown gamma 'scael'; did you mean 'scale'?"),
+    ("gamma", 0.0, "gamma must be"),
+    ("dtype", "float46", "unknown dtype 'float46'; did you mean 'float64'?"),
+    ("dtype", np.float64, "unknown dtype"),
+    ("class_weight", "balance", "class_weight must be None, 'balanced' or a dict"),
+    ("class_weight", {0: -1.0}, "class_weight of class 0 must be at least 0"),
+    ("random_state", "seed", "random_state must be None"),
+    ("random_state", -1, "random_state must be None"),
+    ("n_jobs", 0, "n_jobs must be a number of threads"),
+    ("n_jobs", 1.5, "n_jobs must be a number of threads"),
+    ("callback", 3, "callback must be a function or a list of functions"),
+    ("callback", [print, "print"], "callback must be a function or a list of functions"),
+    ("solver_options", [1], "solver_options must be a dict"),
+    ("solver_options", {"alpha": 1.0}, "solver_options must not hold alpha"),
+    ("solver_options", {"burn": 1}, "unknown option of solver"),
+]
+
+
+def problem_of(task):
+    """Rows, and what fits the task: labels, targets, another sample or nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, N_COLUMNS))
+    margin = X[:, 0] + 0.5 * rng.normal(size=N_ROWS)
+    if task == "ratio":
+        return X, X + 0.3
+    return X, margin if task == "regress" else (margin > 0).astype(int)
+
+
+def has(model, *names):
+    return set(names) <= model.load()().get_params().keys()
+
+
+def is_weighted(model):
+    return "sample_weight" in model.load().fit.__code__.co_varnames
+
+
+def predict(fitted, X):
+    names = ("decision_function", "predict", "log_ratio", "transform")
+    return getattr(fitted, next(name for name in names if hasattr(fitted, name)))(X)
+
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+
+
+@pytest.mark.parametrize(
+    "model, name, value, message",
+    [(model, *row) for row in PARAMETERS for model in ESTIMATORS if has(model, row[0])],
+    ids=lambda value: getattr(value, "name", None) or str(value),
+)
+def test_bad_parameter(model, name, value, message):
+    X, y = problem_of(model.task)
+    estimator = model.load()(**{name: value, **({"kernel": "rbf"} if name == "gamma" else {})})  # not checked yet
+    with pytest.raises(ValueError, match=re.escape(message)):
+        estimator.fit(X, y)
+
+
+@every_model
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("value, word", [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_what_is_not_finite_is_named_by_its_column(model, make, value, word):
+    X, y = problem_of(model.task)
+    bad = X.copy()
+    bad[17, 2] = value
+    message = f"column 2 holds {word}, first in row 17"
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(make(bad), y)
+    if make is np.array:
+        fitted = model.load()().fit(X, y)
+        with pytest.raises(ValueError, match=message):
+            predict(fitted, bad)
+
+
+@every_model
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda X: X.astype(str).astype(object) + "cm", "X holds text.*Encode it as numbers"),
+        (lambda X: X + 1j, "Complex data not supported"),
+        (lambda X: X[:, :0], "0 feature"),
+        (lambda X: X[0], "2D array"),
+        (lambda X: X[:, :, None], "dim 3"),
+    ],
+    ids=["text", "complex", "no columns", "one row", "three dimensions"],
+)
+def test_bad_rows(model, spoil, message):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(spoil(X), y)
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if model.task not in ("ratio", "novelty")], ids=lambda model: model.name
+)
+def test_rows_and_labels_of_different_number(model):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.load()().fit(X[:-1], y)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.load()().fit(X[:0], y[:0])
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if model.task in LABELLED], ids=lambda model: model.name
+)
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (np.zeros_like, "The number of classes has to be greater than one; got 1 class"),
+        (lambda y: y + 0.5 * np.arange(len(y)), "Unknown label type"),
+        (lambda y: np.where(y == 0, np.nan, y), "Input y contains NaN"),
+        (lambda y: None, "requires y"),
+        (lambda y: np.column_stack([y, y]), "1d array|multi-output|y should be"),
+    ],
+    ids=["one class", "real numbers", "NaN", "none", "two columns"],
+)
+def test_bad_labels(model, spoil, message):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(X, spoil(y))
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if model.task == "regress"], ids=lambda model: model.name
+)
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda y: np.where(y > 0, np.inf, y), "infinity"),
+        (lambda y: np.where(y > 0, np.nan, y), "NaN"),
+        (lambda y: np.full(len(y), "a"), "numbers"),
+    ],
+    ids=["infinity", "NaN", "text"],
+)
+def test_bad_targets(model, spoil, message):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(X, spoil(y))
+
+
+@pytest.mark.parametrize("model", [model for model in ESTIMATORS if is_weighted(model)], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        (-np.ones(N_ROWS), "sample_weight must be at least 0"),
+        (np.zeros(N_ROWS), "weight 0|at least one non-zero"),
+        (np.ones(N_ROWS - 1), "sample_weight"),
+        (np.ones((N_ROWS, 2)), "[Ss]ample.weight"),
+        (np.full(N_ROWS, np.nan), "NaN"),
+    ],
+    ids=["negative", "all zero", "short", "two columns", "NaN"],
+)
+def test_bad_weights(model, weights, message):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [model for model in ESTIMATORS if model.task in LABELLED and is_weighted(model)],
+    ids=lambda model: model.name,
+)
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_class_of_weight_0(model, label):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=f"every example of class '?{label}'? has weight 0"):
+        model.load()().fit(X, y, sample_weight=np.where(y == label, 0.0, 1.0))
