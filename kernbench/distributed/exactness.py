@@ -14,6 +14,7 @@ from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.linear_svc import LinearSVC
 from kernbench.estimators.windows.partial_auc import PartialAUCClassifier
 from kernbench.features import Nystroem, RandomFeatures
+from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.numbers import is_number
 
@@ -97,7 +98,7 @@ def _check_model(model):
         )
     if is_precomputed(model.kernel):
         raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
-    if model.landmarks == "leverage":
+    if choice_of(model.landmarks) == "leverage":
         raise ValueError("landmarks='leverage' needs all rows at once: choose 'stratified', 'uniform' or 'kmeans'")
     if model.threshold_on != ON_TRAINING_ROWS:
         raise ValueError(

@@ -9,6 +9,7 @@ from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
 from kernbench.features import Nystroem, RandomFeatures
+from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.bandwidth import MEDIAN_ROWS
 from kernbench.kernels.names import resolve_kernel
 
@@ -46,9 +47,10 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
 def fit_nystroem(nystroem, blocks, kernel, y, rng):
     """Fit a Nystroem map to rows in blocks: the landmarks are those of an array."""
     nystroem._check_parameters()
-    if nystroem.landmarks == "leverage":
+    choice = choice_of(nystroem.landmarks)
+    if choice == "leverage":
         raise ValueError("landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'")
-    if nystroem.landmarks == "stratified" and y is None:
+    if choice == "stratified" and y is None:
         raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
     nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel
     return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks), y, rng)

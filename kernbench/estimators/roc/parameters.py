@@ -3,7 +3,8 @@
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.kernel import check_kernel
 from kernbench.estimators.fit.parameters import check_run
-from kernbench.features.nystroem.nystroem import LANDMARKS
+from kernbench.features.nystroem.landmarks import OWN, are_indices, check_landmarks, choice_of
+from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Linear
 from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 from kernbench.solvers import registry
@@ -29,12 +30,21 @@ def check_space(model, *, zero_alpha=False):
     check_kernel(model)
     check_run(model)
     check_name("features", model.features, FEATURES)
-    check_name("landmarks", model.landmarks, LANDMARKS)
+    _check_landmarks(model)
     for name in ("n_landmarks", "n_features"):
         value = getattr(model, name)
         if value is not None and not (is_integer(value) and value >= 1):
             raise ValueError(f"{name} must be a positive integer, or None for the default, got {value!r}")
     _check_use_of_features(model)
+
+
+def _check_landmarks(model):
+    """Check ``landmarks``, a name or rows: rows without weight are left out before landmarks are, so not indices."""
+    check_landmarks(model.landmarks)
+    if are_indices(model.landmarks):
+        raise ValueError("landmarks as indices are for Nystroem itself: give the rows, landmarks=X[indices]")
+    if choice_of(model.landmarks) == OWN and is_precomputed(model.kernel):
+        raise ValueError("landmarks are rows, but with kernel='precomputed' X holds kernel values: name a choice")
 
 
 def check_threshold_parameters(model, named=(YOUDEN,)):
@@ -63,8 +73,11 @@ def _check_use_of_features(model):
     if features == "nystroem" or (features == "auto" and not is_linear(model.kernel)):
         return
     by = "kernel='linear' with features='auto'" if features == "auto" else f"features={features!r}"
-    for name, default in (("n_landmarks", None), ("landmarks", model._default_landmarks)):
-        value = getattr(model, name)
+    choice = choice_of(model.landmarks)
+    for name, value, default in (
+        ("n_landmarks", model.n_landmarks, None),
+        ("landmarks", choice, model._default_landmarks),
+    ):
         if value != default:
             raise ValueError(
                 f"{name}={value!r} is for the Nyström method, but {by} has no landmarks: choose "

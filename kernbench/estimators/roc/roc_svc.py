@@ -61,9 +61,10 @@ class ROCSVC(RankingClassifier):
         `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features, ``nystroem``.
     n_landmarks : int, default=None
         For ``nystroem``; None means 300, or as many as there are rows.
-    landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
+    landmarks : {"stratified", "uniform", "kmeans", "leverage"} or rows, default="stratified"
         For ``nystroem``: rows drawn inside each class in proportion to its size, among all rows, centroids,
-        or rows drawn by their ridge leverage scores; see `kernbench.features.Nystroem`.
+        or rows drawn by their ridge leverage scores; an array of shape (m, n_features) gives the landmarks
+        themselves. See `kernbench.features.Nystroem`.
     n_features : int, default=None
         For ``random``; None means 512.
     solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"

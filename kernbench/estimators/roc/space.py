@@ -9,6 +9,7 @@ from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver_data import make_design, make_rows, with_constant
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.features import Nystroem, RandomFeatures
+from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 
@@ -120,5 +121,5 @@ def _kind_of(model, n_rows, needs_features):
     if is_linear(model.kernel):
         return "linear"
     small = n_rows <= AUTO_EXACT_ROWS or is_precomputed(model.kernel)
-    asked_for = model.n_landmarks is not None or model.landmarks != model._default_landmarks
+    asked_for = model.n_landmarks is not None or choice_of(model.landmarks) != model._default_landmarks
     return "exact" if small and not needs_features and not asked_for else "nystroem"

@@ -2,12 +2,16 @@
 
 from typing import NamedTuple
 
+import numpy as np
+from scipy import sparse
+
 from kernbench._random import generator_of
 from kernbench.estimators.fit.centring import centre_of, centred
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.roc.scores import set_function, set_space
 from kernbench.estimators.roc.space import fit_space
+from kernbench.features.nystroem.landmarks import OWN, choice_of
 from kernbench.solvers.base import Solution
 
 # The parameters that a space depends on, besides kernel and rows.
@@ -121,6 +125,9 @@ class SpaceTask(Task):
 
 def _digest_of(model, rows):
     """Return a digest of all that a space depends on."""
-    settings = repr([repr(model.kernel), *(getattr(model, name) for name in OF_THE_SPACE)])
+    settings = [repr(model.kernel), *(getattr(model, name) for name in OF_THE_SPACE if name != "landmarks")]
+    landmarks = model.landmarks
+    if choice_of(landmarks) == OWN:
+        landmarks = digest(landmarks if sparse.issparse(landmarks) else np.asarray(landmarks))
     weights = "" if rows.weights is None else digest(rows.weights)
-    return " ".join([digest(rows.X), digest(rows.y), weights, settings])
+    return " ".join([digest(rows.X), digest(rows.y), weights, landmarks, repr(settings)])

@@ -63,7 +63,7 @@ class PartialAUCClassifier(RankingClassifier):
     coef0 : float, default=0.0
     features : {"auto", "nystroem", "random", "exact"}, default="auto"
     n_landmarks : int, default=None
-    landmarks : {"stratified", "uniform", "kmeans", "leverage"}, default="stratified"
+    landmarks : {"stratified", "uniform", "kmeans", "leverage"} or rows, default="stratified"
     n_features : int, default=None
     tol : float, default=1e-3
         Of the solver's rule; for ``dca-exact``, of the relative decrease of the objective and of the certified gap of

@@ -1,4 +1,4 @@
-"""Choice of the landmarks of the Nyström map: rows, or centroids of rows."""
+"""Choice of the landmarks of the Nyström map: rows, centroids of rows, or what the user gives."""
 
 import warnings
 
@@ -6,13 +6,60 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_array, column_or_1d
 from threadpoolctl import threadpool_limits
 
 from kernbench.features.nystroem.leverage import ridge_leverage_scores
+from kernbench.validation.arrays import check_indices
+from kernbench.validation.numbers import check_name
 
+LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
+OWN = "own"  # the choice where the user gives rows or indices
 KMEANS_ROWS_PER_LANDMARK = 20  # largest number of rows passed to k-means
 KMEANS_ITERATIONS = 20
+
+
+def choice_of(landmarks):
+    """Return the name that the parameter ``landmarks`` gives, or `OWN` if it is an array."""
+    return landmarks if isinstance(landmarks, str) else OWN
+
+
+def check_landmarks(landmarks):
+    """Raise ValueError unless the parameter is a name, a matrix of rows or a vector of indices."""
+    if isinstance(landmarks, str) or np.ndim(landmarks) == 0:
+        check_name("landmarks", landmarks, LANDMARKS)
+    elif not (are_indices(landmarks) or np.ndim(landmarks) == 2):
+        raise ValueError(
+            "landmarks must be a name, rows of shape (m, n_features), or a vector of m integers, the indices of rows "
+            f"of X; got an array of shape {np.shape(landmarks)} and dtype {np.asarray(landmarks).dtype}"
+        )
+
+
+def are_indices(landmarks):
+    """Whether the parameter is a vector of integers."""
+    return not isinstance(landmarks, str) and np.ndim(landmarks) == 1 and np.asarray(landmarks).dtype.kind in "iu"
+
+
+def own_indices(landmarks, n_rows):
+    """Return the user's indices of training rows, checked."""
+    indices = np.asarray(landmarks)
+    if len(indices) == 0 or indices.min() < 0 or indices.max() >= n_rows:
+        raise ValueError(f"landmarks must be indices from 0 to {n_rows - 1}, at least one, got {landmarks!r}")
+    return indices.astype(np.intp)
+
+
+def own_rows(landmarks, X):
+    """Return the user's rows, checked to be finite and as wide as X, in the format and precision of X."""
+    check_indices(landmarks)
+    rows = check_array(landmarks, accept_sparse="csr", dtype=X.dtype, order="C", input_name="landmarks")
+    if rows.shape[1] != X.shape[1]:
+        raise ValueError(f"landmarks has {rows.shape[1]} columns, but X has {X.shape[1]}: landmarks are rows like X's")
+    like = X[np.arange(1)]
+    if sparse.issparse(like):
+        rows = type(like)(rows)
+        rows.sum_duplicates()
+        return rows
+    return rows.toarray() if sparse.issparse(rows) else rows
 
 
 def uniform(X, n_landmarks, rng):

@@ -16,7 +16,6 @@ from kernbench.kernels.functions import Kernel
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_name, check_number
 
-LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
 # A pivot of p times the largest turns rounding errors eps of kernel values into errors eps / sqrt(p) of features.
 SINGLE_PIVOT = 0.1 * np.finfo(np.float32).eps
 
@@ -41,11 +40,13 @@ class Nystroem(KernelTransformer):
         K(test, train) afterwards. A function is called as ``kernel(X, L)`` with batches of rows.
     n_landmarks : int, default=100
         scikit-learn's ``n_components``. At most the number of training rows; more are clipped with a warning.
-    landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
+        Unused if `landmarks` is an array.
+    landmarks : {"uniform", "stratified", "kmeans", "leverage"} or array, default="uniform"
         ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion
         to its size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage``
         draws rows in proportion to approximate ridge leverage scores [3]_, which finds rare rows at a cost of
-        :math:`O(n m^2)`.
+        :math:`O(n m^2)`. An array gives the landmarks themselves: rows of shape (m, n_features), dense or CSR, or
+        a vector of integers, the indices of rows of X (the only ones for a precomputed kernel).
     gamma : {"scale", "auto", "median"} or float, default="scale"
         Of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
         variance of X), ``"median"`` the median heuristic; see `kernbench.KernelSVC`.
@@ -74,7 +75,7 @@ class Nystroem(KernelTransformer):
         Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
         columns, by decreasing pivot; the other roots keep all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
-        Their indices in the training set; not for ``landmarks="kmeans"``.
+        Their indices in the training set; not for ``landmarks="kmeans"`` or rows that were given.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
         R; upper triangular for ``root="cholesky"``, symmetric for ``root="symmetric"``.
     eigenvalues_ : ndarray of shape (n_features_out,), float64
@@ -166,7 +167,7 @@ class Nystroem(KernelTransformer):
         self._check_parameters()
         rng = generator_of(self.random_state)
         gamma_seed = rng.integers(2**63)  # always drawn, so that the landmarks do not depend on `gamma`
-        if self.landmarks == "stratified":
+        if choices.choice_of(self.landmarks) == "stratified":
             X, y = self._checked(X, y, reset=True)
         else:
             X = self._checked(X, reset=True)
@@ -177,9 +178,8 @@ class Nystroem(KernelTransformer):
 
     def _fit_to(self, X, y, rng):
         """Choose landmarks among checked rows, given `kernel_`; X may be anything with a shape, a dtype and rows."""
-        n_landmarks = self._clipped(X.shape[0])
         with single_threaded_blas():  # rounding in BLAS depends on the number of threads
-            rows, indices = self._chosen(X, y, n_landmarks, rng)
+            rows, indices = self._chosen(X, y, rng)
             K = self._landmark_kernel(X, rows, indices)
             root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
         self.landmarks_ = np.empty((0, 0)) if rows is None else rows[root.kept]
@@ -190,31 +190,43 @@ class Nystroem(KernelTransformer):
 
     def _check_parameters(self):
         check_number("n_landmarks", self.n_landmarks, at_least=1, whole=True)
-        check_name("landmarks", self.landmarks, LANDMARKS)
+        choices.check_landmarks(self.landmarks)
         check_name("root", self.root, ROOTS)
         check_number("rank_tol", self.rank_tol, at_least=0, below=1)
-        if self.landmarks == "kmeans" and is_precomputed(self.kernel):
-            raise ValueError(
-                "landmarks='kmeans' takes means of rows, but with kernel='precomputed' X holds kernel values: "
-                "choose 'uniform', 'stratified' or 'leverage'"
-            )
+        if is_precomputed(self.kernel) and not self._are_rows_of_X:
+            what = "landmarks='kmeans' takes means of rows" if isinstance(self.landmarks, str) else "landmarks are rows"
+            advice = "choose 'uniform', 'stratified' or 'leverage', or give indices"
+            raise ValueError(f"{what}, but with kernel='precomputed' X holds kernel values: {advice}")
+
+    @property
+    def _are_rows_of_X(self):
+        return choices.are_indices(self.landmarks) or choices.choice_of(self.landmarks) not in ("kmeans", choices.OWN)
 
     def _clipped(self, n_rows):
         if self.n_landmarks <= n_rows:
             return int(self.n_landmarks)
         warnings.warn(
             f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: n_landmarks is set to {n_rows}",
-            stacklevel=3,
+            stacklevel=4,
         )
         return n_rows
 
-    def _chosen(self, X, y, n_landmarks, rng):
+    def _chosen(self, X, y, rng):
         """Return landmarks (None for a precomputed kernel), and their indices (None if they are not rows of X)."""
-        if self.landmarks == "kmeans":
+        choice = choices.choice_of(self.landmarks)
+        if choice == choices.OWN:
+            if not self._are_rows_of_X:
+                rows = choices.own_rows(self.landmarks, X)
+                self._check_values(rows, self.kernel_)
+                return rows, None
+            indices = choices.own_indices(self.landmarks, X.shape[0])
+            return None if is_precomputed(self.kernel) else X[indices], indices
+        n_landmarks = self._clipped(X.shape[0])
+        if choice == "kmeans":
             return choices.kmeans(X, n_landmarks, rng), None
-        if self.landmarks == "stratified":
+        if choice == "stratified":
             indices = choices.stratified(y, n_landmarks, rng)
-        elif self.landmarks == "leverage":
+        elif choice == "leverage":
             indices = choices.leverage(self.kernel_, X, n_landmarks, rng)
         else:
             indices = choices.uniform(X, n_landmarks, rng)
@@ -282,7 +294,7 @@ class Nystroem(KernelTransformer):
         _require(rows.dtype in (np.float32, np.float64), f"landmarks_ has dtype {rows.dtype}")
         values = rows.data if sparse.issparse(rows) else rows
         _require(np.all(np.isfinite(values)), "landmarks_ is not finite")
-        if self.landmarks != "kmeans":
+        if self._are_rows_of_X:
             indices = self.landmark_indices_
             _require(
                 indices.shape == (R.shape[0],) and indices.dtype.kind == "i",
@@ -296,7 +308,7 @@ class Nystroem(KernelTransformer):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.landmarks == "stratified"
+        tags.target_tags.required = choices.choice_of(self.landmarks) == "stratified"
         return tags
 
 

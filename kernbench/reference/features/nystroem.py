@@ -19,7 +19,7 @@ class Nystroem:
     kernel : Kernel
         A kernel object; names and ``gamma`` are resolved as by the twin.
     n_landmarks : int, default=100
-    landmarks : {"uniform", "stratified", "kmeans", "leverage"}, default="uniform"
+    landmarks : {"uniform", "stratified", "kmeans", "leverage"}, matrix of rows or vector of indices, default="uniform"
     root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
     rank_tol : float, default=1e-10
     random_state : int, Generator or None, default=None
@@ -42,7 +42,9 @@ class Nystroem:
         rng = as_generator(self.random_state)
         rng.integers(2**63)  # the twin's seed of gamma="median"
         m = min(self.n_landmarks, len(X))
-        if self.landmarks == "kmeans":
+        if np.ndim(self.landmarks) == 2:
+            indices, rows = np.arange(len(self.landmarks)), np.asarray(self.landmarks, dtype=np.float64)
+        elif isinstance(self.landmarks, str) and self.landmarks == "kmeans":
             indices, rows = np.arange(m), choices.kmeans(X, m, rng)
         else:
             indices = self._indices(X, y, m, rng)
@@ -56,6 +58,8 @@ class Nystroem:
         return self
 
     def _indices(self, X, y, m, rng):
+        if not isinstance(self.landmarks, str):
+            return np.asarray(self.landmarks)
         if self.landmarks == "stratified":
             return choices.stratified(y, m, rng)
         if self.landmarks == "leverage":
