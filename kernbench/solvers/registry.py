@@ -39,7 +39,7 @@ SOLVERS = [
     SolverEntry(
         name="pegasos",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.online._pegasos:Pegasos",
+        method="kernbench.solvers.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -48,7 +48,7 @@ SOLVERS = [
     SolverEntry(
         name="norm-ball-sgd",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.online._norm_ball_sgd:NormBallSGD",
+        method="kernbench.solvers.kernel.online.norm_ball_sgd:NormBallSGD",
         paper="Zinkevich, ICML 2003; Zhang, ICML 2004; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per violating step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -57,7 +57,7 @@ SOLVERS = [
     SolverEntry(
         name="perceptron",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.online._perceptron:Perceptron",
+        method="kernbench.solvers.kernel.online.perceptron:Perceptron",
         paper="Freund and Schapire, Machine Learning 1999; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per mistake; one pass",
         stopping="none but the passes asked for, one; tol is met if the certified gap / objective happens to",
@@ -75,7 +75,7 @@ SOLVERS = [
     SolverEntry(
         name="norma",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.online._norma:NORMA",
+        method="kernbench.solvers.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",
@@ -344,7 +344,7 @@ SOLVERS = [
     SolverEntry(
         name="pegasos",
         problem="kernel-regression",
-        compiled="kernbench.solvers.kernel.online._pegasos:Pegasos",
+        method="kernbench.solvers.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -353,7 +353,7 @@ SOLVERS = [
     SolverEntry(
         name="norma",
         problem="kernel-regression",
-        compiled="kernbench.solvers.kernel.online._norma:NORMA",
+        method="kernbench.solvers.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per step, or one per kept term and step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",

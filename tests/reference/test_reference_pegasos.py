@@ -4,9 +4,15 @@ import pytest
 from kernbench.kernels.functions import Gaussian
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.intercept import best_intercept
-from kernbench.reference.kernel.online.pegasos import BATCH, Pegasos
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.online.online import BATCH
+from kernbench.solvers.kernel.online.pegasos import Pegasos as Method
+
+
+def Pegasos(*args, **options):
+    """Pegasos in plain NumPy."""
+    return Method(*args, core="reference", **options)
 
 
 def LastIterate(*args, **options):
@@ -160,9 +166,11 @@ def test_permutation_of_the_rows_permutes_the_coefficients(random_problem):
     position = np.argsort(order)
     a = LastIterate(p.rows, p.y, alpha=0.02)
     b = LastIterate(ReferenceRows(p.X[order], Gaussian(1.0)), p.y[order], alpha=0.02)
-    for i in p.rng.integers(p.n, size=600):
-        a._step(i)
-        b._step(position[i])
+    drawn = p.rng.integers(p.n, size=600)
+    for solver, examples in ((a, drawn), (b, position[drawn])):
+        batches = iter(np.split(examples, [256, 512]))
+        solver._draw = lambda length, batches=batches: next(batches)
+        solver.advance(600)
     np.testing.assert_allclose(a.solution().coef[order], b.solution().coef, rtol=1e-12)
     assert a.solution().intercept == pytest.approx(b.solution().intercept)
 

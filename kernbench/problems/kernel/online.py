@@ -69,8 +69,9 @@ class StepRule:
         return cls(schedule, float(reach), longest)
 
     def __call__(self, t):
+        """Return gamma_t, for a step or for each of an array of them."""
         if self.schedule == "inverse_sqrt":
-            return min(self.reach / np.sqrt(t), self.longest)
+            return np.minimum(self.reach / np.sqrt(t), self.longest)
         if self.schedule == "inverse":
-            return min(self.reach / (t + 1), self.longest)
-        return min(self.reach, self.longest)
+            return np.minimum(self.reach / (t + 1), self.longest)
+        return np.full(np.shape(t), min(self.reach, self.longest))

@@ -10,6 +10,7 @@ from libc.stdlib cimport qsort
 
 import numpy as np
 
+from kernbench.losses.margin import Hinge
 from kernbench.problems.water_level import SAME_MASS
 
 cdef enum:
@@ -82,6 +83,13 @@ cdef class InterceptFinder:
                     self.radius /= 2.0
                 return 0.5 * (lower + inside[i].place)
         return np.nan
+
+
+def intercept_search(problem):
+    """Return the function that finds the best intercept of a problem for responses f(x_i)."""
+    if problem.fit_intercept and problem.loss is Hinge:
+        return InterceptFinder(problem.y, problem.weights).find
+    return problem.best_intercept
 
 
 cdef int _by_place(const void *a, const void *b) noexcept nogil:

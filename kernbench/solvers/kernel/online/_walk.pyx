@@ -1,6 +1,6 @@
-"""What the online methods of the kernel SVM share: walks along drawn examples, and how a direction is reported.
+"""Walks along drawn examples, for the cores of the online methods of the kernel SVM.
 
-All of them keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
+All of these keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
 responses. A single row costs five to ten times its share of a batch. So a `Walk` processes the next draws together:
 
     open      copy the responses of the next draws
@@ -16,11 +16,6 @@ which rows are fetched ahead is adapted: unused rows decrease it, walks that end
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
-
-from kernbench.problems.kernel.expansion import Expansion
-from kernbench.losses.regression import example_loss
-from kernbench.problems.margin_problem import MarginProblem
-from kernbench.problems.draws import as_generator, cumulative_weights
 
 # Factors of this distance. A fetch costs as much as four (sparse) to eight more rows in it, so a walk cut short
 # outweighs four unused rows: 1.5 * 0.9^4 = 1.
@@ -44,6 +39,16 @@ cdef class Walk:
         self.rows, self.n, self.slack, self.ahead = rows, rows.n_rows, 0.25, FIRST
         self.wanted, self.place, self.slots = (np.empty(BATCH, dtype=np.intp) for _ in range(3))
         self.local, self.room, self.steps, self.later = (np.empty(BATCH) for _ in range(4))
+
+    @property
+    def n_kernel_evaluations(self):
+        """Kernel values computed so far."""
+        return self.rows.n_evaluations
+
+    @property
+    def n_inner_products(self):
+        """The same, 0 where the matrix is given."""
+        return 0 if self.rows.in_place else self.rows.n_evaluations
 
     cdef Py_ssize_t open(self, const Py_ssize_t *drawn, Py_ssize_t length, const double *responses) noexcept nogil:
         """Begin with the first of the `length` draws; return how many of them belong to this walk."""
@@ -153,86 +158,3 @@ cdef class Walk:
             add_rows_float(<float **> &self.slots[0], steps, self.n_wanted, 0, self.n, target)
         else:
             add_rows_double(<double **> &self.slots[0], steps, self.n_wanted, 0, self.n, target)
-
-
-cdef class OnlineSolver:
-    """State and results common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
-
-    A method defines `advance`, `solution`, ``_steps_on`` and ``_expansion()``, its result with the best multiple and
-    intercept.
-    """
-
-    losses = ("hinge", "squared_hinge", "log_loss")
-    granularity = BATCH
-    finished = False
-    dual_point = "plain"  # see `Expansion.gap`
-
-    def __init__(self, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None):
-        example_loss(loss, offered=self.losses)
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
-        if problem.alpha is None:
-            raise ValueError(f"{type(self).__name__} needs alpha, a positive number")
-        self.problem, self.rows, self.walk = problem, rows, Walk(rows)
-        self.loss, self.parameter = problem.loss.code, problem.loss.parameter
-        self.y, self.targets = problem.y, problem.targets
-        self.lam = problem.alpha * problem.n / problem.total_weight
-        self.diagonal = rows.diagonal()
-        self.rng = as_generator(random_state)
-        self.cumulative = cumulative_weights(problem.weights)
-        self.gap_at = -1
-        self.first_check = -(-problem.n // BATCH) * BATCH
-
-    @property
-    def n_kernel_evaluations(self):
-        return self.rows.n_evaluations
-
-    @property
-    def n_logical_evaluations(self):
-        """Evaluations of the method as published: n for each step that changes f."""
-        return self.walk.n_steps * self.walk.n
-
-    @property
-    def n_inner_products(self):
-        return 0 if self.rows.in_place else self.rows.n_evaluations
-
-    cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1:
-        """Do the steps on all `drawn`, walk by walk."""
-        cdef Py_ssize_t first = 0
-        while first < drawn.shape[0]:
-            first += self._steps_on(&drawn[first], drawn.shape[0] - first)
-        return 0
-
-    cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1:
-        """Do the steps of one walk; return their number, at least one."""
-        raise NotImplementedError
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
-        return self.converged
-
-    def objective(self):
-        """The regularised objective of `solution`."""
-        return self._found().objective()
-
-    def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum; may cost a product with the kernel matrix."""
-        found = self._found()
-        if self.gap_at != self.n_iter:
-            self.last_gap, self.gap_at = found.gap(self.dual_point), self.n_iter
-            self.bound = max(self.bound, found.objective() - self.last_gap)
-        return self.last_gap
-
-    def known_gap(self):
-        """The objective of `solution` minus the best bound found by `gap` so far (0 before the first); needs no kernel
-        values."""
-        return max(0.0, self.objective() - self.bound)
-
-    def _found(self):
-        """The current result, computed once for each iterate."""
-        if self.expansion is None or self.expansion_at != self.n_iter:
-            self.expansion, self.expansion_at = self._expansion(), self.n_iter
-        return self.expansion
-
-    def _expanded(self, coef, responses, rescale=True):
-        return Expansion(self.problem, coef, responses, rescale=rescale)

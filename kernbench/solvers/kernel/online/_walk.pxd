@@ -1,14 +1,15 @@
-# What the online methods of the kernel SVM share.
+# Steps on drawn examples, with their kernel rows fetched together.
 
 from kernbench.kernels._rows cimport KernelRows
 
 cdef enum:
-    BATCH = 256     # largest number of draws processed together, and steps between two exact intercepts
+    BATCH = 256     # largest number of draws processed together
 
 
 cdef class Walk:
     cdef KernelRows rows
     cdef readonly long long n_walks, n_steps                # walks and steps so far
+    cdef public long long n_looked                          # kernel values that were used without a walk
     cdef Py_ssize_t n, ahead, length, n_wanted
     cdef const Py_ssize_t *drawn
     cdef Py_ssize_t[::1] wanted, place, slots               # rows to fetch; a draw's row among them, or -1; addresses
@@ -27,22 +28,3 @@ cdef class Walk:
     cdef void _add_rows(self, const double *steps, double *target) noexcept nogil
     cdef void add_sums(self, double share, const double *y, const double *coef, double *coef_sums,
                        const double *responses, double *response_sums) noexcept nogil
-
-
-cdef class OnlineSolver:
-    cdef readonly long long n_iter
-    cdef readonly bint converged
-    cdef readonly object problem
-    cdef readonly Py_ssize_t first_check
-    cdef readonly Walk walk
-    cdef KernelRows rows
-    cdef object rng, cumulative
-    cdef int loss
-    cdef double lam, parameter
-    cdef object expansion                       # the expansion at iteration `expansion_at`
-    cdef double last_gap, bound                 # the gap at iteration `gap_at`; the best lower bound on the optimum so far
-    cdef long long expansion_at, gap_at
-    cdef const double[::1] y, targets, diagonal
-
-    cdef int _follow(self, const Py_ssize_t[::1] drawn) except -1
-    cdef Py_ssize_t _steps_on(self, const Py_ssize_t *drawn, Py_ssize_t length) except -1

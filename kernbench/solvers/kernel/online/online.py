@@ -1,0 +1,120 @@
+"""What the online methods of the kernel SVM share: a checked problem, batches of draws, how a direction is reported.
+
+Each of them keeps the responses f(x_i) of all examples and needs one kernel row when a step changes f. Their cores do
+the steps on a batch of draws by a ``Walk``, which fetches the rows (``_walk``).
+"""
+
+import numpy as np
+
+from kernbench.losses.regression import example_loss
+from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
+from kernbench.problems.kernel.expansion import Expansion
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.solvers.method import Method
+
+BATCH = 256  # largest number of draws processed together, and steps between two exact intercepts
+
+
+class OnlineSolver(Method):
+    """State and results common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
+
+    A method defines `advance`, `solution` and ``_expansion()``, its result with the best multiple and intercept. Its
+    core counts the steps, in ``self.numbers[0]``, as they are done, so that Ctrl-C leaves a usable state.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        Rows of the n by n kernel matrix.
+    y : array-like of shape (n,)
+        -1 and +1; targets for a loss of residuals.
+    alpha : float
+        Regularisation, > 0.
+    weights : array-like of shape (n,), optional
+        Example i is drawn with probability w_i / sum w. All equal by default.
+    fit_intercept : bool, default=True
+        Set b to its exact minimiser after every 256th step; it is frozen in between.
+    random_state : None, int, RandomState or Generator
+        One uniform number per step.
+    initial : Solution, optional
+        Continue a solution of this method exactly, or use other coefficients as a warm start, as if reached by
+        ``n_iter`` steps.
+    core : {"compiled", "reference"}, default="compiled"
+
+    Attributes
+    ----------
+    n_logical_evaluations : int
+        Evaluations of the method as published; `n_kernel_evaluations` counts what was computed.
+    """
+
+    losses = ("hinge", "squared_hinge", "log_loss")
+    granularity = BATCH
+    gap_is_costly = True
+    dual_point = "plain"  # see `Expansion.gap`
+
+    def __init__(self, core, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None):
+        super().__init__(core)
+        example_loss(loss, offered=self.losses)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        if problem.alpha is None:
+            raise ValueError(f"{type(self).__name__} needs alpha, a positive number")
+        self.problem, self.rows, self.walk = problem, rows, self.core.Walk(rows)
+        self.y, self.loss = problem.y, problem.loss
+        self.lam = problem.alpha * problem.n / problem.total_weight
+        self.diagonal = rows.diagonal()
+        self.rng = as_generator(random_state)
+        self.cumulative = cumulative_weights(problem.weights)
+        self.first_check = -(-problem.n // BATCH) * BATCH
+        self.intercept = 0.0
+        self.bound = 0.0  # the best lower bound on the optimum so far
+        self.last_gap, self.gap_at = None, -1
+        self.expansion, self.expansion_at = None, -1
+
+    @property
+    def n_iter(self):
+        return int(self.numbers[0])
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.walk.n_kernel_evaluations
+
+    @property
+    def n_logical_evaluations(self):
+        return self.walk.n_steps * self.problem.n
+
+    @property
+    def n_inner_products(self):
+        return self.walk.n_inner_products
+
+    def _draw(self, length):
+        return draw_indices(self.rng, length, self.problem.n, self.cumulative)
+
+    def check(self, tol):
+        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
+        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
+        return self.converged
+
+    def objective(self):
+        """The regularised objective of `solution`."""
+        return self._found().objective()
+
+    def gap(self):
+        """The objective of `solution` minus a lower bound on the optimum; may cost a product with the kernel matrix."""
+        found = self._found()
+        if self.gap_at != self.n_iter:
+            self.last_gap, self.gap_at = found.gap(self.dual_point), self.n_iter
+            self.bound = max(self.bound, found.objective() - self.last_gap)
+        return self.last_gap
+
+    def known_gap(self):
+        """The objective of `solution` minus the best bound found by `gap` so far (0 before the first); needs no kernel
+        values."""
+        return max(0.0, self.objective() - self.bound)
+
+    def _found(self):
+        """The current result, computed once for each iterate."""
+        if self.expansion is None or self.expansion_at != self.n_iter:
+            self.expansion, self.expansion_at = self._expansion(), self.n_iter
+        return self.expansion
+
+    def _expanded(self, coef, responses, rescale=True):
+        return Expansion(self.problem, coef, responses, rescale=rescale)
