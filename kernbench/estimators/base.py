@@ -1,6 +1,10 @@
 """What all estimators here have in common: model files and tags."""
 
+from copy import copy
+
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from kernbench.kernels.domain import is_precomputed
 from kernbench.saving import model_file
@@ -39,6 +43,36 @@ class Classifier(ClassifierMixin, Model):
 class KernelModel(Model):
     """An estimator with a parameter ``kernel``, which may be precomputed."""
 
+    def support_only(self):
+        """Return a copy whose predictions take the kernel values of support vectors only, for a precomputed kernel.
+
+        Where the fitted model predicts from ``K``, of shape (n_samples, n_train), the copy predicts the same from
+        ``K[:, support_]``, in that order. Values of other training rows need not be computed.
+
+        Returns
+        -------
+        estimator
+            Its ``support_`` is 0, 1, …; it shares the other arrays with this model. With ``features="nystroem"``,
+            landmarks take the place of support vectors: ``feature_map_.landmark_indices_``.
+
+        Raises
+        ------
+        ValueError
+            For a kernel that is computed from rows, and for a model without support vectors.
+        """
+        check_is_fitted(self)
+        if not is_precomputed(self.kernel):
+            raise ValueError("support_only is for kernel='precomputed': with other kernels, models predict from rows")
+        feature_map = getattr(self, "feature_map_", None)
+        if feature_map is None:
+            return _with_columns(self, "support_")
+        narrow = _with_columns(feature_map, "landmark_indices_")
+        model = copy(self)
+        model.feature_map_, model.n_features_in_ = narrow, narrow.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_[feature_map.landmark_indices_]
+        return model
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
@@ -52,3 +86,16 @@ class KernelClassifier(ClassifierMixin, KernelModel):
 
 class KernelRegressor(RegressorMixin, KernelModel):
     """A regressor with a parameter ``kernel``, which may be precomputed."""
+
+
+def _with_columns(fitted, name):
+    """Return a shallow copy of a model of which the columns in attribute `name` are all there are."""
+    columns = getattr(fitted, name)
+    if len(columns) == 0:
+        raise ValueError("the model has no support vectors: it predicts its intercept_ for every row")
+    narrow = copy(fitted)
+    setattr(narrow, name, np.arange(len(columns), dtype=columns.dtype))
+    narrow.n_features_in_ = len(columns)
+    if hasattr(fitted, "feature_names_in_"):
+        narrow.feature_names_in_ = fitted.feature_names_in_[columns]
+    return narrow

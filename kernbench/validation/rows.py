@@ -62,6 +62,9 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
             values = check_array(X, ensure_all_finite=False, **settings)
             raise ValueError(first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
+        if "features, but" in str(error) and hasattr(model, "support_only") and not accept_sparse:
+            columns = "the columns of K(X, train) are all training rows, in a model from support_only() support vectors"
+            raise ValueError(f"{error}; {columns}") from None
         raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
     if sparse.issparse(rows) and not rows.has_canonical_format:

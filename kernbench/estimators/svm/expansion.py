@@ -116,7 +116,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Dense or sparse, whichever ``fit`` saw; K(X, train) of shape (n_samples, n_train) if
-            ``kernel="precomputed"``.
+            ``kernel="precomputed"``; a model from `support_only` takes the columns of support vectors.
 
         Returns
         -------
