@@ -9,7 +9,7 @@ import numpy as np
 from kernbench._random import generator_of
 from kernbench.ranking import thresholds
 from kernbench.ranking._roc import roc_area
-from kernbench.ranking.checks import checked_scores
+from kernbench.ranking.checks import checked_scores, checked_weights
 from kernbench.ranking.curve import area_between, corners, roc_vertices
 from kernbench.ranking.intervals import (
     AUCDifference,
@@ -20,7 +20,7 @@ from kernbench.ranking.intervals import (
 )
 from kernbench.ranking.labels import scored_problem
 from kernbench.ranking.window import checked_fpr_range, checked_tpr_range
-from kernbench.validation.numbers import check_name, check_number, is_integer
+from kernbench.validation.numbers import check_name, check_number, is_integer, is_number
 
 __all__ = [
     "AUCDifference",
@@ -292,14 +292,18 @@ def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate
     return x / x[-1], y / y[-1], at
 
 
-def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight=None, pos_label=None):
-    """Threshold for a wished sensitivity or specificity, under the rule "positive if score >= threshold".
+def threshold_for(
+    y, score, *, sensitivity=None, specificity=None, precision=None, cost=None, sample_weight=None, pos_label=None
+):
+    """Threshold for a wished rate, or of the least cost of errors, under the rule "positive if score >= threshold".
 
     For a sensitivity s it is the largest threshold whose true positive rate is at least s: a score of a
     positive, or infinity for s = 0. For a specificity q it lies half way between the smallest negative
     score that leaves a true negative rate of at least q and the next larger score of either class (just
-    above it if there is none); minus infinity for q = 0. Ties can overshoot what is wished for, never miss
-    it.
+    above it if there is none); minus infinity for q = 0. For a precision p it is the one of largest sensitivity
+    of those with a share of at least p of positives among the predicted ones, half way to the next lower score;
+    minus infinity for p = 0. For costs it is the largest threshold of the least total cost, half way as well (just
+    above all scores if the cheapest rule predicts no positive). Ties can overshoot what is wished for, never miss it.
 
     Parameters
     ----------
@@ -307,10 +311,13 @@ def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight
         Two different labels: numbers, booleans or strings.
     score : array-like of shape (n_samples,)
         Decision values or probabilities of the positive class.
-    sensitivity, specificity : float
-        One of the two, in [0, 1].
+    sensitivity, specificity, precision : float
+        In [0, 1]; one of these or `cost`. Sensitivity is also called recall or true positive rate.
+    cost : (float, float)
+        Of a false positive and of a false negative, at least 0 and not both 0, in any unit.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0; samples of weight 0 are not looked at.
+        At least 0; samples of weight 0 are not looked at. Precision and cost depend on the shares of the classes: where
+        those of `y` are not the real ones, weight them.
     pos_label : label, optional
         The positive class; by default the larger label.
 
@@ -321,7 +328,11 @@ def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight
     Raises
     ------
     ValueError
-        As for :func:`roc_auc`, or not exactly one of the two wishes.
+        As for :func:`roc_auc`, not exactly one wish, or a precision that no threshold has.
+
+    See Also
+    --------
+    sklearn.model_selection.FixedThresholdClassifier : a classifier with a given threshold.
 
     Examples
     --------
@@ -330,16 +341,26 @@ def threshold_for(y, score, *, sensitivity=None, specificity=None, sample_weight
     2.0
     >>> threshold_for(y, score, specificity=0.75)
     1.5
+    >>> threshold_for(y, score, precision=0.6)
+    0.5
+    >>> threshold_for(y, score, cost=(5, 1))
+    2.75
     """
-    if (sensitivity is None) == (specificity is None):
-        raise ValueError("say either sensitivity= or specificity=")
-    name, wish = ("sensitivity", sensitivity) if specificity is None else ("specificity", specificity)
-    check_number(name, wish, at_least=0, at_most=1)
+    wishes = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision, "cost": cost}
+    given = [name for name, wish in wishes.items() if wish is not None]
+    if len(given) != 1:
+        raise ValueError(f"say one of sensitivity=, specificity=, precision= and cost=, got {given or 'none'}")
+    (name,) = given
+    if name == "cost":
+        _check_cost(cost)
+    else:
+        check_number(name, wishes[name], at_least=0, at_most=1)
     score, positive, weights = scored_problem(y, score, sample_weight, pos_label)
     score = checked_scores(score, len(positive), name="score")
-    if specificity is None:
-        return thresholds.for_sensitivity(score, positive, wish, weights)
-    return thresholds.for_specificity(score, positive, wish, weights)
+    if weights is not None and name in ("precision", "cost"):  # these depend on the shares of the classes
+        weights = checked_weights(sample_weight, len(positive))
+        weights = weights / weights.max()
+    return THRESHOLDS[name](score, positive, wishes[name], weights)
 
 
 def ranked_range(losses, m, n):
@@ -383,6 +404,21 @@ def ranked_range(losses, m, n):
 
 
 TIES = ("half", "miss")
+THRESHOLDS = {
+    "sensitivity": thresholds.for_sensitivity,
+    "specificity": thresholds.for_specificity,
+    "precision": thresholds.for_precision,
+    "cost": thresholds.for_cost,
+}
+
+
+def _check_cost(cost):
+    costs = cost if isinstance(cost, tuple | list | np.ndarray) else ()
+    if len(costs) != 2 or not all(is_number(value) and value >= 0 for value in costs) or not max(costs) > 0:
+        raise ValueError(
+            "cost must be a pair, the cost of a false positive and that of a false negative, at least 0 and not both "
+            f"0, got {cost!r}"
+        )
 
 
 def _area(score, positive, weights, fpr_range, tpr_range, ties):

@@ -1,4 +1,4 @@
-"""Thresholds for a requested sensitivity or specificity, under the rule "positive if score >= threshold"."""
+"""Thresholds for a requested rate or cost of errors, under the rule "positive if score >= threshold"."""
 
 import numpy as np
 import pytest
@@ -75,6 +75,71 @@ def test_it_is_the_vertex_of_the_curve(wish, ties, pair_problem):
     assert rates(p.y, p.scores, threshold_for(p.y, p.scores, specificity=wish))[1] == pytest.approx(1 - fpr[last])
 
 
+def counts(p, threshold):
+    """Weight of the true positives, the false positives and the false negatives."""
+    w, positive = np.ones(p.n) if p.weights is None else p.weights, p.y > 0
+    predicted = p.scores >= threshold
+    return w[positive & predicted].sum(), w[~positive & predicted].sum(), w[positive & ~predicted].sum()
+
+
+def all_thresholds(p):
+    """One threshold for each way to divide the scores."""
+    counted = p.scores if p.weights is None else p.scores[p.weights > 0]
+    return [*np.unique(counted), np.inf]
+
+
+@WEIGHTED
+@TIES
+@pytest.mark.parametrize("wish", WISHES)
+def test_precision_is_reached_with_the_largest_sensitivity(wish, weighted, ties, pair_problem):
+    for seed in range(10):
+        p = pair_problem(seed, 50, weighted, ties)
+        hits, alarms = np.transpose([counts(p, t)[:2] for t in all_thresholds(p)[:-1]])
+        reached = (hits > 0) & (hits >= (wish - 1e-12) * (hits + alarms))
+        if not reached.any():
+            with pytest.raises(ValueError, match=f"no threshold has a precision of {wish}: the largest here is 0"):
+                threshold_for(p.y, p.scores, precision=wish, sample_weight=p.weights)
+            continue
+        found = threshold_for(p.y, p.scores, precision=wish, sample_weight=p.weights)
+        true, false, _ = counts(p, found)
+        assert true >= (wish - 1e-11) * (true + false)
+        assert true == pytest.approx(hits[reached].max())
+        assert false == pytest.approx(alarms[reached & (hits >= true * (1 - 1e-12))].min())
+
+
+@WEIGHTED
+@TIES
+@pytest.mark.parametrize("cost", [(1, 1), (5, 1), (0.1, 20.0), (1, 0), [0, 3], (1e-300, 1e-299)])
+def test_cost_is_the_least(cost, weighted, ties, pair_problem):
+    for seed in range(10):
+        p = pair_problem(seed, 50, weighted, ties)
+        totals = [cost[0] * counts(p, t)[1] + cost[1] * counts(p, t)[2] for t in all_thresholds(p)]
+        found = threshold_for(p.y, p.scores, cost=cost, sample_weight=p.weights)
+        _, false, missed = counts(p, found)
+        assert cost[0] * false + cost[1] * missed == pytest.approx(min(totals), abs=0, rel=1e-9)
+        assert np.isfinite(found)
+
+
+def test_worked_examples_of_precision_and_cost():
+    assert threshold_for(Y, SCORES, precision=0.5) == -0.5  # 5 of 10
+    assert threshold_for(Y, SCORES, precision=0.6) == 1.5  # 3 of 5; below, at 1, 4 of 7
+    assert threshold_for(Y, SCORES, precision=1.0) == 2.75
+    assert threshold_for(Y, SCORES, precision=1.0, sample_weight=np.where(SCORES == 2.5, 1e-9, 1.0)) == 2.75
+    assert threshold_for(Y, SCORES, precision=0.7, sample_weight=np.where(Y == 1, 1.0, 0.1)) == -0.5
+    assert threshold_for(Y, SCORES, precision=0.0) == -np.inf
+    assert threshold_for(Y, SCORES, cost=(1, 0)) == np.nextafter(3.0, np.inf)
+    assert threshold_for(Y, SCORES, cost=(0, 1)) == -0.5
+    assert threshold_for(Y[:6], [1, 1, 1, 1, 1, 0], cost=(1, 3)) == 0.5
+    with pytest.raises(ValueError, match="no threshold has a precision of 0.9: the largest here is 0.5"):
+        threshold_for([0, 1], [1.0, 0.0], precision=0.9)
+
+
+@pytest.mark.parametrize("cost", [3, (1,), (1, 2, 3), (-1, 1), (0, 0), (1, np.inf), ("a", 1), "ab", (True, 1)])
+def test_costs_are_two_numbers(cost):
+    with pytest.raises(ValueError, match="cost must be a pair"):
+        threshold_for([0, 1], [0.0, 1.0], cost=cost)
+
+
 @pytest.mark.parametrize("n", [3, 7, 10, 49, 1000, 100_000])
 def test_every_multiple_of_one_over_n_is_met_exactly(n):
     """Where k / n * n is rounded upwards, no further sample is taken."""
@@ -88,14 +153,17 @@ def test_every_multiple_of_one_over_n_is_met_exactly(n):
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), max_size=20),
     st.floats(0, 1),
-    st.sampled_from(["sensitivity", "specificity"]),
+    st.sampled_from(["sensitivity", "specificity", "cost"]),
 )
 def test_weight_k_equals_repeat_k(samples, wish, kind):
     samples = [*samples, (0, True, 1), (1, False, 2)]
     scores, positive, weights = (np.array(column) for column in zip(*samples))
     repeats = np.repeat(np.arange(len(scores)), weights)
-    threshold = threshold_for(positive, scores, sample_weight=weights, **{kind: wish})
-    assert threshold == threshold_for(positive[repeats], scores[repeats], **{kind: wish})
+    wishes = {kind: (1.0, wish) if kind == "cost" else wish}
+    threshold = threshold_for(positive, scores, sample_weight=weights, **wishes)
+    assert threshold == threshold_for(positive[repeats], scores[repeats], **wishes)
+    if kind == "cost":
+        return
     assert rates(positive, scores, threshold, weights)[kind == "specificity"] >= wish - 1e-11
 
 
@@ -117,13 +185,13 @@ def test_neighbouring_scores_have_no_number_between_them():
     assert threshold_for([0, 1], [-1.7e308, 1.7e308], specificity=1) == 0
 
 
-@pytest.mark.parametrize("wishes", [{}, {"sensitivity": 0.5, "specificity": 0.5}])
+@pytest.mark.parametrize("wishes", [{}, {"sensitivity": 0.5, "specificity": 0.5}, {"precision": 0.5, "cost": (1, 1)}])
 def test_exactly_one_wish_is_allowed(wishes):
-    with pytest.raises(ValueError, match="either sensitivity= or specificity="):
+    with pytest.raises(ValueError, match="say one of sensitivity=, specificity=, precision= and cost="):
         threshold_for([0, 1], [0.0, 1.0], **wishes)
 
 
-@pytest.mark.parametrize("kind", ["sensitivity", "specificity"])
+@pytest.mark.parametrize("kind", ["sensitivity", "specificity", "precision"])
 @pytest.mark.parametrize("wish", [-0.1, 1.1, np.nan, "0.9"])
 def test_wishes_are_rates(kind, wish):
     with pytest.raises(ValueError, match=kind):

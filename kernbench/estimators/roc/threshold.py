@@ -44,9 +44,4 @@ def _youden(scores, positive, weights):
     index = hits / hits[-1] - alarms / alarms[-1]
     good = np.flatnonzero(index >= index.max() - SAME)
     k = good[np.argmax(hits[good] - alarms[good])]
-    if k == 0:
-        return float(np.nextafter(distinct[0], np.inf))
-    if k == len(distinct):
-        return float(distinct[-1])
-    middle = 0.5 * distinct[k - 1] + 0.5 * distinct[k]
-    return float(middle if middle > distinct[k] else distinct[k - 1])
+    return thresholds.below_the_largest(distinct, k)
