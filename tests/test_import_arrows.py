@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,
     "experiments": EXPERIMENTS,
-    "distributed": ESTIMATORS | {"datasets.readers", "distributed"},
+    "distributed": ESTIMATORS | {"datasets.errors", "datasets.readers", "distributed"},
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry"}

@@ -133,8 +133,8 @@ def test_files_that_cannot_be_read_in_blocks_are_refused(tmp_path):
     with pytest.raises(ValueError, match="line 2, column 3: found '2', expected 'index:value'"):
         FileBlocks(tmp_path / "x.svm")
     (tmp_path / "x.csv").write_text("1,2\n3,hello\n")
-    with pytest.raises(ValueError, match="not a table of numbers"):
+    with pytest.raises(ValueError, match="line 2, column 2: found 'hello', expected a number"):
         FileBlocks(tmp_path / "x.csv")
     (tmp_path / "y.csv").write_text("a,b\n3,4\n")
-    with pytest.raises(ValueError, match="no column 'c' for the labels"):
+    with pytest.raises(ValueError, match="unknown column 'c'"):
         FileBlocks(tmp_path / "y.csv", label="c")

@@ -4,11 +4,17 @@ import io
 
 import numpy as np
 
+from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
+from kernbench.datasets.readers.delimited import parse_lines
+from kernbench.datasets.readers.delimited_layout import detect_layout
 from kernbench.datasets.readers.svmlight import check_is_not_empty, parse_svmlight
 
 STRIDE = 256  # lines from one known offset to the next
 SCAN_BYTES = 8 << 20
+CARRIAGE_RETURN = (
+    "some lines end in a carriage return alone; parts of a file are found by line feeds: convert the line ends"
+)
 
 
 class TextSource:
@@ -39,7 +45,8 @@ class TextSource:
             offsets.append([file.tell()])
         self._offsets = np.concatenate(offsets)
         kept = [part for part in labels if part is not None]
-        self._labels = integers_if_whole(np.concatenate(kept)) if kept else None
+        labels = np.concatenate(kept) if kept else None
+        self._labels = labels if labels is None or labels.dtype.kind == "U" else integers_if_whole(labels)
 
     def _text(self, start, stop):
         """Return the lines that hold rows start to stop - 1, and how many rows are before them."""
@@ -88,59 +95,40 @@ class SvmlightSource(TextSource):
 
 
 class CsvSource(TextSource):
-    """Numbers with commas between them; a first line that holds other text names the columns."""
+    """Tables of numbers as `read_csv` reads them: the delimiter and a header are found from the first two lines."""
 
     is_sparse = False
 
     def read_into(self, start, out):
         """Fill `out` with the rows from `start` on."""
         text, skip = self._text(start, start + len(out))
-        out[:] = np.delete(self._parse(text)[skip : skip + len(out)], self._dropped, axis=1)
+        X, _ = self._parse(text)
+        out[:] = X[skip : skip + len(out)]
 
     def _skip_header(self, file):
-        fields = [field.strip().strip('"') for field in file.readline().decode("utf-8-sig").strip().split(",")]
-        names = None if all(map(_is_number, fields)) else fields
-        if names is None:
-            file.seek(0)
-        self._dropped = [] if self._label is None else [_place_of(self._label, names, fields, self.title)]
-        self.n_columns = len(fields) - len(self._dropped)
-        if names is not None:
-            self.names = np.array([name for k, name in enumerate(names) if k not in self._dropped], dtype=object)
+        self._layout, self._codes = detect_layout(self._path, self._label, None, "auto"), {}
+        for _ in range(self._layout.n_skipped):
+            if b"\r" in file.readline().removesuffix(b"\n").removesuffix(b"\r"):
+                raise malformed(self._path, CARRIAGE_RETURN)
+        self.n_columns = self._layout.n_columns - (self._layout.label is not None)
+        if self._layout.names is not None:
+            features = [name for k, name in enumerate(self._layout.names) if k != self._layout.label]
+            self.names = np.array(features, dtype=object)
 
     def _survey(self, text):
-        rows = self._parse(text)
-        return rows[:, self._dropped[0]] if self._dropped else None
+        n_rows = sum(map(self._is_row, text.split(b"\n")))
+        if n_rows == 0:
+            return None
+        X, y = self._parse(text)
+        if len(X) != n_rows:
+            raise malformed(self._path, CARRIAGE_RETURN)
+        return y
 
     def _parse(self, text):
-        try:
-            rows = np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=2, comments=None)
-        except ValueError as error:
-            raise ValueError(
-                f"{self.title} is not a table of numbers ({error}): encode text as numbers first"
-            ) from None
-        if rows.shape[1] != self.n_columns + len(self._dropped):
-            raise ValueError(f"{self.title} has lines of {rows.shape[1]} values after one of "
-                             f"{self.n_columns + len(self._dropped)}")  # fmt: skip
-        return rows
+        with io.TextIOWrapper(io.BytesIO(text), encoding="utf-8-sig") as lines:
+            return parse_lines(lines, self._path, self._layout, self._codes)
 
     @staticmethod
     def _is_row(line):
-        return bool(line.strip())
-
-
-def _is_number(field):
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _place_of(label, names, fields, title):
-    if isinstance(label, str):
-        if names is None or label not in names:
-            raise ValueError(f"{title} has no column {label!r} for the labels: its columns are {names}")
-        return names.index(label)
-    if not -len(fields) <= label < len(fields):
-        raise ValueError(f"{title} has no column {label} for the labels: it has {len(fields)} columns")
-    return label % len(fields)
+        text = line.decode(errors="replace")
+        return bool(text) and not text.isspace()

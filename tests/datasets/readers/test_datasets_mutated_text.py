@@ -146,6 +146,31 @@ def test_a_table_in_chunks_is_the_whole_table(tmp_path):
             assert_same(parts, whole, text)
 
 
+def test_a_table_by_byte_ranges_is_the_whole_table(tmp_path):
+    """`Distributed` reads tables by the same rule, with the same messages; only ends of lines are found in bytes."""
+    path, rng = tmp_path / "table.csv", random.Random(3)
+    n_read = 0
+
+    def ranges(path):
+        (source,) = open_sources(path, label=-1)
+        X = np.empty((source.n_rows, source.n_columns))
+        source.read_into(0, X)
+        return X, source.labels()
+
+    for _ in range(N_FILES):
+        text = mutated(rng, table(rng), NOISE)
+        path.write_text(text, encoding="utf-8", newline="")
+        whole, by_bytes = result(read_csv, path), result(ranges, path)
+        if "\r" in text and "carriage return alone" in str(by_bytes):
+            continue
+        if isinstance(whole, str):
+            assert by_bytes == whole, text
+            continue
+        n_read += 1
+        assert_same(by_bytes, whole, text)
+    assert n_read > N_FILES // 4
+
+
 def svmlight(rng):
     lines = []
     for _ in range(rng.randint(1, 4)):
