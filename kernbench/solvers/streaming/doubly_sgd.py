@@ -168,14 +168,18 @@ class DoublySGD(DoublyStochasticState):
         if k < len(self.A):  # the gradient of alpha/2 T ||A||^2
             direction = direction + self.alpha * len(self.A) * self.A[k]
         covariance[np.diag_indices_from(covariance)] += self._ridge()
+        if not np.isfinite(covariance).all():
+            raise ValueError(
+                "the covariance of features on the rows of a batch is not finite: scale the features, or the weights"
+            )
         try:
-            factor = cho_factor(covariance, lower=True, overwrite_a=True)
+            factor = cho_factor(covariance, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"the covariance of a block of {self.block_size} features on the rows of a batch is singular with "
                 f"damping={self.damping:g}: raise damping, or take smaller blocks or larger batches"
             ) from None
-        return cho_solve(factor, direction)
+        return cho_solve(factor, direction, check_finite=False)
 
     def _append(self, block):
         n = len(self.A)

@@ -1,5 +1,7 @@
 """At the edge of the numbers a fit gives a finite model or a ValueError that says what to change, nothing else."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ SOLVERS = {name: [] for name in (model.name for model in ESTIMATORS)}
 for kind in KINDS.values():
     if kind.estimator in SOLVERS and "solver" in BY_NAME[kind.estimator].load()().get_params():
         SOLVERS[kind.estimator] += registry.names(kind.name)
+LOSSES = {(entry.kind.estimator, entry.name): entry.losses for entry in registry.SOLVERS}
 CASES = [(name, solver) for name, solvers in SOLVERS.items() for solver in solvers or [None]]
 MAY_BE_INFINITE = ("duality_gap_", "subproblem_gap_", "criticality_")  # where there is no certificate
 
@@ -39,9 +42,10 @@ def problems(draw):
 
 
 @st.composite
-def parameters(draw, known):
+def parameters(draw, known, losses):
     """Extreme values of the parameters that a model has."""
     chosen = {
+        "loss": draw(st.sampled_from(losses)),
         "C": draw(st.sampled_from([1.0, 1e-100, 1e-12, 1e6, 1e12, 1e100])),
         "alpha": draw(st.sampled_from([1.0, 100.0, 1e-100, 1e-12, 1e6, 1e100])),
         "noise_variance": draw(st.sampled_from([0.1, 1e-12, 1e12])),
@@ -58,7 +62,9 @@ def parameters(draw, known):
     return {name: value for name, value in chosen.items() if name in known}
 
 
-def fit(model, task, X, y):
+def fit(model, task, X, y, scale=1.0):
+    if task == "regress":
+        return model.fit(X, scale * y)
     if task == "ratio":
         return model.fit(X[y == 0], X[y == 1])
     return model.fit(X) if task == "novelty" else model.fit(X, y)
@@ -85,13 +91,14 @@ def not_finite(model, X):
 def test_a_fit_ends_in_a_finite_model_or_a_sentence(name, solver, data):
     listed = BY_NAME[name]
     known = listed.load()().get_params()
-    chosen = data.draw(parameters(known)) | ({} if solver is None else {"solver": solver})
+    losses = LOSSES[name, solver] if solver else [known.get("loss")]
+    chosen = data.draw(parameters(known, losses)) | ({} if solver is None else {"solver": solver})
     X, y = data.draw(problems())
     model = listed.load()(**chosen)
     try:
-        fit(model, listed.task, X, y)
+        fit(model, listed.task, X, y, data.draw(st.sampled_from([1.0, 1e-200, 1e-9, 1e100])))
     except ValueError as error:
-        assert "internal" not in str(error) and len(str(error)) > 20
+        assert not re.search("internal|infs or NaNs", str(error)) and len(str(error)) > 20
     else:
         assert not_finite(model, X) == []
 
@@ -109,3 +116,22 @@ def test_kernel_values_whose_products_underflow_are_refused_or_solved():
         assert "scale the features" in str(error)
     else:
         assert np.isfinite(model.objective_)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("solver", ["norma", "pegasos"])
+def test_the_best_multiple_of_a_function_may_be_tiny(solver):
+    """It was sought by bisection from 1, which takes as many steps as there are powers of two in between."""
+    model = BY_NAME["KernelRegressor"].load()(
+        solver=solver, loss="quantile", kernel="linear", max_iter=1, random_state=0, alpha=1.0
+    )
+    model.fit(np.array([[0.0], [0.44]]), np.array([-6e-161, 8e-161]))
+    assert np.isfinite(model.objective_) and model.objective_ <= 1e-160
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_covariances_that_overflow_name_the_remedy():
+    X = 1e20 * np.random.default_rng(0).normal(size=(11, 3))
+    model = BY_NAME["DoublyStochasticClassifier"].load()(loss="squared_hinge", kernel="linear", random_state=0)
+    with pytest.raises(ValueError, match="not finite: scale the features"):
+        model.fit(X, np.arange(11) % 2, sample_weight=np.linspace(0.0, 2e300, 11))
