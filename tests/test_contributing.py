@@ -135,7 +135,8 @@ def compiled_random_pairs(tmp_path_factory):
 @pytest.fixture
 def random_pairs(compiled_random_pairs, monkeypatch):
     """The solver's entry, added to the registry as the page says."""
-    reference, entry = blocks("Add a solver")
+    method, reference, entry = blocks("Add a solver")
+    as_module("kernbench.solvers.kernel.random_pairs", method, monkeypatch)
     as_module("kernbench.reference.kernel.random_pairs", reference, monkeypatch)
     monkeypatch.setitem(sys.modules, compiled_random_pairs.__name__, compiled_random_pairs)
     monkeypatch.setattr(registry, "SOLVERS", list(registry.SOLVERS))

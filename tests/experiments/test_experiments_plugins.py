@@ -53,9 +53,10 @@ def test_a_solver_is_offered_everywhere_once_it_is_loaded(write_plugin):
     assert KernelSVC(solver="mine", C=10.0).fit(X, y).score(X, y) > 0.9
 
 
-@pytest.mark.parametrize("compiled", ['f"{__name__}:Mine"', "None"])
-def test_one_class_may_be_both_twins(write_plugin, compiled):
-    (entry,) = plugins.load(write_plugin("mine", ("compiled=None,", f"compiled={compiled},"))).solvers
+@pytest.mark.parametrize("fields", [("method",), ("reference",), ("compiled", "reference")], ids=" ".join)
+def test_one_class_may_be_both_twins(write_plugin, fields):
+    named = "".join(f'{field}=f"{{__name__}}:Mine",' for field in fields)
+    (entry,) = plugins.load(write_plugin("mine", ('method=f"{__name__}:Mine",', named))).solvers
     assert entry.load("compiled") is entry.load("reference") and entry.losses == ("hinge",)
 
 

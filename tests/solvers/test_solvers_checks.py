@@ -59,7 +59,8 @@ def test_a_fault_is_caught_by_the_law_it_breaks(law, write_plugin):
 
 def test_twins_that_differ_are_caught(write_plugin):
     other = "class Other(Mine):\n    def _step(self, i, j):\n        super()._step(i, (j + 1) % self.problem.n)\n\n\n"
-    changes = (("compiled=None,", 'compiled=f"{__name__}:Other",'), ("SOLVERS = [", f"{other}SOLVERS = ["))
+    twins = 'compiled=f"{__name__}:Other", reference=f"{__name__}:Mine",'
+    changes = (('method=f"{__name__}:Mine",', twins), ("SOLVERS = [", f"{other}SOLVERS = ["))
     (entry,) = plugins.load(write_plugin("mine", *changes)).solvers
     assert entry.load("compiled") is not entry.load("reference")
     with pytest.raises(AssertionError, match="round 1 of 12"):

@@ -164,6 +164,15 @@ def test_a_plug_in_that_is_not_complete_is_refused(plug_in, change, message):
     assert registry.names() == [entry.name for entry in SOLVERS]
 
 
+@pytest.mark.parametrize("name", ["no_such_module:SMO", "solvers.method:SMO", "solvers.method:Method"])
+def test_a_method_that_is_not_complete_is_refused(name):
+    method = replace(registry.get("pegasos", "kernel-svm"), name="mine", method=f"kernbench.{name}")
+    with pytest.raises(ValueError, match="solver 'mine' has no method"):
+        registry.add(method)
+    with pytest.raises(ValueError, match="needs a class"):
+        replace(method, compiled="kernbench.solvers.kernel._sdca:SDCA")
+
+
 def test_what_is_no_entry_is_refused():
     with pytest.raises(ValueError, match="listed by a SolverEntry, got 'smo'"):
         registry.add("smo")
