@@ -13,10 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from kernbench import KernelSVC, _models, saving
-from kernbench.experiments import registry as experiments
-from kernbench.experiments.run import run
 from kernbench.kernels import Gaussian
-from kernbench.report import build
 from kernbench.solvers import registry
 from kernbench.solvers.kinds import TWINS
 
@@ -86,20 +83,6 @@ def test_the_estimator_is_saved_and_read_back(alpha_classifier, two_classes, tmp
     model = alpha_classifier().fit(X, y)
     model.save(tmp_path / "model.npz")
     assert np.array_equal(saving.load(tmp_path / "model.npz").predict(X), model.predict(X))
-
-
-def test_the_experiment_runs_and_is_reported(tmp_path, monkeypatch):
-    declaration, line = blocks("Add an experiment")
-    module = line.strip().strip('",')
-    width = as_module(f"kernbench.experiments.{module}", declaration, monkeypatch).EXPERIMENT
-    monkeypatch.setattr(experiments, "EXPERIMENTS", (*experiments.EXPERIMENTS, width))
-    assert experiments.get("width") is width
-    summary = run("width", results=tmp_path / "results")
-    assert [(record["status"], record.get("error")) for record in summary.records] == [("ok", None)] * 3
-    build(tmp_path / "results", tmp_path / "reports")
-    page = (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")
-    assert width.title in page
-    assert (tmp_path / "reports" / "tables" / "width-quick-errors.csv").exists()
 
 
 @pytest.fixture(scope="module")

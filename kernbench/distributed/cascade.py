@@ -1,8 +1,9 @@
 """The kernel SVM on more rows than one kernel matrix: a cascade of working sets, certified on all rows.
 
-Parts of the rows are solved by themselves, where they lie. The union of their support vectors is the first working
-set: SMO solves it, its function is evaluated on all rows, and those that violate the optimality conditions most join
-its support vectors, until none does (Graf, Cosatto, Bottou, Durdanovic, Vapnik, NIPS 2004; Joachims 1999).
+Parts of the rows are solved separately, on the workers that hold them. The union of their support vectors is the first
+working set. SMO solves it, and its function is evaluated on all rows; the rows that violate the optimality conditions
+most are added to its support vectors, until no row violates them (Graf, Cosatto, Bottou, Durdanovic, Vapnik, NIPS 2004;
+Joachims 1999).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Which estimators are fitted exactly on rows in blocks; the others are refused, with what does it."""
+"""Which estimators are fitted exactly on rows in blocks; others are rejected, naming an alternative."""
 
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -82,7 +82,7 @@ def _check_model(model):
         return
     if isinstance(model, LinearSVC):
         if model.solver not in ("auto", "bundle"):
-            raise ValueError(f"LinearSVC(solver={model.solver!r}) walks from row to row: choose solver='bundle'")
+            raise ValueError(f"LinearSVC(solver={model.solver!r}) visits rows one by one: choose solver='bundle'")
         return
     if isinstance(model, PartialAUCClassifier):
         if model.solver not in WINDOW_SOLVERS:
@@ -111,7 +111,7 @@ def _check_kernel_svc(model):
         raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
     if model.solver not in KERNEL_SOLVERS:
         raise ValueError(
-            f"KernelSVC(solver={model.solver!r}) walks over the kernel of all pairs of rows: choose solver='smo' or "
+            f"KernelSVC(solver={model.solver!r}) needs the kernel of all pairs of rows: choose solver='smo' or "
             "'scs', or make_pipeline(Nystroem(...), LinearSVC(solver='bundle')) with features of the kernel"
         )
     if model.solver == "smo" and model.loss != "hinge":

@@ -3,7 +3,6 @@
 No solver has a loop of its own for these; a solver is a state that advances (see :mod:`kernbench.solvers.base`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -13,10 +12,10 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Diverged, Solution
 from kernbench.solvers.method import as_method
 from kernbench.solvers.progress import progress_bar
+from kernbench.solvers.tracing import LEAST_PACE, Callbacks, Clock, Trace
 
 CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
 MOST_GROWTH = 16.0  # largest ratio of the sizes of consecutive chunks
-LEAST_PACE = 20.0  # seconds of advancing between two points of the trace, for each second that a point costs
 FINE = 10  # how many times as often a run is looked at whose callback asks for pace 0
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
@@ -92,69 +91,6 @@ class FitResult:
     def model(self):
         """The Solution that makes the model."""
         return self.solution if self.returned is None else self.returned
-
-
-class Trace:
-    """Columns of equal length; a column that a callback adds late begins with None."""
-
-    def __init__(self, *names):
-        self.columns = {name: [] for name in names}
-
-    def add(self, record):
-        length = len(self.columns["n_iter"])
-        for key in record:
-            self.columns.setdefault(key, [None] * length)
-        for key, column in self.columns.items():
-            column.append(record.get(key))
-
-
-class Clock:
-    """A stopwatch for `with`: `seconds` in all, `last` those of the last block; an interrupted block counts."""
-
-    def __init__(self):
-        self.seconds = self.last = 0.0
-
-    def __enter__(self):
-        self._tick = perf_counter()
-
-    def __exit__(self, *exception):
-        self.last = perf_counter() - self._tick
-        self.seconds += self.last
-
-
-class Callbacks:
-    """The callbacks of a run, called with one snapshot; their return values are merged.
-
-    Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`. `pace` is 0 if one of
-    them asks for that.
-    """
-
-    def __init__(self, callback, snapshot):
-        self._functions = callback if isinstance(callback, list | tuple) else [callback]
-        self._snapshot = snapshot
-        # Compared, not computed with: a callable may have an attribute of that name and another meaning.
-        asked = any(getattr(function, "pace", None) == 0 for function in self._functions)
-        self.pace = 0.0 if asked else LEAST_PACE
-        self.interrupted = False
-
-    def __call__(self, solver):
-        """Return whether to stop, and the columns to add to the trace."""
-        stop, columns = False, {}
-        try:
-            state = solver if self._snapshot is None else self._snapshot(solver)
-            for function in self._functions:
-                answer = function(state)
-                if isinstance(answer, Mapping):
-                    columns.update(answer)
-                elif isinstance(answer, bool | np.bool_):
-                    stop = stop or bool(answer)
-                elif answer is not None:
-                    raise ValueError(
-                        f"a callback returns None, a dict of trace columns, or True to stop; got {answer!r}"
-                    )
-        except KeyboardInterrupt:
-            self.interrupted = stop = True
-        return stop, columns
 
 
 def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, snapshot=None, progress=False,

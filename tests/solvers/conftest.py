@@ -13,7 +13,7 @@ from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
-from kernbench.solvers import driver
+from kernbench.solvers import driver, tracing
 from kernbench.solvers.design import as_design
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the helpers that tests in its folders import
@@ -193,5 +193,6 @@ def clock(monkeypatch):
     from countdown import Clock
 
     clock = Clock()
-    monkeypatch.setattr(driver, "perf_counter", clock)
+    for module in (driver, tracing):
+        monkeypatch.setattr(module, "perf_counter", clock)
     return clock

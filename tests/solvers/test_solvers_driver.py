@@ -6,7 +6,7 @@ from countdown import Clock, Countdown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.solvers import driver
+from kernbench.solvers import driver, tracing
 from kernbench.solvers.driver import run
 from kernbench.solvers.method import Method, as_method
 
@@ -85,7 +85,8 @@ def test_steps_are_whole_grains_and_checks_thin_out(granularity, first_check, st
         clock, cost=cost, granularity=granularity, first_check=first_check * granularity, n_iter=started * granularity
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "perf_counter", clock)
+        for module in (driver, tracing):
+            patch.setattr(module, "perf_counter", clock)
         run(solver, max_iter=max_iter, tol=0.1)
     assert all(step % granularity == 0 for step in solver.steps[:-1])
     assert sum(solver.steps) == max_iter

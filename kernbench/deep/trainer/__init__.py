@@ -8,7 +8,7 @@
     examples.py      arrays and datasets, fetched by index
     methods.py       the four methods: batches, loss, optimiser, one step
     batches.py       batches whose state a checkpoint holds
-    loop.py          steps, looks, states to keep, rules to stop by
+    loop.py          steps, evaluations, states to keep, stopping rules
     interrupts.py    Ctrl-C between steps
     checkpoints.py   the state of a fit in a file
     model_files.py   fitted models in files

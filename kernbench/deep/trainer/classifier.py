@@ -17,7 +17,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     r"""Network that maximises the area under a part of the ROC curve, between two false positive rates.
 
     `fit` takes arrays, or a map-style dataset of torch whose items are (input, label). The trace follows the partial
-    AUC of validation examples, and the fitted network is the best of those looked at.
+    AUC of validation examples, and the fitted network is the best of those evaluated.
 
     Parameters
     ----------
@@ -46,17 +46,16 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     validation : None, float, (X, y) or Dataset, default=0.1
         A share of either class to hold out, or other examples.
     look_every : int, default=None
-        Steps between two looks at the validation examples; None: one epoch.
+        Steps between two evaluations on the validation examples; None: one epoch.
     keep : {"best", "last"}, default="best"
-        Which state predicts: that of the best look after the first step, where there is validation, or the last; see
-        `use`.
+        State that predicts: with validation that of the best evaluation after the first step, or the last; see `use`.
     patience : int, default=None
-        Stop after so many looks without a better validation score.
+        Stop after this many evaluations without a better validation score.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Where `predict` cuts, as in `ROCSVC`, by the validation examples, or by the training examples without them.
         "window": at the upper end of `fpr_range`.
     max_seconds : float, default=None
-        Time budget for steps; looks are not counted.
+        Time budget for steps; evaluations are not counted.
     device : str or torch.device, default=None
         None: a CUDA device if there is one, else the CPU.
     checkpoint : str or Path, default=None
@@ -65,7 +64,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         Go on from `checkpoint` if that file exists. On the CPU the outcome is that of a fit that was never stopped, bit
         for bit. Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
     callback : callable or list of callables, default=None
-        Called at each look with a model that predicts as of then; returns None, a dict of columns for the trace, or
+        Called at each evaluation with a model that can predict; returns None, a dict of columns for the trace, or
         True to stop.
     verbose : int, default=0
         1 shows a progress bar.
@@ -84,19 +83,20 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     best_state_, last_state_ : dict of str to Tensor
         State dicts; `best_state_` is None without validation.
     validation_score_, best_n_iter_ : float, int
-        Of the best look; None and 0 without validation.
+        Of the best evaluation; None and 0 without validation.
     n_iter_ : int
         Steps.
     status_ : str
         "finished", "early_stopping", "max_seconds", "callback", "interrupted" or "diverged".
     trace_ : dict of str to list
-        ``n_iter``, ``epoch``, ``seconds``, ``learning_rate``, ``loss`` (mean over the batches since the last look),
-        ``validation_partial_auc`` and what callbacks add.
+        ``n_iter``, ``epoch``, ``seconds``, ``learning_rate``, ``loss`` (mean over the batches since the last
+        evaluation), ``validation_partial_auc`` and the columns of callbacks.
 
     Notes
     -----
-    Ctrl-C ends the fit after the step that goes on, and the model predicts; pressed twice, it ends at once, with the
-    state of the last look. If scores become NaN or infinite, the fit stops with a warning and the last good state.
+    Ctrl-C ends the fit after the current step, and the model can predict; pressed twice, it ends at once, with
+    the state of the last evaluation. If scores become NaN or infinite, the fit stops with a warning and the last
+    finite state.
 
     References
     ----------

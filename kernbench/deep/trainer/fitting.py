@@ -118,7 +118,7 @@ def _on_host(values):
 
 
 def _module(model, train, device):
-    """A module to train, on its device; a look at two examples sets lazy layers and finds a wrong output early."""
+    """A module to train, on its device; a pass over two examples sets lazy layers and finds a wrong output early."""
     module = copy.deepcopy(model.module) if isinstance(model.module, torch.nn.Module) else model.module()
     if not isinstance(module, torch.nn.Module):
         raise ValueError(f"the function given as module returned {type(module).__name__}, not a torch.nn.Module")
@@ -152,7 +152,7 @@ def _describe(model, run, status, judged):
         warn(
             f"training stopped after {run.n_iter} steps, since scores became NaN or infinite with the step size "
             f"{run.method.learning_rate:g} (learning_rate={model.learning_rate!r}): the model is that of the last good "
-            f"look, after {run.trace.columns['n_iter'][-1]} steps. Lower learning_rate, or scale the inputs",
+            f"evaluation, after {run.trace.columns['n_iter'][-1]} steps. Lower learning_rate, or scale the inputs",
             ConvergenceWarning,
         )
 

@@ -10,8 +10,8 @@ from kernbench.deep.trainer.examples import scores_of
 from kernbench.deep.trainer.interrupts import deferred_interrupt
 from kernbench.deep.trainer.methods import Diverged
 from kernbench.metrics import partial_auc
-from kernbench.solvers.driver import Callbacks, Clock, Trace
 from kernbench.solvers.progress import progress_bar
+from kernbench.solvers.tracing import Callbacks, Clock, Trace
 
 COLUMNS = ("n_iter", "epoch", "seconds", "learning_rate", "loss", "validation_partial_auc")
 
@@ -32,13 +32,13 @@ class Run:
         Runs during steps only.
     trace : Trace
     last : dict of str to Tensor
-        The state of the module at the last look at it that found finite scores.
+        The state of the module at the last evaluation with finite scores.
     best : dict of str to Tensor, or None
         That of the largest validation score after the first step.
     best_score : float or None
     best_n_iter : int
     losses : list of float
-        Those of the batches since the last look.
+        Those of the batches since the last evaluation.
     """
 
     method: object
@@ -53,15 +53,15 @@ class Run:
     best_n_iter: int = 0
     losses: list = field(default_factory=list)
 
-    def look(self, ask=None):
-        """Judge the module, add a point to the trace, keep its state; return whether a callback ends the run.
+    def evaluate(self, ask=None):
+        """Evaluate the module, add a point to the trace, keep its state; return whether a callback ends the run.
 
-        Nothing random of the training is touched, so that more or fewer looks do not change its path.
+        The random state of the training is not touched: the number of evaluations does not change its path.
 
         Parameters
         ----------
         ask : Callbacks, optional
-            Called with the module, in its judged weights.
+            Called with the module, with the weights that are evaluated.
 
         Raises
         ------
@@ -98,14 +98,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Limits:
-    """When a fit ends, and when it looks at the module.
+    """When a fit ends, and when the module is evaluated.
 
     Attributes
     ----------
     max_iter, look_every : int
         In steps.
     patience : int or None
-        Looks without a better validation score.
+        Evaluations without a better validation score.
     max_seconds : float or None
     """
 
@@ -123,10 +123,10 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
     run : Run
     limits : Limits
     callback : callable or list of callables, optional
-        As in :func:`kernbench.solvers.driver.run`; called at each look with ``snapshot(module)``.
+        As in :func:`kernbench.solvers.driver.run`; called at each evaluation with ``snapshot(module)``.
     snapshot : callable, optional
     checkpoint : callable, optional
-        Called without arguments when the state may be written: after each look at a fixed step, and after Ctrl-C.
+        Called without arguments when the state may be written: after each evaluation at a fixed step, and after Ctrl-C.
     progress : bool or str, default=False
 
     Returns
@@ -140,8 +140,8 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
     status = None
     with deferred_interrupt() as interrupt, progress_bar(progress, limits.max_iter) as bar:
 
-        def look():
-            stop = run.look(ask)
+        def evaluate():
+            stop = run.evaluate(ask)
             loss = run.trace.columns["loss"][-1]
             if loss is not None:
                 bar.update(run.n_iter, loss)
@@ -160,7 +160,7 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
 
         try:
             if not run.trace.columns["n_iter"]:
-                status = look()
+                status = evaluate()
             while status is None:
                 if interrupt.asked:
                     status = "interrupted"
@@ -176,15 +176,15 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
                     run.n_iter += 1
                     bar.tick(run.n_iter)
                     if run.n_iter % limits.look_every == 0:
-                        status = look()
+                        status = evaluate()
                         save()
             if run.n_iter != run.trace.columns["n_iter"][-1]:
                 # Off the schedule: not in the checkpoint, whose continuation must not depend on where it was stopped.
                 save()
-                look()
+                evaluate()
         except Diverged:
             status = "diverged"
-        except KeyboardInterrupt:  # pressed twice: the step or the look that went on is lost
+        except KeyboardInterrupt:  # pressed twice: the current step or evaluation is lost
             status = "interrupted"
     return status
 

@@ -79,7 +79,9 @@ def check(model, methods):
     if not is_dataset(model.validation):
         check_validation(model.validation)
     if model.patience is not None and model.validation is None:
-        raise ValueError("patience counts looks without a better validation score: give validation, or leave it out")
+        raise ValueError(
+            "patience counts evaluations without a better validation score: give validation, or leave it out"
+        )
     options = {} if model.method_options is None else model.method_options
     if not isinstance(options, dict):
         raise ValueError(f"method_options must be a dict or None, got {options!r}")

@@ -54,7 +54,7 @@ class LocalBlocks:
         self.groups = _groups(self.starts, self.leaves, self.rows_at_once)
         self.group_starts = self.starts[[first for first, _ in self.groups]]
 
-    # --- the four questions ------------------------------------------------------------------------------------------
+    # --- the four operations -----------------------------------------------------------------------------------------
 
     def scores(self, coef, out=None):
         """Return <coef, x_i> of all rows."""

@@ -9,7 +9,7 @@ ROWS = 16_384  # fetched at a time, of rows on workers
 
 
 class RowsBetween:
-    """Rows `begin` to `end` - 1, read where they are asked for.
+    """Rows `begin` to `end` - 1, read on demand.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Objects on workers that are called directly: one message to each worker and one back."""
+"""Dask actors, one on each worker: a call is one message to each worker and one back."""
 
 import asyncio
 from contextlib import suppress
@@ -9,13 +9,13 @@ TRIES = 4  # of a call; workers may be lost in between
 
 
 class Stopped(RuntimeError):
-    """A call ended early, because its caller does not wait for it any longer."""
+    """A call that was stopped because its caller no longer waits for it."""
 
 
 class Actor:
     """Base of the objects that `Actors` creates; their calls can be stopped.
 
-    A long method calls `check` now and then.
+    A long method calls `check` regularly.
     """
 
     _number, _last_stopped = 0, -1
@@ -26,11 +26,11 @@ class Actor:
         return getattr(self, method)(*arguments)
 
     def stop(self, number):
-        """Let the calls up to this one end at their next `check`; called while one of them runs."""
+        """End the calls up to this one at their next `check`; called while one of them runs."""
         self._last_stopped = number
 
     def check(self):
-        """Raise Stopped if the call under way is to end."""
+        """Raise Stopped if the current call was stopped."""
         if self._number <= self._last_stopped:
             raise Stopped(f"call {self._number} was stopped")
 
@@ -70,7 +70,7 @@ class Actors:
         Raises
         ------
         RuntimeError
-            If workers are lost again and again, or parts cannot be computed again.
+            If workers are lost repeatedly, or parts cannot be recomputed.
         """
         for trial in range(tries):
             try:
@@ -118,7 +118,7 @@ class Actors:
 
         shares = shares_of(self._client, self._parts)
         self.shares, self.is_new = list(shares.values()), True
-        # Another worker takes the place of one that is lost just now.
+        # If a worker is lost now, another one takes its place.
         futures = [
             self._client.submit(
                 self._make, *self._arguments(own), workers=[worker], allow_other_workers=True, actor=True, pure=False

@@ -18,8 +18,8 @@ PART_BYTES = 64 << 20  # of rows in one partition, if a leaf is not larger
 class DaskBlocks:
     """Rows held by workers; see `RowBlocks`.
 
-    Whatever partitions they come in, rows are cut at leaves (see `leaf_starts`), columns are kept together. Sums come
-    back chunk by chunk and are added in order, so that no bit depends on the workers. Partitions of a lost worker are
+    Rows are repartitioned at leaves (see `leaf_starts`); columns are kept together. Sums are returned chunk by chunk
+    and added in order, so that the result has the same bits for any number of workers. Partitions of a lost worker are
     computed again by Dask, and the pass is repeated.
 
     Parameters
@@ -82,7 +82,7 @@ class DaskBlocks:
         return found
 
     def mapped(self, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
-        """Return the features of the rows, which the workers keep if `keep_bytes` do for them."""
+        """Return the features of the rows; the workers keep them if they take at most `keep_bytes`."""
         made = object.__new__(DaskBlocks)
         made.client, made.names, made.chunk_starts = self.client, None, self.chunk_starts
         made._origin = self, function
@@ -101,7 +101,7 @@ class DaskBlocks:
             made._make_actors()
         return made
 
-    # --- the four questions ------------------------------------------------------------------------------------------
+    # --- the four operations -----------------------------------------------------------------------------------------
 
     def scores(self, coef, out=None):
         """Return <coef, x_i> of all rows."""

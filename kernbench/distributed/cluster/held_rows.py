@@ -1,4 +1,4 @@
-"""What a worker does: the parts of a pass over the rows that it holds."""
+"""Code that runs on a worker: its share of a pass over the rows."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class HeldRows(LocalBlocks):
 
 
 class Holder(Actor):
-    """Some of the rows on a worker, which answers questions about them.
+    """The rows that a worker holds, and functions of them.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Holder(Actor):
         self.bounds, self.parts, self.blocks = bounds, parts, layout.blocks(bounds, parts, self.check)
 
     def ask(self, function, *arguments):
-        """Return what a function of this module finds for each part."""
+        """Return the results of a function of this module, one for each part."""
         with single_threaded_blas():
             return function(self, *arguments)
 

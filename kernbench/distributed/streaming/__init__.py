@@ -1,1 +1,1 @@
-"""Doubly stochastic gradients on rows in blocks: gradients are computed where the rows lie."""
+"""Doubly stochastic gradients on rows in blocks: gradients are computed on the workers that hold the rows."""

@@ -1,4 +1,4 @@
-"""Who computes the sums of a batch: this process, or the workers of a cluster."""
+"""The sums of a batch, computed by this process or by the workers of a cluster."""
 
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ class Team:
     Attributes
     ----------
     setup : Setup
-        Without what the solver says: seed, loss, outputs, block size, preconditioner.
+        Without the settings of the solver: seed, loss, outputs, block size, preconditioner.
     strata : list of Stratum
     rows : list
         Those of each stratum, or futures of them.
@@ -26,14 +26,14 @@ class Team:
     n_passes = n_bytes_sent = n_bytes_received = 0
 
     def _complete(self, solver):
-        """Complete the setup by what the solver says."""
+        """Add the settings of the solver to the setup."""
         self.setup = replace(
             self.setup, block_size=solver.block_size, seed=solver.seed, loss=solver.loss,
             n_outputs=solver.n_outputs, precondition=solver.precondition,
         )  # fmt: skip
 
     def release(self):
-        """Let go of what the members hold."""
+        """Release the memory of the members."""
 
 
 class LocalTeam(Team):
@@ -42,7 +42,7 @@ class LocalTeam(Team):
     _own = None
 
     def step(self, solver, update, *rest):
-        """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
+        """Return losses and slopes of all strata, and the rounded sums of each member; see `Gradients.step`."""
         self.n_passes += 1
         if self._own is None:
             self._complete(solver)
@@ -60,13 +60,13 @@ class LocalTeam(Team):
 class DaskTeam(Team):
     """One `Gradients` on each worker, over the strata that it holds.
 
-    A worker that is lost is replaced: the new one begins with the coefficients as they are.
+    A lost worker is replaced by a new one, which starts from the current coefficients.
     """
 
     client = actors = _step = None
 
     def step(self, solver, *step):
-        """Return losses and slopes of all strata, and what each member rounds; see `Gradients.step`."""
+        """Return losses and slopes of all strata, and the rounded sums of each member; see `Gradients.step`."""
         self._step = solver, step
         self.n_passes += 1
         if self.actors is None:
@@ -83,12 +83,12 @@ class DaskTeam(Team):
         """Return the sums of the last step again, with other exponents."""
         try:
             return list(zip(*(sums for _, sums in self._call("rounded", lambda own: (exponents,), tries=1) if sums)))
-        except RuntimeError:  # the members are new, and know nothing of the last step
+        except RuntimeError:  # the members are new and have not done the last step
             solver, step = self._step
             return self.step(solver, *step[:-1], exponents)[2]
 
     def release(self):
-        """Let go of what the members hold."""
+        """Release the memory of the members."""
         self.actors = self._step = None
 
     def _call(self, method, arguments, **options):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
-from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.rows import check_rows
@@ -39,7 +39,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
-        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+        does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
     damping : float, default=1e-2
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
@@ -51,7 +51,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
-        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
@@ -60,18 +60,18 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
         Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
-        rows. What does not fit is computed anew.
+        rows. What does not fit is recomputed.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
     warm_start : bool, default=False
-        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+        Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws features and order. Pass an int for the same result each time;
         None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
+        A returned dict adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
@@ -96,10 +96,10 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
-        validation set in a first pass.
+        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
+        this is a loss on new rows.
     converged_ : bool
-        False, for the method has no certificate; ``duality_gap_`` is None.
+        False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
         Features of rows computed so far.
     trace_ : dict of lists
@@ -193,9 +193,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+            For invalid parameters or data, and for steps that diverge; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
         P, Q = check_rows(self, P, reset=True), check_rows(self, Q, reset=False)
@@ -204,7 +204,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         return self
 
     def partial_fit(self, P, Q):
-        """Learn from the next rows of two streams, in batches of ``batch_size``; goes on after `fit`, too.
+        """Learn from the next rows of two streams, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         return self
 
     def fit_chunks(self, P, Q):
-        """Fit to two samples that come in chunks and need not fit memory: until one of them ends.
+        """Fit to chunks of two samples, which may be larger than memory, until one of them ends.
 
         Parameters
         ----------
@@ -240,22 +240,22 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
         """
         self._check_parameters()
-        looks = [first_look(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
-        readers, faults = [look[0] for look in looks], [look[4] for look in looks]
+        firsts = [open_stream(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
+        readers, faults = [first[0] for first in firsts], [first[4] for first in firsts]
         if readers[0].n_features != readers[1].n_features:
             raise ValueError(
                 f"P has {readers[0].n_features} features, Q has {readers[1].n_features}: they must be the same"
             )
 
         def take(count):
-            """Half of each; none when a sample has ended."""
+            """Return rows of both samples in equal number; no rows once a sample has ended."""
             parts = [reader.take(max(1, count // 2))[0] for reader in readers]
             sizes = np.array([part.shape[0] for part in parts])
             if not sizes.all():
                 return parts[0][:0], np.empty(0), np.empty(0)
             return stacked(parts), np.repeat([1.0, -1.0], sizes), np.repeat(sizes.sum() / sizes, sizes)
 
-        self._fit_stream(readers[0], stacked([look[1] for look in looks]), take)
+        self._fit_stream(readers[0], stacked([first[1] for first in firsts]), take)
         for fault in faults:
             if fault is not None:
                 raise fault
@@ -289,7 +289,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Parameters
         ----------
         P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)
-            Best not those of the fit.
+            Preferably not the rows of the fit.
 
         Returns
         -------

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
-from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_floats, require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
@@ -56,7 +56,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         operator it is as many as a batch has rows, but at least 512.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
-        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+        does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
     damping : float, default=0.0
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
@@ -85,13 +85,13 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
     warm_start : bool, default=False
-        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+        Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws features and order. Pass an int for the same result each time;
         None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
+        A returned dict adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
@@ -123,10 +123,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
-        validation set in a first pass.
+        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
+        this is a loss on new rows.
     converged_ : bool
-        False, for the method has no certificate; ``duality_gap_`` is None.
+        False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
         Features of rows computed so far.
     trace_ : dict of lists
@@ -241,7 +241,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         return n_rows <= self.batch_size and self.max_blocks == 1 and exact
 
     def _smallest_block(self, n_rows):
-        # An exact solution on few features is that of another kernel: a fit costs more from 2,048 rows on anyway.
+        # With few features the exact solution is that of another kernel; from 2,048 rows on a fit costs more anyway.
         return SMALLEST_BLOCK[self.std] if self._is_one_step(n_rows) else super()._smallest_block(n_rows)
 
     def _fewest_steps(self, n_rows):
@@ -266,9 +266,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+            For invalid parameters or data, and for steps that diverge; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
         X, y = check_targets(self, X, y, reset=True)
@@ -278,7 +278,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     def partial_fit(self, X, y, *, points=None):
-        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+        """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     def fit_chunks(self, chunks, *, points=None, n_samples=None):
-        """Fit to data that come in chunks and need not fit memory: one pass.
+        """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
         ----------
@@ -335,7 +335,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             n_samples = sum(map(_n_rows, chunks))
         else:
             raise ValueError("give n_samples, the number of rows of all chunks: it scales the regularisation")
-        reader, X, _, _, fault = first_look(self, chunks, n_classes=0)
+        reader, X, _, _, fault = open_stream(self, chunks, n_classes=0)
         self._set_points(points)
         self.n_samples_ = 0
 
@@ -425,6 +425,6 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
 
 def _n_rows(chunk):
-    """The rows of a chunk of a list; 0 of what the reader of the stream will refuse."""
+    """Return the number of rows of a chunk; 0 for one that the reader of the stream will reject."""
     shape = np.shape(chunk[0]) if isinstance(chunk, tuple | list) and len(chunk) else ()
     return shape[0] if shape else 0

@@ -1,4 +1,4 @@
-"""What all doubly stochastic models have in common: the fit, what it goes on from, and outputs of new rows."""
+"""Base of all doubly stochastic models: the fit, the state from which it continues, and outputs of new rows."""
 
 from dataclasses import dataclass, replace
 
@@ -40,18 +40,18 @@ SHARED = ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "d
 
 @dataclass
 class Progress:
-    """What a fit goes on from.
+    """State from which a fit continues.
 
     Attributes
     ----------
     solution : Solution
     seeds : tuple of int
-        Of the kernel's width and of the order of the rows; that of the features is in the solution.
+        Of the kernel's width and of the order of the rows; the seed of the features is part of the solution.
     identity : tuple
-        With another, coefficients are of no use: columns, classes, and the parameters that say what the features are.
+        Coefficients are reusable only if this matches: columns, classes, and the parameters that define the features.
     kernel : Kernel
     key : str or None
-        Identifies the rows of the last `fit`: the place in them and the outputs on them hold for these only.
+        Identifies the rows of the last `fit`: position and cached outputs are valid only for the same rows.
     """
 
     solution: Solution
@@ -78,7 +78,7 @@ class DoublyStochasticModel(BaseEstimator):
         check_doubly_stochastic(self)
 
     def _problem(self, n_rows):
-        """Return the settings of the solver that say what is minimised: loss, n_outputs, alpha and the loss's own."""
+        """Return the settings of the solver that define the objective: loss and its parameters, n_outputs, alpha."""
         raise NotImplementedError
 
     def _source_of(self, X, y=None, weights=None, code=None):
@@ -100,7 +100,7 @@ class DoublyStochasticModel(BaseEstimator):
             ``source_of(dtype, batch_size, seed)`` returns the batches.
         weights : ndarray of shape (n_samples,), or None
         key : tuple
-            What else the state of a solver belongs to: labels, weights.
+            What else identifies the state of a solver: labels, weights.
         validate : callable, optional
             A callback that adds columns to the trace.
         """
@@ -145,7 +145,7 @@ class DoublyStochasticModel(BaseEstimator):
         self._run(source, n_rows, start, limit, [] if validate is None else [validate], in_stream=True)
 
     def _start(self, last, X, n_rows, weights):
-        """Return the `Progress` to go on from, and set precision and kernel; without a solution it is a cold start."""
+        """Set precision and kernel; return the `Progress` to continue from, without a solution for a cold start."""
         options = self.solver_options or {}
         identity = (
             X.shape[1], tuple(getattr(self, "classes_", ())),
@@ -168,7 +168,7 @@ class DoublyStochasticModel(BaseEstimator):
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
 
     def _progress_so_far(self):
-        """What `partial_fit` goes on from; of a model out of a file, its coefficients."""
+        """Return the state from which `partial_fit` continues; for a model read from a file, its coefficients."""
         if hasattr(self, "_progress") or not hasattr(self, "block_coef_"):
             return getattr(self, "_progress", None)
         state = {"seed": np.array([self.seed_], dtype=np.uint64)}
@@ -178,11 +178,11 @@ class DoublyStochasticModel(BaseEstimator):
         return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
 
     def _fewest_steps(self, n_rows):
-        """Batches of a fit to arrays, unless ``max_iter`` says otherwise."""
+        """Return the smallest number of batches of a fit to arrays for ``max_iter=-1``."""
         return 0 if has_large_batches(self, n_rows) else registry.get("doubly-sgd").default_iterations
 
     def _smallest_block(self, n_rows):
-        """Features of a block, however few rows there are, for ``block_size="auto"``."""
+        """Return the smallest number of features of a block for ``block_size="auto"``."""
         return 2
 
     def _intercept(self):
@@ -251,12 +251,12 @@ class DoublyStochasticModel(BaseEstimator):
         )  # fmt: skip
 
     def _outputs(self, X, reset=False):
-        """f of new rows, shape (n_samples, n_outputs)."""
+        """Return f of new rows, shape (n_samples, n_outputs)."""
         check_is_fitted(self)
         return self._outputs_of(check_rows(self, X, reset=reset))
 
     def _outputs_of(self, X):
-        """The same of checked rows."""
+        """Return f of checked rows."""
         self._check_range(X)
         features = vars(self).get("_features") or self._make_features()
         blocks = np.arange(len(self.block_coef_))
@@ -277,11 +277,11 @@ class DoublyStochasticModel(BaseEstimator):
         model_file.save(self, path)
 
     def _check_fitted_state(self):
-        """Check what comes out of a file; the solver goes on from it, though not bit for bit."""
+        """Check a model read from a file; a solver may continue from it, with other bits."""
         check_kernel_state(self)
         require(np.ndim(self.block_coef_) == 3, "block_coef_ is not an array of blocks")
         check_floats(self, {"block_coef_": self.block_coef_.shape})
-        require(0 <= self.seed_ <= MAX_SEED, "seed_ is no seed")
+        require(0 <= self.seed_ <= MAX_SEED, "seed_ is not a valid seed")
         require(self.n_features_in_ >= 1, "n_features_in_ is not positive")
         names = getattr(self, "feature_names_in_", None)
         require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
@@ -307,12 +307,12 @@ def as_dtype(X, dtype):
 
 
 def _block_of(start):
-    """The features of a block of the solution to go on from, or 0."""
+    """Return the number of features of a block of the initial solution; 0 without one."""
     return 0 if start.solution is None else start.solution.coef.shape[1]
 
 
 def without_place(solution):
-    """Return a solution that may go on with other rows: without its place in the old ones, and outputs on them."""
+    """Return a solution that can continue on other rows: without its position in the old ones and outputs on them."""
     state = {name: value for name, value in solution.state.items() if name not in ("place", "outputs")}
     return replace(solution, state=state)
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
-from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.validation.numbers import check_number
@@ -47,7 +47,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
-        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
@@ -57,18 +57,18 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
         Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
-        rows. What does not fit is computed anew.
+        rows. What does not fit is recomputed.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
     warm_start : bool, default=False
-        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+        Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws features and order. Pass an int for the same result each time;
         None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
+        A returned dict adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
@@ -95,10 +95,10 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
-        validation set in a first pass.
+        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
+        this is a loss on new rows.
     converged_ : bool
-        False, for the method has no certificate; ``duality_gap_`` is None.
+        False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
         Features of rows computed so far.
     trace_ : dict of lists
@@ -171,7 +171,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    # Of all models, but not to be chosen here.
+    # Parameters of the base class, fixed here.
     precondition, damping, schedule, alpha = False, 0.0, "bounded", 0.0
 
     def _check_parameters(self):
@@ -204,7 +204,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         ValueError
             For parameters or data that make no sense; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
         X = check_rows(self, X, reset=True)
@@ -213,7 +213,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         return self
 
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+        """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         return self
 
     def fit_chunks(self, chunks):
-        """Fit to data that come in chunks and need not fit memory: one pass.
+        """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
         """
         self._check_parameters()
-        reader, X, _, _, fault = first_look(self, chunks, labelled=False, n_classes=0)
+        reader, X, _, _, fault = open_stream(self, chunks, labelled=False, n_classes=0)
 
         def take(count):
             X, _, weights = reader.take(count)

@@ -56,7 +56,7 @@ def has_large_batches(model, n_rows):
 
 
 def batch_size_of(model, n_rows, block_size=0):
-    """Return the rows of a batch: four for each feature of a block that is there already, unless a number is given.
+    """Return the rows of a batch: the given number, or four for each feature of a block of the initial solution.
 
     The large ones of a pass have the same size, near 4,096: a small rest has too few rows for a covariance.
     """
@@ -69,7 +69,7 @@ def batch_size_of(model, n_rows, block_size=0):
 
 
 def block_size_of(model, n_rows):
-    """Return the features of a block: a share of the rows of a batch, but enough of them, unless a number is given."""
+    """Return the features of a block: the given number, or a fraction of the rows of a batch, with a lower limit."""
     if model.block_size != "auto":
         return int(model.block_size)
     batch_size = batch_size_of(model, n_rows)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
-from kernbench.estimators.doubly_stochastic.stream import first_look
+from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
@@ -53,7 +53,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
-        does: this needs next to no tuning, if a batch has four rows for each feature. False is the paper's Algorithm 1.
+        does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
@@ -65,7 +65,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=None
-        Update the first block again after so many, and so on: bounds the memory and the time of a prediction.
+        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
@@ -74,18 +74,18 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
         Memory in megabytes (2²⁰ bytes) for frequencies, and from the second pass over arrays on for the outputs of all
-        rows. What does not fit is computed anew.
+        rows. What does not fit is recomputed.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
     warm_start : bool, default=False
-        Let the next `fit` go on from the last one; for the same rows exactly where it stopped.
+        Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
         Draws features and order. Pass an int for the same result each time;
         None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` now and then during the fit, off the clock, with a model fitted as of that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
+        A returned dict adds columns to ``trace_``; True stops the run.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
@@ -110,10 +110,10 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before it was learned from, plus the regulariser: as good as a
-        validation set in a first pass.
+        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
+        this is a loss on new rows.
     converged_ : bool
-        False, for the method has no certificate; ``duality_gap_`` is None.
+        False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
         Features of rows computed so far.
     trace_ : dict of lists
@@ -231,9 +231,9 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense, and for steps that diverge; the message says what to change.
+            For invalid parameters or data, and for steps that diverge; the message says what to change.
         KeyboardInterrupt
-            After Ctrl-C, with the model fitted as far as it got.
+            After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
         X, y = check_targets(self, X, y, reset=True)
@@ -243,7 +243,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Learn from the next rows of a stream, in batches of ``batch_size``; goes on after `fit`, too.
+        """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
         ----------
@@ -263,13 +263,13 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     def fit_chunks(self, chunks, *, X_val=None, y_val=None):
-        """Fit to data that come in chunks and need not fit memory: one pass.
+        """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, sample_weight)
-            A list is known as a whole: rows are drawn from all of its chunks, and of a memory map only those rows are
-            read. An iterator is read chunk by chunk: its chunks should come in random order.
+            A list is shuffled as a whole: rows are drawn from all its chunks, and only those rows of a memory map are
+            read. An iterator is read chunk by chunk: its chunks should be in random order.
         X_val, y_val : array-likes, default=None
             As for `fit`.
 
@@ -283,7 +283,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
         """
         self._check_parameters()
-        reader, X, _, _, fault = first_look(self, chunks, n_classes=0)
+        reader, X, _, _, fault = open_stream(self, chunks, n_classes=0)
 
         def take(count):
             X, y, weights = reader.take(count)

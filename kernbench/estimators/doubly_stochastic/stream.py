@@ -5,10 +5,10 @@ import numpy as np
 from kernbench._random import generator_of
 from kernbench.estimators.fit.chunks import Reader
 
-FIRST_LOOK = 4000  # rows
+FIRST_ROWS = 4000  # rows
 
 
-def first_look(model, chunks, classes=None, *, labelled=True, n_classes=2):
+def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     """Open a stream.
 
     Parameters
@@ -19,31 +19,31 @@ def first_look(model, chunks, classes=None, *, labelled=True, n_classes=2):
     classes : array-like, optional
     labelled : bool, default=True
     n_classes : int, default=2
-        Read on until there are so many labels.
+        Read until this many labels were found.
 
     Returns
     -------
     reader : Reader
-        All rows are still in it.
+        Starts at the first row again.
     X, y : ndarrays
         The first rows, X maybe a CSR matrix.
     labels : ndarray
         `classes` or, if None, those of y.
     fault : Exception or None
-        What ended the reading already: the stream ends before it.
+        The error that ended the reading, to be raised after the rows before it are learned from.
 
     Raises
     ------
     ValueError
         For a stream without rows.
     """
-    # Of its own, so that a callback or the solver cannot disturb it.
+    # A separate generator, so that neither a callback nor the solver changes its draws.
     rng = np.random.default_rng(generator_of(model.random_state).integers(2**63))
     reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled)
-    X, y, labels, fault = reader.peek(FIRST_LOOK, classes, n_classes=n_classes)
+    X, y, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
     if len(y) == 0:
         raise fault or ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
     model.n_features_in_ = X.shape[1]
-    if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
+    if hasattr(model, "feature_names_in_"):  # of an earlier fit; chunks are checked by their number of columns
         del model.feature_names_in_
     return reader, X, y, labels, fault

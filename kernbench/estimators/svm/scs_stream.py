@@ -33,7 +33,7 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.problems.streaming.window import StreamWindow
 from kernbench.solvers.base import Solution
 
-FIRST_LOOK = 1000  # examples, at least, that determine the classes and the width of the kernel
+FIRST_ROWS = 1000  # examples, at least, that determine the classes and the width of the kernel
 GROWTH = 50  # default of the solver
 FEWEST_ITERATIONS = 20  # of a call of partial_fit
 
@@ -106,7 +106,7 @@ def fit_chunks(model, chunks, classes=None):
     entry = check_kernel_svc(model)
     stream = ScsStream(generator_of(model.random_state))
     reader = Reader(chunks, stream.rng)
-    X, y, labels, fault = reader.peek(FIRST_LOOK, classes)
+    X, y, labels, fault = reader.peek(FIRST_ROWS, classes)
     if fault is not None and len(np.unique(y)) < 2:
         raise fault
     if len(y) == 0:

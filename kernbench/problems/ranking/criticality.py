@@ -1,16 +1,16 @@
-"""How far a solution is from a critical point of a range's objective, by proximal points.
+"""Distance of a solution from a critical point of the objective of a range of ranks, by proximal points.
 
 With the objective alpha/2 |f|^2 + U - L, and
 
     prox_n(w) = argmin over v of  alpha/2 |v|^2 + U(v) + |v - w|^2 / (2 mu),
     prox_m(w) = argmin over v of  L(v) + |v - w|^2 / (2 mu),
 
-(prox_m(w) - prox_n(w)) / mu is the gradient at w of the objective smoothed by Moreau envelopes. Where it is 0, not w is
-critical but the point that both are (Yao, Lin, Yang, Definition 2). A solution f is therefore looked at from the w that
-has prox_m(w) = f, which is f + mu g for a subgradient g of L at f.
+(prox_m(w) - prox_n(w)) / mu is the gradient at w of the objective smoothed by Moreau envelopes. Where it is 0, both
+proximal points are equal, and this point is critical, not w (Yao, Lin, Yang, Definition 2). A solution f is therefore
+judged at the w with prox_m(w) = f, which is f + mu g for a subgradient g of L at f.
 
-The points come from cutting planes, to a certified gap of a problem that is strongly convex, so that each is off by at
-most sqrt(2 gap / strength).
+The proximal points are computed by cutting planes. Their problems are strongly convex, so a certified gap bounds the
+distance of each from the exact point by sqrt(2 gap / strength).
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ import numpy as np
 from kernbench.problems.margin_problem import require_number
 
 MAX_CUTS = 300
-CLOSED = 1e-14  # gap / objective that is rounding
-CUTS = 10  # taken from one look at the error to the next
+CLOSED = 1e-14  # relative gap of the size of rounding errors
+CUTS = 10  # between two evaluations of the error
 
 
 def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000, smoothed=False):
@@ -30,9 +30,9 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
     design : FeatureDesign or KernelDesign
         Made by `as_design`.
     ranked : RankedProblem
-        What is ranked.
+        Targets, weights, loss and range.
     coef : array-like of shape (n_coef,)
-        Of any solver's solution.
+        Of the solution of any solver.
     twin : (class, class)
         `CuttingPlanes` and `RankedRisk`, the compiled ones or their references.
     alpha : float, default=0.0

@@ -1,4 +1,4 @@
-"""What both twins of exact DCA have in common: their parameters, and what is ranked."""
+"""Parameters of exact DCA, and the problem it solves; shared by both twins."""
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
@@ -17,7 +17,7 @@ class PartialAUCExact:
     alpha : float
         Regularisation, at least 0.
     weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j, and the range is one of the negatives' weight. All equal by default.
+        The pair (i, j) has weight w_i w_j; the range is measured in cumulative weight of negatives. Equal by default.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="log_loss"
     fpr_range : (float, float), default=(0.0, 1.0)
     ranks : (int, int), optional
@@ -30,16 +30,16 @@ class PartialAUCExact:
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver for the same problem; any other coefficients but 0, which is critical, are
-        where to start. By default that is the solution for a sample of the data, and for few data the Newton step from
-        f = 0 for the mean over all pairs, scaled.
+        A solution of this solver for the same problem, to be continued; any nonzero coefficients are a starting point
+        (0 is critical). By default the start is the solution for a sample or, for few data, the scaled Newton step from
+        f = 0 for the mean over all pairs.
 
     Attributes
     ----------
     subproblem_gap : float
         Certified: by how much a step of DCA can lower its convex bound of the objective.
     vanishes : bool
-        Whether nothing better than f = 0 was found.
+        Whether no function with a smaller objective than f = 0 was found.
     """
 
     losses = ("hinge", "squared_hinge", "log_loss")
@@ -65,7 +65,7 @@ class RankedRangeExact:
     alpha : float
         Regularisation, at least 0.
     weights : array-like of shape (n_samples,), optional
-        The range is one of their sum. Ones by default.
+        The range is measured in cumulative weight. Ones by default.
     loss : {"hinge", "squared_hinge", "log_loss", "squared_error", "absolute_error", "huber", \
             "epsilon_insensitive"}, default="log_loss"
     ranked_range : (float, float), optional
@@ -74,14 +74,14 @@ class RankedRangeExact:
     proximal : float, default=1e-4
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        See `PartialAUCExact`; the start of few data is the Newton step from f = 0 for the mean of all losses, scaled.
+        See `PartialAUCExact`; for few data the start is the scaled Newton step from f = 0 for the mean of all losses.
 
     Attributes
     ----------
     subproblem_gap : float
         Certified: by how much a step of DCA can lower its convex bound of the objective.
     vanishes : bool
-        Whether nothing better than f = 0 was found.
+        Whether no function with a smaller objective than f = 0 was found.
     """
 
     losses = (*MARGIN_LOSSES, *REGRESSION_LOSSES)

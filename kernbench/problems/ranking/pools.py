@@ -1,8 +1,8 @@
-"""What the stochastic solvers of ranking draw from: pools of samples, and a range of ranks as shares of their weight.
+"""Samples that stochastic solvers of ranges draw batches from, and the range as fractions of their weight.
 
-Batches are uniform draws without replacement, whatever the weights: these multiply the terms of the sum instead. So
-every estimate is unbiased, and a sample of weight k counts as k copies in expectation. Weights are divided by their
-mean over the pool: a mean over a batch of u_i times a term estimates the weighted mean over the pool.
+Batches are drawn uniformly without replacement; weights multiply the terms of the sum. So every estimate is unbiased,
+and a sample of weight k counts as k copies in expectation. Weights u_i are divided by their mean: the mean over a batch
+of u_i times a term estimates the weighted mean.
 """
 
 import numpy as np
@@ -16,15 +16,15 @@ PAIR_LOSSES = ("log_loss", "hinge", "squared_hinge")
 LIST_LOSSES = (*PAIR_LOSSES, *REGRESSION_LOSSES)
 THRESHOLDS = ("exact", "stochastic")
 START = 0.01  # standard deviation of the coefficients that a run starts from by default
-# Default steps times the mean |x|^2, for methods that report means of iterates and for those that report the last one;
-# the former bear 10 to 150 on a9a and ijcnn1, and the latter are the nearer the smaller it is.
+# Default steps times the mean |x|^2, for methods that return averaged iterates and for those that return the last one.
+# On a9a and ijcnn1, 10 to 150 work for the former; the latter end nearer to the optimum with smaller steps.
 OF_MEANS, OF_LAST = 50.0, 5.0
-# Slopes of these losses grow with the scores: steps beyond 2 / curvature would amplify them without end.
+# Slopes of these losses grow with the scores: steps above 2 / curvature diverge.
 STEEP_LOSSES, OF_MEANS_STEEP = ("squared_hinge", "squared_error"), 1.0
 
 
 class Pool:
-    """Samples of positive weight, and how many of them a batch holds.
+    """Samples of positive weight, and the number of them in a batch.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Pool:
     weights : ndarray of shape (n,)
         Of all samples; those of weight 0 are left out.
     batch : int
-        The batch is the whole pool where this is more than its size.
+        At most all samples.
     name : str
         Of the parameter that gives `batch`.
 
@@ -74,7 +74,7 @@ class PairPools:
     positives, negatives : Pool
     loss : loss of `kernbench.losses`
     low, high : float
-        The ends of the window as shares of the weight of the negatives: the paper's m/N_- and n/N_-.
+        Ends of the window as fractions of the weight of the negatives: m/N_- and n/N_- of the paper.
     steep : bool
         Whether the slopes of the loss grow without bound.
     """
@@ -111,7 +111,7 @@ class ListPool:
         Whether it is a loss of the margin y s, else of the residual s - y.
     y : ndarray of shape (n,)
     low, high : float
-        The ends of the range as shares of the whole weight: the paper's m/M and n/M.
+        Ends of the range as fractions of the total weight: m/M and n/M of the paper.
     steep : bool
         Whether the slopes of the loss grow without bound.
     """
@@ -151,7 +151,7 @@ def checked_features(design, ranked):
 def step_of(step, design, scale, steep):
     """Return the step as a positive number; None stands for `scale` over the mean |x|^2, less if the loss is `steep`.
 
-    The step times |x|^2 is what a change of the units of the features leaves as it is.
+    The step times |x|^2 does not depend on the units of the features.
     """
     if step is not None:
         return float(check_number("step", step, above=0))
@@ -169,9 +169,9 @@ def threshold_step_of(threshold_step, step, thresholds):
 
 
 def first_coefficients(seed, n_coef):
-    """Return where a run without `initial` starts: normal numbers of standard deviation 0.01.
+    """Return the start of a run without `initial`: normal numbers of standard deviation 0.01.
 
-    Not zero: there all scores tie, and zero is a critical point of windows that leave out the top.
+    Zero is no start: all scores tie there, and it is a critical point of windows that leave out the top.
     """
     return START * np.random.default_rng(seed).standard_normal(n_coef)
 

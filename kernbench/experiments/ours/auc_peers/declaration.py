@@ -62,7 +62,7 @@ QUICK = Scale(
             "linear",
             {"name": "roc-linear", "n_train": 5000, "n_test": 10_000, "n_features": 10},
             {"search": {"alphas": ALPHAS[::2], "folds": 3, "max_rows": 2000}},
-            note="generated: two columns tell, eight do not",
+            note="generated: two informative columns of ten",
             repeat_argument="seed",
         ),
         Setting(
@@ -87,7 +87,7 @@ PAPER_SCALE = Scale(
             "linear",
             {"name": "roc-linear", "n_train": 100_000, "n_test": 25_000, "n_features": 20},
             SEARCH,
-            note="generated: two columns tell, eighteen do not",
+            note="generated: two informative columns of twenty",
             repeat_argument="seed",
         ),
         Setting("accelerometer", {"name": "accelerometer"}, SEARCH, repeat_argument="split_seed"),
@@ -151,9 +151,9 @@ EXPERIMENT = Experiment(
     },
     own_file=OwnFile(SEARCH),
     note="LinearSVC and LogisticRegression are scikit-learn's, FastSurvivalSVM (the squared hinge of pairs) "
-    "is scikit-survival's, which puts rows of one class in a random order and ranks them too; LibAUC trains its "
-    "margin loss. ROCSVC, same time: ended after the time of LinearSVC's fit. α is the strength of α/2·‖w‖² "
-    "beside a mean of losses, of rows or of pairs; C = 1 / (α n). Each method chooses its own by "
-    "cross-validation, and its time is that of one fit with it. One thread. Each repeat draws or splits its "
-    "data anew.",
+    "is scikit-survival's, which orders rows of one class at random and ranks them too; LibAUC trains its "
+    "margin loss. ROCSVC, same time: ended after the time of LinearSVC's fit. α multiplies ‖w‖²/2 "
+    "beside a mean of losses, of rows or of pairs; C = 1 / (α n). Each method chooses its α by "
+    "cross-validation; its time is that of one fit with this α. One thread. Each repeat draws or splits the "
+    "data again.",
 )

@@ -256,7 +256,7 @@ EXPERIMENT = Experiment(
             "seconds_to_percent",
             methods=SOLVERS,
             heading="Time",
-            note="A rough solution, which is all that stochastic solvers are made for.",
+            note="A rough solution, the purpose of stochastic solvers.",
         ),
         Profiles(
             "evaluations-profile",

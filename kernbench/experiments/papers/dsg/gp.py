@@ -37,7 +37,7 @@ def _scale(n_train, n_test, steps, repeats, time_limit):
                 "ridge-2d-narrow",
                 {"name": "ridge-2d", "n_train": n_train, "n_test": n_test},
                 {"gamma": gamma_of(0.2 * MEDIAN), "noise_variance": 0.1, "steps": steps},
-                note="the same with a fifth of the width, which shows the waves",
+                note="the same with a fifth of the width, which resolves the waves",
                 repeat_argument="seed",
             ),
         ),
@@ -109,8 +109,8 @@ EXPERIMENT = Experiment(
     own_data=True,
     note="One block is the default; the others take new ones. A step of NORMA is 64 rows. The data of "
     "dsg-ridge, with the paper's noise variance of 0.1, ten times that of the data, and its width, the median "
-    "distance, which is too wide for these waves; so a narrower one stands beside. The regulariser is s²/n: the "
+    "distance, which is too wide for these waves; so a narrower one is shown too. The regulariser is s²/n: the "
     "paper's 2 s² belongs to another scaling of the loss. Variances are those at given points (the paper's second "
     "method) or, in one line, those of the operator (the paper's first), relative errors of k(x, x) minus what the "
-    "data explain. NORMA has a mean only. One thread.",
+    "data explain. NORMA has no variance. One thread.",
 )

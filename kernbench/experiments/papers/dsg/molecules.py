@@ -130,8 +130,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="Every molecule is trained with as 40 random Coulomb matrices, whose atoms are sorted by the norm of their "
-    "rows plus noise of 1, and predicted as the mean over 20. Binary predicates are tanh((x - θ)/10) for θ = 0,"
+    note="Training uses 40 random Coulomb matrices of every molecule, whose atoms are sorted by the norm of their "
+    "rows plus noise of 1; a prediction is the mean over 20. Binary predicates are tanh((x - θ)/10) for θ = 0,"
     " 10, 20, …: the paper names them and does not give the step. It has 2.97 kcal/mol against 3.51 of a neural"
     " net (1 is chemical accuracy), with 2^20 features; here every step has 512, as many steps as 40 matrices "
     "of each molecule make, preconditioned, of the median width. MolecularSpace, 2.3 million molecules, for "

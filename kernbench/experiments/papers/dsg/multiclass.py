@@ -82,7 +82,7 @@ PAPER_SCALE = Scale(
             {"gamma": "scale"},
             loader=f"{HERE}.data:cifar10_convolved",
             stands_for="cifar10",
-            note="FIXED RANDOM CONVOLUTIONS, of 4,000 images: the paper has all, and the features of a trained net.",
+            note="FIXED RANDOM CONVOLUTIONS of 4,000 images: the paper uses all and a trained network.",
             methods=IN_MEMORY,
         ),
     ),
@@ -171,8 +171,8 @@ EXPERIMENT = Experiment(
     "RBFSampler (2,048 features) with SGD, and SVC, are scikit-learn's."
     " The paper's inputs are the features of a convolutional net that was trained on the same images: 1,568 of "
     "them on MNIST8M, where it reports 0.5 % against the net's 0.6 %, and 2,304 on CIFAR-10, where it reaches "
-    "the net's 11 %. No net is trained here, so only pixels and fixed random convolutions stand beside these "
-    "numbers. Its ImageNet (44.5 % with ten votes, against 42 % of the net trained as a whole and 46 % of one "
-    "with fixed features) is out of reach and stands as the paper's alone. Batches and steps of the default "
+    "the net's 11 %. No network is trained here: we use pixels and fixed random convolutions. Its"
+    " ImageNet (44.5 % with ten votes, against 42 % of the net trained as a whole and 46 % of one "
+    "with fixed features) is out of reach and is quoted from the paper. Batches and steps of the default "
     "were chosen on 10,000 training images of MNIST, held out. One thread.",
 )

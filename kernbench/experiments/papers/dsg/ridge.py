@@ -207,5 +207,5 @@ EXPERIMENT = Experiment(
     " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot beyond "
     "repair; a constant step (10, the best of four on test rows of a small run) does not; 1/t is then not "
     "promised, so the slope is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the"
-    " mean over four seeds. The r- and n-methods stand beside the exact solutions they converge to. One thread.",
+    " mean over four seeds. The r- and n-methods are compared with the exact solutions they converge to. One thread.",
 )

@@ -93,7 +93,7 @@ QUICK = Scale(
             4.36,
             2000,
             stands_for="adult",
-            note="STAND-IN, generated: 2,000 rows with the columns of Adult in number and their share of zeros.",
+            note="STAND-IN, generated: 2,000 rows with as many columns and as many zeros as Adult.",
             methods=("doubly", "doubly-64", *RIVALS, "norma-timed", "r-sdca-timed", "zero"),
             repeat_argument="seed",
         ),
@@ -101,7 +101,7 @@ QUICK = Scale(
             "checkerboard",
             {"name": "checkerboard", "n_train": 3000, "n_test": 1000},
             {"gamma": gamma_of(0.5), "alpha": 1e-4},
-            note="generated; 5 % of the labels are flipped, which no method can know",
+            note="generated; 5 % of the labels are flipped at random",
             methods=("doubly", "k-sdca", "r-sdca", "r-pegasos", "zero"),
             repeat_argument="seed",
         ),
@@ -242,7 +242,7 @@ EXPERIMENT = Experiment(
     figures=tuple(_figures()),
     threads=1,
     warm_up_rows=64,
-    note="The paper gives no step sizes. Algorithm 1 takes steps here that are constant at these α, 3 at batches of "
+    note="The paper gives no step sizes. Algorithm 1 here takes constant steps at these α, 3 with batches of "
     "64 and 1 at 1,024; the default is preconditioned, as the authors' program is, with its published decay of "
     "steps. Widths are the median distance between rows unless said otherwise. The paper's numbers of NORMA, "
     "k-SDCA and of the doubly stochastic method on Forest are read from the text, which gives whole per cents. "

@@ -76,5 +76,5 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="γ′ = 2 μ′, the ratio of the paper's grid. For a linear model and a convex loss every μ is legal. One thread.",
+    note="γ′ = 2 μ′, the ratio of the paper's grid. For a linear model and a convex loss every μ is valid. One thread.",
 )

@@ -75,8 +75,8 @@ QUICK = Scale(
             "striped-images",
             {"name": "striped-images", "n_train": 400, "n_test": 400, "positive": 0.25},
             {"n_rates": 1, "max_epochs": 4, "inner_steps": 10},
-            note="STAND-IN, generated: stripes in 16 x 16 pixels, one direction of eight positive; nothing of it is "
-            "the paper's.",
+            note="STAND-IN, generated: stripes in 16 x 16 pixels, one direction of eight is positive; not data of "
+            "the paper.",
             repeat_argument="seed",
         ),
     ),
@@ -206,11 +206,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="ResNet-20 from scratch, batches of 16 positives and 16 negatives, no augmentation; a tenth of the training "
-    "images chooses the step size and the state. The paper's grids are cut to two step sizes. AGD-SBCD does two passes "
-    "a batch, one for each of its networks, so that its epoch costs twice that of the others. The paper prints for "
+    note="ResNet-20 from scratch, batches of 16 positives and 16 negatives, no augmentation; step size and state are "
+    "chosen on a tenth of the training images. The paper's grids are cut to two step sizes. AGD-SBCD passes "
+    "each batch through two networks, so its epoch costs twice as much. The paper prints for "
     "CIFAR-10-LT, mini-batch, cross-entropy, AUC margin and AGD-SBCD: .9337, .9016, .9323, .9408; for "
     "Tiny-ImageNet-200-LT .6445, .6549, .6497, .6594; for CheXpert's five tasks with AGD-SBCD .7535, .8345, .8689, "
-    ".7520, .8513. Those images are placed by hand in $KERNBENCH_DATA; then `--dataset cifar10-lt`, "
-    "`tiny-imagenet-200-lt` or `chexpert-edema` takes them. One thread.",
+    ".7520, .8513. Put these images in $KERNBENCH_DATA to run `--dataset cifar10-lt`, "
+    "`tiny-imagenet-200-lt` or `chexpert-edema`. One thread.",
 )

@@ -52,7 +52,7 @@ def stand_in(task, n_train, n_test, n_features, **arguments):
         {"name": "network-features", "task": task, "n_train": n_train, "n_test": n_test, "n_features": n_features},
         stands_for=task,
         note=f"STAND-IN, generated: {n_train:,} × {n_features}, with CheXpert's share of positives for {task} and "
-        "nothing else of it; CheXpert needs an agreement, and the features a network.",
+        "otherwise unrelated; CheXpert needs an agreement, and the features a network.",
         repeat_argument="seed",
         **arguments,
     )

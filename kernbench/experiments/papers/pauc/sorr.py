@@ -121,7 +121,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="The paper prints curves only, and no numbers to set beside them. No intercept, no penalty to speak of "
-    "(α = 10⁻⁷). w8a has fewer training rows here than in the paper (34,824 of 49,749 published), a split of its own. "
+    note="The paper has curves only, no numbers to compare with. No intercept, almost no penalty "
+    "(α = 10⁻⁷). w8a has fewer training rows here than in the paper (34,824 of 49,749 published), split by us. "
     "All methods start from the same logistic regression. One thread.",
 )

@@ -157,6 +157,6 @@ EXPERIMENT = Experiment(
     threads=1,
     warm_up_rows=64,
     note="α is chosen for every method alike, by the pAUC of a quarter of the training rows; every repeat draws "
-    "another test part. Boosted trees are what many would take first; they are not linear, and where they win, a "
+    "another test part. Boosted trees are a common first choice; they are not linear, and where they win, a "
     "linear score is the wrong model. LibAUC's ranges begin at 0. One thread.",
 )

@@ -189,8 +189,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
-    note="All methods start from the same logistic regression. One τ: one threshold of scores in the place of a λ for "
-    "each positive. SVMpAUC-tight is as published, by textbook cutting planes; ours by those of the bundle method. "
+    note="All methods start from the same logistic regression. One τ: one threshold on scores instead of a λ for "
+    "each positive. SVMpAUC-tight is run as published, with textbook cutting planes; ours uses the bundle method. "
     "AGD-SBCD and both DCAs take batches of 100 positives and 100 negatives with the paper's schedule of steps, "
     "50 (k + 1)², for eight outer iterations; μ′, γ′ and c are one point of the paper's grid. SVMpAUC-tight minimises "
     "its own convex bound, so its objective is not comparable, its pAUC is. One thread.",

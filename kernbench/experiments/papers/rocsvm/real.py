@@ -57,7 +57,7 @@ def _stand_in(name, stands_for, generator, n_features, methods=None):
         {"name": generator, "n_features": n_features, "n_train": 1500, "n_test": 5000},
         {"search": {"alphas": ALPHAS[::4], "folds": 3, "max_rows": 600}},
         stands_for=stands_for,
-        note=f"generated, with the columns of {stands_for} in number and nothing else of it",
+        note=f"generated, with as many columns as {stands_for}, otherwise unrelated",
         methods=methods,
         repeat_argument="seed",
     )

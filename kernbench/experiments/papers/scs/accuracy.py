@@ -304,8 +304,8 @@ EXPERIMENT = Experiment(
     warm_up_rows=64,
     note="What λ = 1 means: with a Gaussian kernel every margin of the best function is below 1, all hinges are "
     "active, and the minimiser is known without any algorithm: the Parzen window classifier, Σ y_i k(x_i, x)/(λm). A "
-    "method at λ = 1 is a way to that formula; how accurate it is, is how accurate the formula is, and on unbalanced "
-    "classes that leans to the larger one. So every method is run twice: at the paper's λ = 1, and at the λ in {1, "
+    "method at λ = 1 approximates that formula and can be as accurate as it is; on unbalanced classes the formula "
+    "favours the larger one. So every method is run twice: at the paper's λ = 1, and at the λ in {1, "
     "0.1, …, 0.0001} that is best on a quarter of (at most 4,000) training rows held out. The paper gives no kernel "
     "width (here exp(-‖x - z‖²/p) of p standardised columns), no split (here its number of training rows, the rest "
     "tests), no rule for two classes, and no constants. Where SCS at a validated λ misses the paper's accuracy, look "

@@ -114,12 +114,12 @@ EXPERIMENT = Experiment(
         for window in ("first", "last")
     ),
     threads=1,
-    note="The paper follows the objective of its problem (2); here it is that of all training rows, off the clock, "
-    "beside a certified bound from below, which the paper could not show. At λ = 1 the optimum is a closed form and "
-    "all methods head for it; λ = 0.01 is a problem with support vectors. SCS minimises over a growing sample of at "
+    note="The paper shows the objective of its problem (2); here it is that of all training rows, not timed, "
+    "with a certified lower bound, which the paper does not have. At λ = 1 the optimum has a closed form and "
+    "all methods approach it; λ = 0.01 is a problem with support vectors. SCS minimises over a growing sample of at "
     "most 2,000 rows: on more rows, what is left at the end is the sample's error, not that of a run that ends "
     "early: on magic and occupancy at λ = 0.01 the exact optimum of such a sample lies 4·10⁻³ and 2·10⁻³ above that "
-    "of all rows, and so does SCS, which is within 4·10⁻⁴ of its sample's. Iterations cost different things: a step "
+    "of all rows, and so does SCS, which is within 4·10⁻⁴ of its sample's. Costs of an iteration differ: a step "
     "of Wolfe a pass over the matrix, one of SCS at most the sample squared, one of Pegasos a row. The paper does "
     "not say how long Pegasos ran (here five passes, at least 1,000 steps). “SCS Eucl.” measures directions by their "
     "coefficients, as the paper does; “SCS” by the norm of the function. No intercept. One thread.",

@@ -94,8 +94,8 @@ def stand_in(name, n_train, n_features, n_test=20_000, stands_for=None, methods=
         name,
         {"name": "clusters-large", "n_train": n_train, "n_test": n_test, "n_features": n_features},
         stands_for=stands_for,
-        note=f"STAND-IN, generated: {n_train:,} x {n_features}, the size and dimension of {stands_for or name} and "
-        "nothing else of it; its accuracy says nothing about the paper's.",
+        note=f"STAND-IN, generated: {n_train:,} x {n_features}, the size and dimension of {stands_for or name}, "
+        "otherwise unrelated; its accuracy says nothing about the paper's.",
         methods=methods,
         repeat_argument="seed",
     )
