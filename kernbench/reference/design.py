@@ -70,6 +70,10 @@ class FeatureDesign:
         """Return the coefficients here of an element found on the subset `indices`."""
         return coef
 
+    def square_sums(self, h):
+        """Return the sum_i h_i x_ik^2 of each column k."""
+        return (self.X.multiply(self.X).T if sparse.issparse(self.X) else np.square(self.X).T) @ h
+
     def moments(self, rows, h, positive, means):
         """Return the sum over `rows` of h_i (x_i - m)(x_i - m)', m the row positive_i of `means`, or the first one."""
         self.n_passes += 1
@@ -137,6 +141,10 @@ class BlockDesign:
     def embed(self, coef, indices):
         """Return the coefficients here of an element found on the subset `indices`."""
         return coef
+
+    def square_sums(self, h):
+        """Return ones: the sums of squares are not known."""
+        return np.ones(self.n_coef)
 
     def moments(self, rows, h, positive, means):
         """Return the sum over `rows` of h_i (x_i - m)(x_i - m)', m the row positive_i of `means`, or the first one."""

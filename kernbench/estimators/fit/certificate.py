@@ -90,7 +90,8 @@ class Examined:
         coef = solution.coef
         if self.kernel is None:
             norm, longest = float(np.linalg.norm(coef)), _longest(self.X)
-            return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef))
+            n_terms = _most_stored(self.X)
+            return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=n_terms)
         unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
 

@@ -4,6 +4,7 @@ from kernbench.problems.linear.newton import LARGEST
 from kernbench.solvers import registry
 
 AUTO = "auto"
+SMOOTH = ("squared_hinge", "log_loss", "squared_error", "huber")
 KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
 
 # The solver that does well where another one does not converge.
@@ -22,12 +23,15 @@ def named_entry(model, problem):
 def linear_entry(problem, loss, n_rows, n_columns):
     """Return the entry that ``"auto"`` stands for on explicit features.
 
-    Newton's method does not depend on the scales of the columns, nor on alpha, as long as their Hessian can be formed.
-    With more columns than rows the dual has fewer variables and almost orthogonal rows, which coordinate ascent needs;
-    its steps take as long as a row has entries. Losses of residuals that are smooth have a Newton step or a few.
+    Newton's method does not depend on the scales of the columns, nor on alpha, as long as their Hessian can be formed;
+    with more columns it needs a smooth loss, and its time depends on the condition of the Hessian, as does that of
+    coordinate ascent. With more columns than rows the dual has fewer variables and almost orthogonal rows, which
+    coordinate ascent needs; its steps take as long as a row has entries. Losses of residuals that are smooth have a
+    Newton step or a few.
     """
-    is_easy = n_rows >= n_columns or loss in ("squared_error", "huber")
-    return registry.get("newton" if is_easy and n_columns <= LARGEST else "sdca", problem)
+    is_tall = n_rows >= n_columns
+    fits = is_tall or loss in ("squared_error", "huber") if n_columns <= LARGEST else is_tall and loss in SMOOTH
+    return registry.get("newton" if fits else "sdca", problem)
 
 
 def kernel_regression_entry(loss, n_rows):

@@ -39,8 +39,8 @@ class LinearSVC(Classifier):
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="auto"
-        ``newton``, whatever the scales of the columns and C, is chosen for at least as many rows as columns, of which
-        there are at most 1,500; else ``sdca``, dual coordinate ascent with shrinking. Both are exact.
+        ``newton``, whatever the scales of the columns and C, is chosen for at least as many rows as columns; with the
+        hinge only up to 1,500 columns. Else ``sdca``, dual coordinate ascent with shrinking. Both are exact.
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``

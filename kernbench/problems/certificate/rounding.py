@@ -49,7 +49,7 @@ def of_expansion(risk, risk_value, size, largest, unit):
     return Rounding(norm + risk.change(risk_value, error) + summation, dual + summation)
 
 
-def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS):
+def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS, n_terms=None):
     """Return the `Rounding` for f = <w, .>.
 
     Parameters
@@ -64,12 +64,21 @@ def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS):
     n_features : int
     eps : float
         Of the sums.
+    n_terms : int, optional
+        Largest number of terms of a score, at most `n_features`.
     """
-    unit = eps * (n_features + 8)
+    unit = eps * ((n_features if n_terms is None else n_terms) + 8)
     summation = eps * risk.n * risk_value
-    objective = risk.alpha * norm**2 * unit + risk.change(risk_value, norm * longest * unit) + summation
+    of_norm = risk.alpha * norm**2 * eps * (n_features + 8)
+    objective = of_norm + risk.change(risk_value, norm * longest * unit) + summation
+    # sum_i |g_i|: for a loss with Lipschitz slopes l'^2 <= 2 L l, and the gap is at least the sum of the squares of how
+    # much slopes differ from the dual variables, over 2 L.
+    reach = risk.reach
+    if 0.0 < risk.smoothness < np.inf:
+        roots = np.sqrt(max(risk_value, 0.0)) + np.sqrt(max(gap, 0.0))
+        reach = min(reach, np.sqrt(2.0 * risk.smoothness * risk.mass) * roots)
     # The dual bound has alpha/2 |u|^2 with u = (1/alpha) sum_i g_i x_i, |u - w|^2 <= 4 gap / alpha.
-    error = eps * (risk.n + 8) * longest * risk.reach
+    error = eps * (risk.n + 8) * longest * reach
     distance = np.sqrt(4.0 * max(gap, 0.0) / risk.alpha)
     return Rounding(objective, error * (norm + distance) + error**2 / risk.alpha + summation)
 

@@ -8,6 +8,9 @@ SAMPLE = 4096  # rows of the first fit, if there are more than four times as man
 MOST_WORK = 1e9  # of a Hessian, in multiplications of a product with the data: about a second
 BLOCKED = 8.0  # multiplications by BLAS in the time of one of a product with the data
 SCATTERED = 0.5  # the same for products of the entries of sparse rows
+COPIED = 8.0  # multiplications in the time that an entry of the Hessian takes to be summed up, copied and mirrored
+CHEAP = 16.0  # multiplications per stored value up to which the Hessian is factorised in each step
+FIRST = 80.0  # the same for the first time: less than that is not worth a try of conjugate gradients without a factor
 
 
 def first_width(problem):
@@ -23,6 +26,11 @@ def cost_of_row(design):
     dense = design.n_coef**2 / BLOCKED
     entries = design.n_values / design.n_samples
     return min(dense, entries**2 / (2 * SCATTERED)) if entries < design.n_coef else dense
+
+
+def cost_of_factor(d):
+    """Return the cost of a Cholesky factor, besides that of the rows, in multiplications of a product with the data."""
+    return d**3 / (3.0 * BLOCKED) + COPIED * d**2
 
 
 def hessian_rows(n, d, row_cost, rng):

@@ -20,8 +20,10 @@ The smoothed objective is minimised by Newton steps with an exact line search on
 takes the rows with l'' > 0 only, which for piecewise quadratic losses are few in the end. Its Cholesky factor solves
 the equation (scaling the columns changes nothing), or is the preconditioner of conjugate gradients: where it is summed
 over a sample of the rows, where it stems from an earlier step because a new one does not pay off, and where a step by
-the factor alone made no progress. For the squared error the first step is the solution of the normal equations; for
-squared hinge and Huber losses the last one is exact, too (Keerthi and DeCoste 2005).
+the factor alone made no progress. Where a factor costs far more than products with the data (sparse rows, many
+columns), the preconditioner is the diagonal of the Hessian until the gradients have cost as much as a factor. For the
+squared error the first step is the solution of the normal equations; for squared hinge and Huber losses the last one is
+exact, too (Keerthi and DeCoste 2005).
 
 With `free_last` the last column holds ones and its coefficient has no penalty: an intercept. It is kept at the minimum
 for the other coefficients, at which the dual variables are feasible: sum_i w_i y_i a_i = 0.
@@ -32,7 +34,16 @@ import numpy as np
 from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import seed_of
-from kernbench.problems.linear.newton import BLOCKED, LARGEST, SAMPLE, cost_of_row, first_width, hessian_rows
+from kernbench.problems.linear.newton import (
+    CHEAP,
+    FIRST,
+    LARGEST,
+    SAMPLE,
+    cost_of_factor,
+    cost_of_row,
+    first_width,
+    hessian_rows,
+)
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.line_search import line_search
@@ -49,7 +60,6 @@ NARROWEST = 1e-14  # width, relative to the first one, at which the run ends
 STILL = 1e-15  # a gap, relative to the objective, within rounding error
 SAME = 1e-9  # relative difference of objectives that counts as rounding
 PROGRESS = 1e-14  # smallest relative decrease that counts
-CHEAP = 16.0  # multiplications per stored value up to which the Hessian is factorised in each step
 SHIFTS, ROUNDING = (200, 1e-15)  # trial shifts; the sum of slopes that is rounding, relative to that of their sizes
 
 
@@ -289,10 +299,15 @@ class Newton:
         time have cost as much.
         """
         factor, d = self._factor, self._design.n_coef
+        self._affordable = np.inf  # work after which it is done
         if factor is None:
             return False
-        cost = self._row_cost * np.count_nonzero(h[factor.rows] > 0) + d**3 / (3.0 * BLOCKED)
-        if factor.hessian.size and cost > CHEAP * self._design.n_values + self._work:
+        self._affordable = self._row_cost * np.count_nonzero(h[factor.rows] > 0) + cost_of_factor(d)
+        if factor.hessian.size:
+            self._affordable -= CHEAP * self._design.n_values
+        elif self._affordable <= FIRST * self._design.n_values:
+            self._affordable = 0.0
+        if self._work < self._affordable:
             return False
         factor.fit(h)
         self._work = 0.0
@@ -302,6 +317,8 @@ class Newton:
         """Solve the Newton equation by preconditioned conjugate gradients; return the step and its scores."""
         design = self._design
         step, moved, residual = np.zeros(design.n_coef), np.zeros(design.n_samples), -self._gradient
+        if not self._is_factorised:
+            self._diagonal = self._diagonal_of_hessian(h)
         p = z = self._preconditioned(residual)
         rz = residual @ z
         # Loose far from the optimum, tighter towards it: the convergence of the steps is faster than linear.
@@ -318,13 +335,23 @@ class Newton:
             self._work += 4.0 * design.n_values
             z = self._preconditioned(residual)
             last, rz = rz, residual @ z
-            if rz <= goal:
+            # Without a factor the equation may take forever, and with one no time.
+            if rz <= goal or (not self._is_factorised and self._work >= self._affordable):
                 break
             p = z + rz / last * p
         return step, moved
 
     def _preconditioned(self, residual):
-        return residual if self._factor is None else self._factor.solve(residual)
+        return self._factor.solve(residual) if self._is_factorised else residual / self._diagonal
+
+    @property
+    def _is_factorised(self):
+        return self._factor is not None and self._factor.hessian.size > 0
+
+    def _diagonal_of_hessian(self, h):
+        diagonal = self._design.square_sums(h)
+        diagonal[self._penalised] += self._alpha
+        return np.where(diagonal == 0.0, 1.0, diagonal)  # 0: no sample has a curvature
 
     # --- what it found
     # --------------------------------------------------------------------------------------------

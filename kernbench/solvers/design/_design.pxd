@@ -12,6 +12,8 @@ cdef class Design:
     cdef int score(self, const double *coef, double *scores) except -1 nogil
     cdef int gather_up(self, const double *g, double *element) except -1 nogil
     cdef double inner(self, const double *u, const double *v, const double *scores_of_v) noexcept nogil
+    # out_k = sum_i h_i x_ik^2; 1 where the features are not in memory.
+    cdef int square_sums(self, const double *h, double *out) except -1 nogil
     # out = sum_i h_i (x_i - m)(x_i - m)' over `count` rows in increasing order, m the row mask_i of `means`, or the first
     # one without a mask; the lower triangle as LAPACK sees it. Not for kernels.
     cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
@@ -33,6 +35,7 @@ cdef class FeatureDesign(Design):
     cdef int _moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
                       const double *means, double *sums) noexcept nogil
     cdef bint _multiplies_entries(self, const Py_ssize_t *rows, Py_ssize_t count, const double *means) noexcept nogil
+    cdef Py_ssize_t _number_of_lanes(self, Py_ssize_t count) noexcept nogil
     cdef void _add_products(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, double *sums) noexcept nogil
     cdef void _score(self, Py_ssize_t start, Py_ssize_t stop, const double *coef, double *scores) noexcept nogil
     cdef void _gather_up(self, Py_ssize_t start, Py_ssize_t stop, const double *g, double *sums) noexcept nogil

@@ -31,7 +31,7 @@ cdef enum:
     CHUNK_ROWS = 2048          # smallest number of rows of a chunk
     SUMS = 1 << 20             # largest size of the partial sums of all chunks (four chunks are always allowed)
     THREADED = 1 << 18         # entries of X from which a second thread pays off
-    LANES = 8                  # partial sums of moments; a fixed number, whatever the number of threads
+    LANES = 8                  # largest number of partial sums of moments, whatever the number of threads
     BLOCK = 256                # rows of a moment multiplied at a time
     SCATTERED = 4              # multiplications of dense rows in the time of one of scattered entries
     MULTIPLIED = 1 << 20       # multiplications from which on threads pay off
@@ -48,6 +48,12 @@ cdef class Design:
 
     cdef double inner(self, const double *u, const double *v, const double *scores_of_v) noexcept nogil:
         return dot(u, scores_of_v if self.is_kernel else v, self.n_coef)
+
+    cdef int square_sums(self, const double *h, double *out) except -1 nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_coef):
+            out[k] = 1.0
+        return 0
 
     cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
                      const double *means, double *out) except -1 nogil:
@@ -180,27 +186,52 @@ cdef class FeatureDesign(Design):
     cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
                      const double *means, double *out) except -1 nogil:
         cdef:
-            Py_ssize_t size = self.n_coef * self.n_coef, lane, start, k
-            double *sums = <double *> allocate(LANES * size * sizeof(double))
+            Py_ssize_t size = self.n_coef * self.n_coef, lanes = self._number_of_lanes(count), lane, start, k
+            double *sums = <double *> allocate(lanes * size * sizeof(double))
             double total
             bint failed = False
         self.n_passes += 1
         try:
-            for lane in prange(LANES, schedule="static", use_threads_if=count * size >= MULTIPLIED):
-                start = count * lane // LANES
+            for lane in prange(lanes, schedule="static", use_threads_if=count * size >= MULTIPLIED):
+                start = count * lane // lanes
                 memset(sums + lane * size, 0, size * sizeof(double))
-                if self._moments(rows + start, count * (lane + 1) // LANES - start, h, mask, means, sums + lane * size):
+                if self._moments(rows + start, count * (lane + 1) // lanes - start, h, mask, means, sums + lane * size):
                     failed = True
             if failed:
                 with gil:
                     raise MemoryError("could not allocate a block of rows")
             for k in range(size):
                 total = 0.0
-                for lane in range(LANES):
+                for lane in range(lanes):
                     total += sums[lane * size + k]
                 out[k] = total
         finally:
             free(sums)
+        return 0
+
+    cdef Py_ssize_t _number_of_lanes(self, Py_ssize_t count) noexcept nogil:
+        """How many partial sums of moments pay off: each costs as much as its entries, besides its products."""
+        cdef double entries = <double> self.n_values / self.n_samples, size = <double> self.n_coef * self.n_coef
+        return max(1, min(<Py_ssize_t> LANES, min(count // BLOCK, <Py_ssize_t> (count * entries * entries / size))))
+
+    cdef int square_sums(self, const double *h, double *out) except -1 nogil:
+        cdef Py_ssize_t i, k, d = self.n_coef
+        cdef int64_t l
+        cdef double value
+        cdef const float *singles = <const float *> self.values
+        cdef const double *doubles = <const double *> self.values
+        memset(out, 0, d * sizeof(double))
+        for i in range(self.n_samples):
+            if h[i] == 0.0:
+                continue
+            if self.is_sparse:
+                for l in range(self.starts[i], self.starts[i + 1]):
+                    value = singles[l] if self.single else doubles[l]
+                    out[self.columns[l]] += h[i] * value * value
+            else:
+                for k in range(d):
+                    value = singles[i * d + k] if self.single else doubles[i * d + k]
+                    out[k] += h[i] * value * value
         return 0
 
     cdef int _moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,

@@ -12,7 +12,9 @@ import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import seed_of
-from kernbench.problems.linear.newton import BLOCKED, LARGEST, SAMPLE, cost_of_row, first_width, hessian_rows
+from kernbench.problems.linear.newton import (
+    CHEAP, FIRST, LARGEST, SAMPLE, cost_of_factor, cost_of_row, first_width, hessian_rows,
+)
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
@@ -29,7 +31,6 @@ cdef double NARROWEST = 1e-14      # width, relative to the first one, at which 
 cdef double STILL = 1e-15          # a gap, relative to the objective, within rounding error
 cdef double SAME = 1e-9            # relative difference of objectives that counts as rounding
 cdef double PROGRESS = 1e-14       # smallest relative decrease that counts
-cdef double CHEAP = 16.0           # multiplications per stored value up to which the Hessian is factorised in each step
 
 
 cdef class Newton:
@@ -72,12 +73,15 @@ cdef class Newton:
     cdef object sample
     cdef bint free_last, warm, begun, exact
     cdef double alpha, widest, value, smooth_value, square, excess, bound, best_value
-    cdef double row_cost, blocked     # of a row of the Hessian, in multiplications; those of a factorisation in one
+    cdef double row_cost, factor_cost # of a row of the Hessian, and of its factorisation, in multiplications
+    cdef double cheap, first          # costs up to which it is factorised in each step, and for the first time
     cdef double work                  # of conjugate gradients since the Hessian was factorised, in multiplications
+    cdef double affordable            # work after which the Hessian is factorised
     cdef int stuck
     cdef Py_ssize_t n_penalised
     cdef long long seed
     cdef double[::1] coef, scores, g, h, gradient, best, step, moved, residual, z, p, p_scores, product, curved
+    cdef double[::1] diagonal         # of the Hessian, the preconditioner before the first factorisation
 
     losses = EXAMPLE_LOSSES
     granularity = 1
@@ -104,13 +108,15 @@ cdef class Newton:
         self.sample = np.arange(n) if n <= 4 * SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
         self.line = SampledLine(risk, np.arange(n))
         if d <= LARGEST:
-            self.row_cost, self.blocked = cost_of_row(risk.design), BLOCKED
+            self.row_cost, self.factor_cost = cost_of_row(risk.design), cost_of_factor(d)
+            self.cheap, self.first = CHEAP * risk.design.n_values, FIRST * risk.design.n_values
             rows = hessian_rows(n, d, self.row_cost, rng)
             self.exact = len(rows) == n
             self.factor = preconditioner_of(self.design, None, self.alpha, rows)
             self.factor.n_free = free_last
         self.coef, self.best, self.gradient, self.step = np.zeros(d), np.zeros(d), np.empty(d), np.empty(d)
         self.residual, self.z, self.p, self.product = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+        self.diagonal = np.empty(d)
         self.scores, self.g, self.h, self.moved = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
         self.p_scores, self.curved = np.empty(n), np.empty(n)
         self.best_value, self.bound = INFINITY, 0.0
@@ -235,13 +241,17 @@ cdef class Newton:
         time have cost as much.
         """
         cdef Py_ssize_t i, count = 0
-        cdef double cost, d = self.coef.shape[0]
+        self.affordable = INFINITY
         if self.factor is None:
             return False
         for i in range(self.factor.rows.shape[0]):
             count += self.h[self.factor.rows[i]] > 0.0
-        cost = self.row_cost * count + d * d * d / (3.0 * self.blocked)
-        if self.factor.fitted and cost > CHEAP * self.design.n_values + self.work:
+        self.affordable = self.row_cost * count + self.factor_cost
+        if self.factor.fitted:
+            self.affordable -= self.cheap
+        elif self.affordable <= self.first:
+            self.affordable = 0.0
+        if self.work < self.affordable:
             return False
         self.factor.fit(&self.h[0])
         self.work = 0.0
@@ -261,6 +271,9 @@ cdef class Newton:
         cdef:
             Py_ssize_t i, k, turn, d = self.coef.shape[0], n = self.risk.n
             double rz, last, goal, length, share
+            bint is_factorised = self.factor is not None and self.factor.fitted
+        if not is_factorised:
+            self._fit_diagonal()
         self.step[:], self.moved[:] = 0.0, 0.0
         for k in range(d):
             self.residual[k] = -self.gradient[k]
@@ -289,7 +302,8 @@ cdef class Newton:
             self.work += 4.0 * self.design.n_values
             self._precondition()
             last, rz = rz, dot(&self.residual[0], &self.z[0], d)
-            if rz <= goal:
+            # Without a factor the equation may take forever, and with one no time.
+            if rz <= goal or (not is_factorised and self.work >= self.affordable):
                 break
             share = rz / last
             for k in range(d):
@@ -297,10 +311,24 @@ cdef class Newton:
         return 0
 
     cdef void _precondition(self) noexcept nogil:
-        """z: the preconditioned residual."""
+        """z: the residual, preconditioned by the Cholesky factor, or by the diagonal."""
+        cdef Py_ssize_t k
         self.z[:] = self.residual
-        if self.factor is not None:
+        if self.factor is not None and self.factor.fitted:
             self.factor.solve(&self.z[0])
+            return
+        for k in range(self.z.shape[0]):
+            self.z[k] /= self.diagonal[k]
+
+    cdef int _fit_diagonal(self) except -1 nogil:
+        cdef Py_ssize_t k, d = self.coef.shape[0]
+        self.design.square_sums(&self.h[0], &self.diagonal[0])
+        for k in range(d):
+            if k < self.n_penalised:
+                self.diagonal[k] += self.alpha
+            elif self.diagonal[k] == 0.0:
+                self.diagonal[k] = 1.0     # no sample has a curvature
+        return 0
 
     # --- what it found -----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from lockstep import Tally, Tolerance, case_name, cases, follow
+from scipy import sparse
 
 from kernbench.solvers.registry import get
 
@@ -77,6 +78,23 @@ def test_twin_is_in_lockstep_on_any_problem(case, ranking, linear):
         label = f"{n=} {d=} {seed=} {C=} {form=} {weighted=}"
         compare(case, problem, linear, tally, C=C, rounds=4, length=17, label=label)
     tally.require(SHARE.get(case[0].name, 1.0))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_newton_without_a_factor_is_in_lockstep(loss, ranking, linear):
+    """Few stored values and many columns: the diagonal preconditions, at first or always."""
+    entry, tally = get("newton", "linear-svm"), Tally()
+    for seed, (d, C) in enumerate([(150, 30.0), (400, 1.0), (1600, 1.0)]):
+        problem = ranking(60, seed, d=d)
+        keep = np.random.default_rng(seed).random(problem.X.shape) < 6 / d
+        problem.X = sparse.csr_matrix(np.where(keep, problem.X, 0.0))
+        compiled, reference = (linear(entry, twin, problem, C=C, loss=loss) for twin in ("compiled", "reference"))
+        follow(compiled, reference, tally, TIGHT, rounds=6, length=1, rounding=below_the_tolerance)
+        if d < 1500:  # it began without a factor
+            begun = linear(entry, "compiled", problem, C=C, loss=loss)
+            begun.advance(1)
+            assert begun.solution().state["hessian"].size == 0
+    tally.require(0.7)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
