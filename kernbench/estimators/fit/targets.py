@@ -8,16 +8,19 @@ from kernbench.validation.rows import check_rows
 LARGEST = 1e140  # of targets
 
 
-def check_targets(model, X, y, *, reset, accept_sparse=True):
-    """Return checked rows, and targets as a vector of finite float64."""
+def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
+    """Return checked rows, and targets as a vector of finite float64; with `several`, more columns than one stay."""
     shape = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+    if several and len(shape) == 2 and shape[1] > 1:
+        X, _ = check_rows(model, X, np.zeros(shape[0]), reset=reset, accept_sparse=accept_sparse)
+        return X, targets_of_chunk(y)
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array, got an array of shape {shape} instead: for several outputs wrap the model, "
             f"sklearn.multioutput.MultiOutputRegressor({type(model).__name__}(...))"
         )
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=accept_sparse)
-    return X, targets_of_chunk(column_or_1d(y, warn=True))
+    return X, targets_of_chunk(column_or_1d(y, warn=not several))
 
 
 def targets_of_chunk(y):

@@ -1,5 +1,6 @@
 """Linear regression with losses of the residual: `LinearRegressor`."""
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -75,32 +76,32 @@ class LinearRegressor(RegressorMixin, Model):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights of the features.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_outputs,)
     solver_ : str
         The solver that `solver` stands for.
     dtype_ : {"float32", "float64"}
         Precision in which the training rows were held.
-    n_iter_ : ndarray of shape (1,)
+    n_iter_ : ndarray of shape (1,) or (n_outputs,)
         Iterations of the last ``fit``.
     converged_ : bool
         Whether `tol` was reached.
-    status_ : str
+    status_ : str, or list of str with more than one output
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
         ``"stalled"``, ``"stagnated"``,
         ``"interrupted"``.
     fit_status_ : int
         0 if converged, else 1.
-    objective_ : float
+    objective_ : float, or ndarray of shape (n_outputs,) with more than one output
         The objective above, for the centred targets.
-    duality_gap_ : float
+    duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
         Certified bound on the distance of ``objective_`` to the optimum.
     n_inner_products_ : int
         Inner products with rows of X, and updates of w by a row, that ``fit`` took.
     n_kernel_evaluations_ : int
         0.
-    trace_ : dict of lists
+    trace_ : dict of lists, or list of dicts with more than one output
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -183,8 +184,8 @@ class LinearRegressor(RegressorMixin, Model):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows. With an intercept they are copied once; sparse rows stay sparse.
-        y : array-like of shape (n_samples,)
-            Targets.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; each column of several is an output, fitted by itself.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
             row, 0 to leaving it out.
@@ -240,17 +241,26 @@ class LinearRegressor(RegressorMixin, Model):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         check_range(X, Linear(), "float64", feature_names=getattr(self, "feature_names_in_", None))
-        return X @ self.coef_ + self.intercept_
+        return X @ self.coef_.T + self.intercept_
 
     def _check_fitted_state(self):
         check_names(self)
-        check_floats(self, {"coef_": (self.n_features_in_,)})
-        check_number("intercept_", self.intercept_)
+        outputs = np.shape(self.intercept_)
+        check_floats(self, {"coef_": (*outputs, self.n_features_in_)})
+        if outputs:
+            check_floats(self, {"intercept_": outputs[:1]})
+        else:
+            check_number("intercept_", self.intercept_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "coef_")

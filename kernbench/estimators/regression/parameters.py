@@ -35,17 +35,17 @@ def check_regressor(model, kind):
     return entry, loss
 
 
-def check_regression_data(model, X, y, sample_weight, *, kernel=None):
+def check_regression_data(model, X, y, sample_weight, *, kernel=None, several=False):
     """Check the arguments of ``fit``.
 
     Returns
     -------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), float64
+    y : ndarray of shape (n_samples,), float64; with `several` it may have a column for each output
     weights : ndarray of shape (n_samples,), or None
         Divided by their mean: a weight of k is then equivalent to k copies of a row, for the objective is a mean.
     """
-    X, y = check_targets(model, X, y, reset=True, accept_sparse=not is_precomputed(kernel))
+    X, y = check_targets(model, X, y, reset=True, accept_sparse=not is_precomputed(kernel), several=several)
     check_square(X, kernel)
     if sample_weight is None:
         return X, y, None

@@ -44,18 +44,22 @@ class LinearRegressorTask(WeightsTask):
         As given to ``fit``.
     """
 
-    strength, kind = "alpha", "linear-regression"
+    strength, kind, plural = "alpha", "linear-regression", "outputs"
     shared = ("n_features_in_", "feature_names_in_", "dtype_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
         self.entry, self.loss = check_linear_regressor(model)
-        X, y, self.weights = check_regression_data(model, X, y, sample_weight)
-        self.offset = offset_of(model, self.loss, y, self.weights)
-        self.y = y - self.offset
-        self.problems = [LinearRegressionProblem(self)]
-        self.hold(X, self.y, (self.loss.name, self.loss.parameter))
-        check_spread(model, self.y, self.offset)
+        X, y, self.weights = check_regression_data(model, X, y, sample_weight, several=True)
+        self.has_outputs = y.ndim == 2
+        outputs = y.T if self.has_outputs else [y]
+        self.problems = [
+            LinearRegressionProblem(self, k, target, offset_of(model, self.loss, target, self.weights))
+            for k, target in enumerate(outputs)
+        ]
+        self.hold(X, y, (self.loss.name, self.loss.parameter))
+        for problem in self.problems:
+            check_spread(model, problem.y, problem.offset)
 
     @property
     def loss_name(self):
@@ -86,26 +90,52 @@ class LinearRegressorTask(WeightsTask):
         return with_constant(X, self.constant, dtype)
 
     def set_solutions(self, model, solutions):
-        self.problems[0].describe(model, solutions[0])
+        found = [problem.weights_of(solution) for problem, solution in zip(self.problems, solutions, strict=True)]
+        if self.has_outputs:
+            model.coef_, model.intercept_ = (np.array(part) for part in zip(*found))
+        else:
+            ((model.coef_, model.intercept_),) = found
 
 
 class LinearRegressionProblem(WeightsProblem):
-    """The weights of a regression on features."""
+    """The weights of a regression on features, of one output.
+
+    Parameters
+    ----------
+    task : LinearRegressorTask
+    k : int
+        Of the output.
+    target : ndarray of shape (n_samples,)
+    offset : float
+        The constant that the targets are centred by.
+    """
+
+    def __init__(self, task, k, target, offset):
+        super().__init__(task, k)
+        self.y, self.offset = target - offset, offset
+
+    @property
+    def title(self):
+        return f"output {self.k}"
 
     def make_solver(self, X, alpha, initial):
-        return self.solver_of(X, self.task.y, alpha, self.task.loss, initial)
+        return self.solver_of(X, self.y, alpha, self.task.loss, initial)
 
     def examined(self, X, solver, alpha):
-        return self.examined_by(X, self.task.y, alpha, self.task.loss)
+        return self.examined_by(X, self.y, alpha, self.task.loss)
 
     def describe(self, model, solution):
+        model.coef_, model.intercept_ = self.weights_of(solution)
+
+    def weights_of(self, solution):
+        """Return the weights of the given columns, and the intercept."""
         task, coef = self.task, solution.coef
-        intercept = task.offset
+        intercept = self.offset
         if task.constant is not None:
             coef, intercept = coef[:-1], intercept + task.constant * coef[-1]
         if task.centre is not None:
             intercept -= coef @ task.centre
-        model.coef_, model.intercept_ = np.array(coef), float(intercept)
+        return np.array(coef), float(intercept)
 
 
 class KernelRegressorTask(Task):

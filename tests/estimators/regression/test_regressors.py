@@ -270,9 +270,8 @@ def test_an_indefinite_matrix_is_named_as_the_cause(loss, solver):
             assert any("not positive semi-definite" in str(warning.message) for warning in caught)
 
 
-@pytest.mark.parametrize("model", [KernelRegressor(), LinearRegressor()], ids=lambda m: type(m).__name__)
-def test_several_outputs_name_the_wrapper(model):
-    rows = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises(ValueError, match=rf"MultiOutputRegressor\({type(model).__name__}"):
+def test_several_outputs_name_the_wrapper():
+    model, rows = KernelRegressor(), np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match=r"MultiOutputRegressor\(KernelRegressor"):
         model.fit(rows, rows[:, :2])
     assert MultiOutputRegressor(model).fit(rows, rows[:, :2]).predict(rows).shape == (40, 2)

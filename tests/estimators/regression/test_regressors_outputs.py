@@ -1,0 +1,75 @@
+"""Targets with several columns: each is an output, as in Ridge; losses, certificates and files by output."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+import kernbench
+from kernbench import LinearRegressor
+from kernbench.losses.regression import EXAMPLE_LOSSES
+from kernbench.solvers.registry import get
+
+LOSSES = [loss for loss in get("newton", "linear-regression").losses]
+
+
+def problem(n=80, d=5, k=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=d)
+    return X, X @ rng.normal(size=(d, k)) + rng.normal(size=(n, k)) + 10.0 * rng.normal(size=k)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridge(weighted, form):
+    X, Y = problem()
+    given = sparse.csr_matrix(X) if form == "csr" else X
+    weights = np.random.default_rng(1).uniform(0.1, 2.0, len(Y)) if weighted else None
+    alpha, n = 0.03, len(Y) if weights is None else weights.sum()
+    model = LinearRegressor(alpha=alpha, tol=1e-12).fit(given, Y, weights)
+    ridge = Ridge(alpha=alpha * n).fit(X, Y, weights)
+    np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.intercept_, ridge.intercept_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.predict(given), ridge.predict(X), rtol=1e-6, atol=1e-8)
+    assert model.score(given, Y, weights) == pytest.approx(ridge.score(X, Y, weights))
+    assert model.coef_.shape == (3, 5) and model.objective_.shape == model.duality_gap_.shape == (3,)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_output_is_the_model_of_its_column(loss):
+    X, Y = problem()
+    assert loss in EXAMPLE_LOSSES
+    model = LinearRegressor(loss).fit(X, Y)
+    for k, y in enumerate(Y.T):
+        alone = LinearRegressor(loss).fit(X, y)
+        np.testing.assert_array_equal(model.coef_[k], alone.coef_)
+        assert (model.intercept_[k], model.objective_[k]) == (alone.intercept_, alone.objective_)
+        assert model.status_[k] == alone.status_ == "converged"
+
+
+def test_shapes_are_those_of_ridge():
+    X, Y = problem()
+    for y in (Y[:, 0], Y[:, :1], Y):
+        model, ridge = LinearRegressor().fit(X, y), Ridge().fit(X, y)
+        assert model.coef_.shape == ridge.coef_.shape
+        assert model.predict(X).shape == ridge.predict(X).shape
+
+
+def test_files_paths_and_warm_starts_keep_the_outputs(tmp_path):
+    X, Y = problem()
+    model = LinearRegressor(warm_start=True).fit(X, Y).fit(X, Y)
+    model.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(kernbench.load(tmp_path / "model.npz").predict(X), model.predict(X))
+    first, second = LinearRegressor().path(X, Y, [0.1, 0.01])
+    assert first.coef_.shape == second.coef_.shape == (3, 5)
+    one = model.fit(X, Y[:, 0])  # another number of outputs is a cold start
+    np.testing.assert_allclose(one.coef_, LinearRegressor().fit(X, Y[:, 0]).coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "Y", [np.full((80, 2), np.nan), np.full((80, 2), "a"), np.zeros((79, 2)), np.zeros((80, 2, 2))]
+)
+def test_bad_targets(Y):
+    X, _ = problem()
+    with pytest.raises(ValueError):
+        LinearRegressor().fit(X, Y)
