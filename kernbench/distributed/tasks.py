@@ -131,7 +131,7 @@ class BlockLinearTask(LinearTask):
         self.last = cold_start(model, (), len(self.problems))
         self.X = blocks
         if model.fit_intercept or model.dtype_ != blocks.dtype.name:
-            scaling, dtype = model.intercept_scaling if model.fit_intercept else None, np.dtype(model.dtype_)
+            scaling, dtype = self.constant, np.dtype(model.dtype_)
             extra = int(scaling is not None)
             self.X = mapped(
                 blocks,

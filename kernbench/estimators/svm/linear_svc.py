@@ -55,7 +55,10 @@ class LinearSVC(Classifier):
     fit_intercept : bool, default=True
         False fixes the intercept at 0.
     intercept_scaling : float, default=1.0
-        Value of the constant column, > 0. Its weight is regularised like all others; a large value reduces the effect.
+        Value of the constant column, > 0. Its weight is regularised like all others, as in LIBLINEAR, so that adding a
+        constant to a column changes the model; a large value reduces the effect. ``inf`` leaves the intercept without a
+        penalty, as in `KernelSVC`: the model moves with the columns, however far they are from the origin; by
+        ``newton`` only, which ``"auto"`` then stands for.
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times. With more than two classes the factor of a class applies

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.fit.centring import centre_of, centred, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
@@ -12,7 +13,7 @@ from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_design, with_constant
 from kernbench.estimators.fit.training_data import check_training_data
-from kernbench.estimators.svm.parameters import check_linear_svc
+from kernbench.estimators.svm.parameters import check_linear_svc, has_free_intercept
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
 from kernbench.problems.certificate.risks import MarginRisk
@@ -32,6 +33,8 @@ class WeightsTask(Task):
 
     counts_products = True
     free_last = False  # whether the coefficient of the constant column has no penalty, which `newton` alone can do
+    constant = None  # value of that column; None without it
+    centre = None  # that columns are moved by; None where they are as given
     kind = "linear-svm"
 
     def hold(self, X, y, settings):
@@ -65,8 +68,7 @@ class WeightsTask(Task):
 
     def columns_of(self, X, dtype):
         """Return the columns that weights are fitted to."""
-        model = self.model
-        return with_constant(X, model.intercept_scaling if model.fit_intercept else None, dtype)
+        return with_constant(X, self.constant, dtype)
 
     def advice(self):
         """A sentence for a run that did not converge."""
@@ -78,7 +80,7 @@ class WeightsTask(Task):
 
     def set_solutions(self, model, solutions):
         """Set the attributes that define the predictions."""
-        set_weights(model, solutions)
+        set_weights(model, solutions, self.constant, self.centre)
 
 
 class LinearTask(WeightsTask):
@@ -103,6 +105,21 @@ class LinearTask(WeightsTask):
         positives = [1] if n_classes == 2 else range(n_classes)
         self.problems = [ClassProblem(self, k, positive) for k, positive in enumerate(positives)]
         self.hold(X, self.codes, (model.loss_,))
+
+    def columns_of(self, X, dtype):
+        # An intercept without a penalty makes up for any shift of the columns; centred ones are better conditioned.
+        self.centre = centre_of(X) if self.free_last else None
+        return super().columns_of(centred(X, self.centre, np.promote_types(X.dtype, dtype)), dtype)
+
+    @property
+    def free_last(self):
+        return has_free_intercept(self.model)
+
+    @property
+    def constant(self):
+        if not self.model.fit_intercept:
+            return None
+        return 1.0 if self.free_last else self.model.intercept_scaling
 
     @property
     def loss_name(self):
@@ -175,7 +192,7 @@ class WeightsProblem:
         return solver
 
     def describe(self, model, solution):
-        set_weights(model, [solution])
+        set_weights(model, [solution], self.task.constant, self.task.centre)
 
 
 class ClassProblem(WeightsProblem):
@@ -218,11 +235,11 @@ class ClassProblem(WeightsProblem):
         super().describe(model, solution)
 
 
-def set_weights(model, solutions):
-    """Set ``coef_`` and ``intercept_`` from the weights of columns, the constant one last."""
+def set_weights(model, solutions, constant, centre):
+    """Set ``coef_`` and ``intercept_`` from the weights of columns moved by `centre`, that of a constant one last."""
     weights = np.array([solution.coef for solution in solutions])
-    if model.fit_intercept:
-        model.coef_ = np.ascontiguousarray(weights[:, :-1])
-        model.intercept_ = model.intercept_scaling * weights[:, -1]
-    else:
+    if constant is None:
         model.coef_, model.intercept_ = weights, np.zeros(len(weights))
+    else:
+        model.coef_ = np.ascontiguousarray(weights[:, :-1])
+        model.intercept_ = constant * weights[:, -1] - shift_of(model.coef_, centre)

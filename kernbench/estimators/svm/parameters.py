@@ -1,5 +1,9 @@
 """Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what to change."""
 
+from numbers import Real
+
+import numpy as np
+
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.choice import AUTO, named_entry
 from kernbench.estimators.fit.kernel import check_kernel
@@ -11,6 +15,7 @@ from kernbench.solvers import registry
 from kernbench.validation.numbers import check_flag, check_name, check_positive
 
 SHAPES = ("ovr", "ovo")
+FREE = "newton"  # the solver of explicit features that takes an intercept without a penalty
 
 
 def check_kernel_svc(model):
@@ -56,11 +61,25 @@ def check_linear_svc(model):
     if entry is not None:
         _check_loss(loss, entry)
     check_positive("C", model.C)
-    check_positive("intercept_scaling", model.intercept_scaling)
+    if has_free_intercept(model):
+        entry = entry or registry.get(FREE, "linear-svm")
+        if entry.name != FREE:
+            raise ValueError(
+                f"intercept_scaling=inf leaves the intercept without a penalty, which solver={FREE!r} alone can do; "
+                f"got solver={entry.name!r}: choose {FREE!r} or 'auto', or a finite intercept_scaling"
+            )
+    elif model.intercept_scaling != np.inf:
+        check_positive("intercept_scaling", model.intercept_scaling)
     check_run(model)
     check_class_weight(model.class_weight)
     check_n_jobs(model.n_jobs)
     return entry, loss
+
+
+def has_free_intercept(model):
+    """Whether a `LinearSVC` has an intercept without a penalty."""
+    scaling = model.intercept_scaling
+    return bool(model.fit_intercept) and isinstance(scaling, Real) and scaling == np.inf
 
 
 def _check_loss(loss, entry):
