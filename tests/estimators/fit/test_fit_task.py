@@ -38,7 +38,7 @@ class Mean(BaseEstimator):
 
 class MeanTask(Task):
     strength, shared = "alpha", ("classes_",)
-    entry = SimpleNamespace(iteration_limit=lambda n_rows: 10_000)
+    entry = SimpleNamespace(iteration_limit=lambda n_rows: 10_000, stops_by_gap=False)
 
     def __init__(self, model, targets):
         self.model, self.n_jobs, model.classes_ = model, model.n_jobs, np.arange(len(targets))
