@@ -16,7 +16,7 @@ def reference_of(compiled):
     """Return the address of the reference twin of what is at the address `compiled`.
 
     The package ``reference`` mirrors the package and its ``solvers``, without the underscores of compiled modules:
-    ``kernbench.solvers.kernel._sdca:SDCA`` becomes ``kernbench.reference.kernel.sdca:SDCA``.
+    ``kernbench.solvers.kernel._sdca`` becomes ``kernbench.reference.kernel.sdca``.
     """
     package, _, path = compiled.replace("._", ".").partition(".")
     return f"{package}.reference.{path.removeprefix('solvers.')}"

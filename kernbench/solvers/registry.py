@@ -30,7 +30,7 @@ SOLVERS = [
     SolverEntry(
         name="sdca",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel._sdca:SDCA",
+        method="kernbench.solvers.kernel.sdca:SDCA",
         paper="Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 2013",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
         stopping="certified duality gap / objective",
@@ -334,7 +334,7 @@ SOLVERS = [
     SolverEntry(
         name="sdca",
         problem="kernel-regression",
-        compiled="kernbench.solvers.kernel._sdca:SDCA",
+        method="kernbench.solvers.kernel.sdca:SDCA",
         paper="Shalev-Shwartz and Zhang, JMLR 2013; Ho and Lin, JMLR 2012",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
         stopping="certified duality gap / objective",

@@ -1,4 +1,4 @@
-"""Stochastic dual coordinate ascent with kernel rows, a batch of visits at a time.
+"""Steps of stochastic dual coordinate ascent with kernel rows, a batch of visits at a time: the core of `sdca`.
 
 The examples of a batch are drawn in advance. The kernel rows of those whose dual variable would move are fetched
 together; their values within the batch are copied into a small matrix, on which the batch is processed:
@@ -6,8 +6,7 @@ together; their values within the batch are copied into a small matrix, on which
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
   of the batch at once; an example that has to move although its row was not fetched ends the batch early. So the
   iterates are those of one visit at a time. (Rows fetched but not needed are counted: they were computed.)
-* with an intercept the dual has the constraint sum_i w_i y_i a_i = 0, and pairs move: see ``reference/kernel/sdca.py``
-  for the method, why it ends at the optimum that SMO finds, and why its gap is certified at no cost.
+* with an intercept pairs move.
 
 Then the rows of the variables that moved are added to all responses, in double precision, four rows to a pass, in
 segments that fit into the first-level cache and do not depend on the number of threads.
@@ -25,13 +24,6 @@ from kernbench.losses._margin cimport DualEnd, dual_curvature, dual_pair, dual_s
 
 import numpy as np
 
-from kernbench._names import unknown_name
-from kernbench.losses.duality import balanced
-from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
-from kernbench.problems.margin_problem import MarginProblem, require_state
-from kernbench.solvers.base import Solution
-from kernbench.problems.draws import as_generator, draw_indices
-
 cdef extern from "_pair_gains.h" nogil:
     void pair_gains "kb_pair_gains"(ptrdiff_t i, const double *row, double scale, const double *diagonal,
                                     const double *slopes, const double *f, const double *own, const double *grow,
@@ -39,54 +31,56 @@ cdef extern from "_pair_gains.h" nogil:
     void move_pair "kb_move_pair"(const double *row_i, const double *row_j, double step, ptrdiff_t n, double *f)
 
 cdef enum:
-    BATCH = 256         # visits drawn together; pairs are found among them
     STRETCH = 2048      # responses that a thread updates at a time
 
 cdef double NO_CHANGE = 1e-13       # dual variables nearer than this are equal, and so are a variable and a bound
 cdef double NO_VIOLATION = 1e-12    # batches that violate the optimality conditions by less are skipped
 cdef double INSIDE = 1e-3           # partners are judged by the curvature of psi this far inside its domain, not at its ends
 
-ORDERS = ("permutation", "uniform")
+
+def single_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, double[::1] dual, double[::1] responses,
+                 long long[::1] visited):
+    """Set the dual variable of each visited example to its best value; count them in `visited` as they are done.
+
+    A batch ends where `offset` plus their number is a multiple of the size of batches.
+    """
+    cdef Py_ssize_t length
+    work.dual, work.responses = dual, responses
+    while visited[0] < visits.shape[0]:
+        length = work.length(visits.shape[0], offset, visited[0])
+        visited[0] += work._single_steps(visits[visited[0]:visited[0] + length])
 
 
-cdef class SDCA:
-    """Kernel SVM by stochastic dual coordinate ascent.
+def pair_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, double[::1] dual, double[::1] responses,
+               long long[::1] visited):
+    """Exchange mass between each visited example and its best partner in the batch; else as `single_steps`."""
+    cdef Py_ssize_t length
+    work.dual, work.responses = dual, responses
+    while visited[0] < visits.shape[0]:
+        length = work.length(visits.shape[0], offset, visited[0])
+        work._pair_steps(visits[visited[0]:visited[0] + length])
+        visited[0] += length
+
+
+cdef class Work:
+    """Steps on batches, and memory for them.
 
     Parameters
     ----------
     rows : KernelRows
-    y : array-like of shape (n,)
-        -1 and +1; targets for a loss of residuals.
-    alpha : float
-    weights : array-like of shape (n,), optional
-    fit_intercept : bool, default=True
-        Move pairs, which keep the constraint an intercept brings; False moves single coordinates.
-    loss : str or ResidualLoss, default="hinge"
-        One of `losses`.
-    random_state : None, int, RandomState or Generator
-    initial : Solution, optional
-        Continue an SDCA solution exactly, or use other coefficients as a warm start.
-    order : {"permutation", "uniform"}, default="permutation"
-        Whether an epoch visits every example once, in random order, or as many drawn with replacement.
-    shrinking : bool, default=True
-        Visit only examples that are not at a bound and pushed against it when the epoch begins.
-
-    References
-    ----------
-    Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Shalev-Shwartz and Zhang, JMLR 14 (2013).
+    problem : MarginProblem
+    scale : float
+        1 / (alpha n).
+    batch : int
+        Visits of a batch.
+    largest : int
+        Different examples among them, at most.
     """
 
-    cdef readonly long long n_iter
-    cdef readonly bint converged
-    cdef readonly object problem
-    cdef readonly Py_ssize_t first_check
     cdef KernelRows rows
-    cdef object rng, order, loss
-    cdef bint shrinking
     cdef int code
     cdef double scale, upper, parameter
-    cdef Py_ssize_t position
-    cdef Py_ssize_t[::1] visits             # of this epoch
+    cdef Py_ssize_t batch
     cdef const double[::1] y, weights, diagonal
     cdef double[::1] dual
     cdef double[::1] responses              # f(x_i), minus the targets of a regression
@@ -94,81 +88,20 @@ cdef class SDCA:
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
 
-    losses = EXAMPLE_LOSSES
-    granularity = BATCH
-
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None, initial=None,
-                 order="permutation", shrinking=True):
-        if order not in ORDERS:
-            raise ValueError(unknown_name("order", order, ORDERS))
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
-        if problem.alpha is None:
-            raise ValueError("SDCA needs alpha, a positive number")
-        self.problem, self.rows, self.order, self.shrinking = problem, rows, order, shrinking
-        self.loss = problem.loss
-        self.code, self.parameter, self.upper = self.loss.code, self.loss.parameter, self.loss.upper
-        self.scale = 1.0 / (problem.alpha * problem.n)
-        self.rng = as_generator(random_state)
+    def __init__(self, KernelRows rows, problem, scale, batch, largest):
+        self.rows, self.scale, self.batch = rows, scale, batch
+        self.code, self.parameter, self.upper = problem.loss.code, problem.loss.parameter, problem.loss.upper
         self.y, self.weights, self.diagonal = problem.y, problem.weights, rows.diagonal()
-        self.first_check = -(-problem.n // BATCH) * BATCH
-        self.dual, self.responses = np.zeros(problem.n), 0.0 - problem.targets
-        self.visits, self.position = np.empty(0, dtype=np.intp), 0
-        largest = min(BATCH, problem.n) if order == "permutation" else BATCH
-        self.seats, self.members = np.full(max(problem.n, BATCH), -1, dtype=np.intp), np.empty(BATCH, dtype=np.intp)
-        self.block, self.room = np.empty((largest, largest)), np.empty((9, BATCH))
-        if initial is not None:
-            self._start_from(initial)
+        self.seats, self.members = np.full(max(problem.n, batch), -1, dtype=np.intp), np.empty(batch, dtype=np.intp)
+        self.block, self.room = np.empty((largest, largest)), np.empty((9, batch))
 
     @property
     def n_kernel_evaluations(self):
         return self.rows.n_evaluations
 
-    @property
-    def n_inner_products(self):
-        return self.rows.n_evaluations
-
-    # --- the iteration -----------------------------------------------------------------------------------------------
-
-    def advance(self, n_iter):
-        """Visit `n_iter` examples; return `n_iter`."""
-        cdef Py_ssize_t done = 0, wanted = n_iter, length
-        while done < wanted:
-            if self.position == self.visits.shape[0]:
-                self._begin_epoch()
-            length = min(wanted - done, BATCH - self.n_iter % BATCH, self.visits.shape[0] - self.position)
-            if self.problem.fit_intercept:
-                self._pair_steps(self.visits[self.position:self.position + length])
-            else:
-                length = self._single_steps(self.visits[self.position:self.position + length])
-            self.position += length
-            self.n_iter += length
-            done += length
-        return done
-
-    def _begin_epoch(self):
-        used = self.problem.weights > 0
-        open_ones = np.flatnonzero(used & ~self._shrinkable()) if self.shrinking else np.flatnonzero(used)
-        if len(open_ones) == 0:
-            open_ones = np.flatnonzero(used)
-        size = len(open_ones)
-        drawn = self.rng.permutation(size) if self.order == "permutation" else draw_indices(self.rng, size, size)
-        self.visits, self.position = open_ones[drawn], 0
-
-    def _shrinkable(self):
-        """Mark the examples at a bound whose gradient pushes them against it by more than any other pulls."""
-        y, a = self.problem.y, np.asarray(self.dual)
-        if isinstance(self.loss, ResidualLoss):
-            left, right = self.loss.dual_slopes(a, np.asarray(self.responses))
-            held = (left == -np.inf) | (right == np.inf) | (left < right)
-            return held & (left < 0.0) & (right > 0.0)
-        e = y * self.loss.dual_slope(a) - np.asarray(self.responses)
-        highest, lowest = a >= self.upper, a <= 0.0
-        at_upper, at_lower = np.where(y > 0, highest, lowest), np.where(y > 0, lowest, highest)
-        top = bottom = 0.0
-        if self.problem.fit_intercept:
-            top = e.max(where=~at_upper, initial=-np.inf)
-            bottom = e.min(where=~at_lower, initial=np.inf)
-        return (at_upper & (e > top)) | (at_lower & (e < bottom))
+    cdef Py_ssize_t length(self, Py_ssize_t n_visits, Py_ssize_t offset, Py_ssize_t visited) noexcept nogil:
+        """How many visits there are until the batch ends."""
+        return min(n_visits - visited, self.batch - (offset + visited) % self.batch)
 
     # --- single coordinates --------------------------------------------------------------------------------------------
 
@@ -362,49 +295,3 @@ cdef class SDCA:
         finally:
             free(pointers)
         return 0
-
-    # --- what it found -------------------------------------------------------------------------------------------------
-
-    def _coef(self):
-        return self.problem.y * self.problem.weights * np.asarray(self.dual) * self.scale
-
-    def _f(self):
-        return np.asarray(self.responses) + self.problem.targets
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
-        return self.converged
-
-    def solution(self):
-        """The current coefficients, with the best intercept for them."""
-        state = {"dual": np.array(self.dual), "responses": np.array(self.responses),
-                 "visits": np.array(self.visits, dtype=np.float64), "position": np.array([float(self.position)])}
-        return Solution(self._coef(), self.problem.best_intercept(self._f()), self.n_iter, state)
-
-    def objective(self):
-        """The objective of `solution`."""
-        f = self._f()
-        return self.problem.objective(f, self._coef() @ f, self.problem.best_intercept(f))
-
-    def gap(self):
-        """The objective of `solution` minus the dual objective; no kernel value is needed."""
-        f = self._f()
-        return self.problem.gap(self._coef(), f, self.problem.best_intercept(f))
-
-    def _start_from(self, initial):
-        problem = self.problem
-        state = require_state(initial, problem.n, ["dual", "responses", "visits", "position"])
-        self.n_iter = initial.n_iter
-        if state is not None:
-            self.dual = state["dual"]
-        if state is not None and np.array_equal(self._coef(), initial.coef):
-            self.visits, self.position = state["visits"].astype(np.intp), int(state["position"].item())
-            self.responses = state["responses"]
-            return
-        coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # alpha or the weights may differ
-        coef = balanced(coef) if problem.fit_intercept else coef
-        a = np.divide(problem.y * coef, problem.weights * self.scale, out=np.zeros(problem.n), where=problem.weights > 0)
-        self.dual = np.clip(a, self.loss.lower, self.upper)
-        known = state is not None and np.allclose(self._coef(), initial.coef, rtol=1e-13, atol=0.0)
-        self.responses = state["responses"] if known else self.rows.matvec(self._coef()) - problem.targets
