@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from kernbench.validation.foreign import host_array
+
 
 def binary_problem(y, sample_weight=None):
     """Return the positives and the weights of a two-class problem, checked.
@@ -79,6 +81,7 @@ def in_units_of_the_classes(weights, positive):
 
 def one_number_each(values, n, name="scores"):
     """Return values in float64, one for each of n samples."""
+    values = host_array(values, name)
     try:
         values = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -3,11 +3,13 @@
 import numpy as np
 
 from kernbench.ranking.checks import checked_weights, in_units_of_the_classes
+from kernbench.validation.foreign import host_array
 
 
 def scored_problem(y, score, sample_weight, pos_label):
     """Return score, positives and weights, checked; that the scores are finite remains to be seen."""
     positive = _positives(_column(y, "y"), pos_label)
+    score = host_array(score, "score")
     if np.ndim(score) == 2 and np.shape(score)[1] > 1:
         shape = np.shape(score)
         raise ValueError(f"score must be one column, got shape {shape}: take that of the positive class")
@@ -31,7 +33,7 @@ def scored_problem(y, score, sample_weight, pos_label):
 
 def _column(values, name):
     """Return a list of values, or a single column of them, as an array of shape (n,)."""
-    values = np.asarray(values)
+    values = np.asarray(host_array(values, name))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from kernbench.validation.arrays import check_indices, first_not_finite
+from kernbench.validation.foreign import host_array
 from kernbench.validation.objects import objects_of
 
 FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
@@ -35,6 +36,8 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
 
     Notes
     -----
+    Arrays of other libraries are taken through DLPack, see `kernbench.validation.foreign`.
+
     Models with ``_takes_objects`` and a kernel that is a Python function take rows that are not numeric, see
     `kernbench.validation.objects`.
     """
@@ -47,6 +50,9 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
         if reset:
             model.n_features_in_ = X.shape[1]
         return X if isinstance(y, str) else (X, y)
+    X = host_array(X, "X")
+    if not (y is None or isinstance(y, str)):
+        y = host_array(y, "y")
     if getattr(model, "_takes_objects", False) and (objects := objects_of(model, X, reset=reset)) is not None:
         return objects if isinstance(y, str) else (objects, _labels_of(objects, y))
     check_indices(X)  # first: conversions would read past the end of the arrays

@@ -6,6 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from kernbench.kernels.domain import is_precomputed
+from kernbench.validation.foreign import host_array
 from kernbench.validation.rows import check_rows
 
 
@@ -175,7 +176,7 @@ def two_labels(y):
 
 def check_weights(sample_weight, X):
     """Return the sample weights of the rows of X in float64; all at least 0, and one above."""
-    sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    sample_weight = _check_sample_weight(host_array(sample_weight, "sample_weight"), X, dtype=np.float64)
     if np.any(sample_weight < 0):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
     if not np.any(sample_weight):  # scikit-learn refuses it from 1.8 on

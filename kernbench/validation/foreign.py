@@ -1,0 +1,51 @@
+"""Arrays of other libraries: those in the memory of the CPU are read, those on a device are rejected."""
+
+import numpy as np
+from scipy import sparse
+
+# Types of devices in DLPack (DLDeviceType) whose memory the CPU reads: the CPU itself, pinned memory of CUDA and ROCm.
+ON_THE_HOST = {1: "CPU", 3: "CUDA host", 11: "ROCm host"}
+
+
+def host_array(values, name):
+    """Return `values`, or, if they are an array of another library that speaks DLPack, a NumPy array of them.
+
+    Parameters
+    ----------
+    values : object
+        Lists, data frames, sparse matrices and whatever else NumPy or scikit-learn converts are returned as they are.
+    name : str
+        For messages.
+
+    Returns
+    -------
+    object
+        A view of the same memory where possible.
+
+    Raises
+    ------
+    ValueError
+        For an array on a device, and one that NumPy cannot represent; the message says what to do.
+    """
+    if isinstance(values, np.ndarray | np.generic) or sparse.issparse(values):
+        return values
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):
+        raise ValueError(f"{name} is a query that was not run ({type(values).__name__}): give {name}.collect()")
+    if not hasattr(values, "__dlpack_device__"):
+        return values
+    kind = f"{type(values).__module__.split('.')[0]}.{type(values).__name__}"
+    try:
+        device = int(values.__dlpack_device__()[0])
+    except Exception:  # such as torch's device "meta", which has no memory
+        device = None
+    if device not in ON_THE_HOST:
+        raise ValueError(
+            f"{name}, a {kind}, is not in the memory of the CPU (DLPack device type {device}), where kernbench "
+            "computes: copy it first, for example with .cpu() (torch), .get() (CuPy) or jax.device_get"
+        )
+    try:
+        return np.asarray(values) if hasattr(values, "__array__") else np.from_dlpack(values)
+    except Exception as error:  # each library raises its own
+        raise ValueError(
+            f"{name}, a {kind}, cannot be read as an array: {error} (NumPy takes dense arrays of float32 or float64)"
+        ) from error
