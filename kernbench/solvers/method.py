@@ -9,7 +9,6 @@ NumPy. A core gets arrays and numbers, changes arrays in place and returns count
 import inspect
 from functools import cache
 from importlib import import_module
-from types import MethodType
 
 from kernbench.problems.whole_objective import Estimate
 from kernbench.solvers.kinds import TWINS, reference_of
@@ -117,22 +116,36 @@ def has_cores(method):
     return "core" in inspect.signature(method).parameters
 
 
-class _Adapted:
+def _of_the_solver(name):
+    default = getattr(Method, name)
+    return property(lambda self: getattr(self._solver, name, default))
+
+
+class _Adapted(Method):
     """A solver that is not a `Method`: what it lacks is as in one."""
+
+    FUNCTIONS = ("advance", "check", "solution", "objective", "gap", "known_gap", "dual_objective", "whole_objective",
+                 "stop_at")  # fmt: skip
 
     def __init__(self, solver):
         self._solver = solver
+        vars(self).update({name: getattr(solver, name) for name in self.FUNCTIONS if hasattr(solver, name)})
 
-    def __getattr__(self, name):
-        try:
-            return getattr(self._solver, name)
-        except AttributeError:
-            default = getattr(Method, name)
-            return MethodType(default, self) if callable(default) else default
+    n_iter = _of_the_solver("n_iter")
+    n_kernel_evaluations = _of_the_solver("n_kernel_evaluations")
+    n_inner_products = _of_the_solver("n_inner_products")
+    converged = _of_the_solver("converged")
+    stagnated = _of_the_solver("stagnated")
+    finished = _of_the_solver("finished")
+    granularity = _of_the_solver("granularity")
+    first_check = _of_the_solver("first_check")
+    step_name = _of_the_solver("step_name")
+    is_sampled = _of_the_solver("is_sampled")
+    subproblem_gap = _of_the_solver("subproblem_gap")
 
     @property
     def gap_is_costly(self):
-        return hasattr(self._solver, "known_gap")
+        return "known_gap" in vars(self)
 
 
 def as_method(solver):

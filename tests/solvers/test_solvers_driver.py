@@ -307,7 +307,8 @@ def test_a_solver_that_is_no_method_is_asked_with_the_defaults_of_one():
     assert adapted.known_gap() == solver.gap() and adapted.whole_objective().value == solver.objective()
     assert adapted.n_inner_products == 0 and adapted.stop_at(1.0) is None
     solver.n_inner_products, solver.known_gap = 7, lambda: 0.25
-    assert adapted.n_inner_products == 7 and adapted.gap_is_costly and adapted.known_gap() == 0.25
+    assert adapted.n_inner_products == 7 and not adapted.gap_is_costly
+    assert as_method(solver).gap_is_costly and as_method(solver).known_gap() == 0.25
     with pytest.raises(AttributeError, match="no_such_part"):
         adapted.no_such_part  # noqa: B018
     method = Method.__new__(Method)
