@@ -55,9 +55,7 @@ class Examined:
 
     @cached_property
     def largest(self):
-        """The largest k(x, x)."""
-        if self.kernel.routine == "precomputed":
-            return float(np.abs(self.X).max())
+        """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite."""
         diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
         return float(np.max(diagonal))
 

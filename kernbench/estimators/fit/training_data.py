@@ -9,6 +9,9 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.foreign import host_array
 from kernbench.validation.rows import check_rows
 
+ASYMMETRY = 1e-5  # share of the largest entry; kernel matrices computed in float32 differ from their transpose by 1e-6
+COMPARED_ROWS = 128  # a tenth of the time of a fit, or less
+
 
 def check_training_data(model, X, y, sample_weight, *, kernel=None):
     """Check the arguments of ``fit``; set ``classes_`` and ``class_weight_`` on the model.
@@ -113,9 +116,25 @@ def distinct_labels(y, **options):
 
 
 def check_square(X, kernel):
-    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square."""
-    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric.
+
+    Of more than `COMPARED_ROWS` rows only the entries between so many, evenly spread, are compared: a look at all of them
+    would take as long as a fit.
+    """
+    if not is_precomputed(kernel):
+        return
+    n = X.shape[0]
+    if n != X.shape[1]:
         raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
+    rows = np.linspace(0, n - 1, COMPARED_ROWS).astype(np.intp) if n > COMPARED_ROWS else None
+    values = X if rows is None else X[np.ix_(rows, rows)]
+    difference, largest = float(np.abs(values - values.T).max()), float(np.abs(values).max())
+    if difference > ASYMMETRY * largest:
+        raise ValueError(
+            "a precomputed training kernel must be a symmetric matrix: X and its transpose differ by up to "
+            f"{difference:.3g}, the largest entry there is {largest:.3g}. If only rounding makes them differ, pass "
+            "(X + X.T) / 2; otherwise k(x, z) is not the same as k(z, x), and it is not a kernel"
+        )
 
 
 def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):

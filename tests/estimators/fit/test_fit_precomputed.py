@@ -1,0 +1,59 @@
+"""A precomputed kernel matrix must be square and symmetric, for every estimator that takes one."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from kernbench import KernelSVC
+from kernbench._models import MODELS
+from kernbench.estimators.fit.training_data import ASYMMETRY, COMPARED_ROWS
+
+N = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + 0.3 * RNG.normal(size=N) > 0).astype(int)
+K = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2))
+
+
+def takes_precomputed(model):
+    if model.task == "transform" or "kernel" not in inspect.signature(model.load()).parameters:
+        return False
+    return model.load()(kernel="precomputed").__sklearn_tags__().input_tags.pairwise
+
+
+TAKERS = [model for model in MODELS if takes_precomputed(model)]
+
+
+def test_the_estimators_are_found():
+    names = {model.name for model in TAKERS}
+    assert {"KernelSVC", "KernelRegressor", "ROCSVC", "RankedRangeClassifier"} <= names
+
+
+@pytest.mark.parametrize("model", TAKERS, ids=lambda model: model.name)
+def test_an_asymmetric_matrix_is_refused(model):
+    other = K.copy()
+    other[3, 40] += 0.25
+    with pytest.raises(ValueError, match=r"symmetric matrix: X and its transpose differ by up to 0\.25"):
+        model.load()(kernel="precomputed").fit(other, Y)
+    with pytest.raises(ValueError, match="square"):
+        model.load()(kernel="precomputed").fit(K[:, :-1], Y)
+
+
+@pytest.mark.parametrize("model", TAKERS, ids=lambda model: model.name)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_is_no_asymmetry(model, dtype):
+    noise = 0.9 * ASYMMETRY * K.max() * np.random.default_rng(1).uniform(size=K.shape)
+    model.load()(kernel="precomputed").fit((K + np.triu(noise, 1)).astype(dtype), Y)
+
+
+def test_of_a_large_matrix_some_entries_are_compared():
+    n = 3 * COMPARED_ROWS
+    rows = np.random.default_rng(0).normal(size=(n, 3))
+    matrix, y = rows @ rows.T + np.eye(n), np.arange(n) % 2
+    KernelSVC(kernel="precomputed").fit(matrix, y)
+    with pytest.raises(ValueError, match="symmetric"):
+        KernelSVC(kernel="precomputed").fit(rows @ (rows + 0.1).T, y)
+    matrix[0, n - 1] += 1.0
+    with pytest.raises(ValueError, match="symmetric"):
+        KernelSVC(kernel="precomputed").fit(matrix, y)
