@@ -35,8 +35,9 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
         `sample_weight` times the weight of the class; None if all are 1.
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
+    weights = weigh_classes(model, classes, y, codes, sample_weight)
     check_square(X, kernel)
-    return X, codes, sample_weight, weigh_classes(model, classes, y, codes, sample_weight)
+    return X, codes, sample_weight, weights
 
 
 def weigh_classes(model, classes, y, codes, sample_weight):
@@ -100,6 +101,8 @@ def _whole_labels(y):
         return None
     offsets = np.subtract(y, least, dtype=np.intp)
     is_used = np.bincount(offsets) > 0
+    if is_used.all():
+        return np.arange(least, largest + 1, dtype=y.dtype), offsets
     return (np.flatnonzero(is_used) + least).astype(y.dtype), (np.cumsum(is_used) - 1)[offsets]
 
 
@@ -118,8 +121,8 @@ def distinct_labels(y, **options):
 def check_square(X, kernel):
     """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric.
 
-    Of more than `COMPARED_ROWS` rows only the entries between so many, evenly spread, are compared: a look at all of them
-    would take as long as a fit.
+    Of more than `COMPARED_ROWS` rows only the entries between so many, evenly spread, are compared: a look at all of
+    them would take as long as a fit.
     """
     if not is_precomputed(kernel):
         return

@@ -214,5 +214,6 @@ def _next_start(solution, C, following, weights):
 
 def _most_double_rows(model, codes):
     """Return the number of rows up to which ``dtype="auto"`` is float64."""
-    is_rare = len(model.classes_) == 2 and RARE * np.bincount(codes).min() <= len(codes)
-    return RARE_DOUBLE_ROWS if is_rare and model.solver == "smo" else AUTO_DOUBLE_ROWS
+    if not AUTO_DOUBLE_ROWS < len(codes) <= RARE_DOUBLE_ROWS or len(model.classes_) > 2 or model.solver != "smo":
+        return AUTO_DOUBLE_ROWS
+    return RARE_DOUBLE_ROWS if RARE * np.bincount(codes).min() <= len(codes) else AUTO_DOUBLE_ROWS

@@ -20,7 +20,7 @@ from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE
 from kernbench.problems.certificate.rounding import error_of_values
-from kernbench.solvers.kernel.smo._small_pairs import SmallPairs, by_class
+from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the pairs
 MOST_ROWS = 2500  # of a pair: up to this size `SMO` takes it for one working set, too; a fraction of a second
@@ -140,7 +140,7 @@ def _set_model(task, pairs, used, n_computed):
     sign = 1.0 if n_classes == 2 else -1.0
     columns = np.flatnonzero(pairs.dual_coef.any(axis=0))
     support = columns if used is None else used[columns]
-    order = by_class(task.codes[support], n_classes)
+    order = np.argsort(task.codes[support], kind="stable")
     set_support(model, task.given, task.codes, support[order])
     model.dual_coef_ = np.multiply(pairs.dual_coef[:, columns[order]], sign, order="C")
     set_intercept(model, sign * pairs.intercept)

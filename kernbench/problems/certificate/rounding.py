@@ -5,6 +5,7 @@ are known up to unit S k, where S = sum_j |c_j|, k = max_i k(x_i, x_i) and `unit
 kernel value; scores <w, x_i> up to d eps |w| |x_i|.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,9 +95,9 @@ def error_of_values(kernel, eps, n_features, row_terms):
         return eps * sums * int(kernel.degree)
     if row_terms is None or len(row_terms) == 0:
         return eps * 4.0 * sums
-    exponents = 2.0 * float(np.max(row_terms)) if kernel.translation_invariant else 0.0
+    exponents = 2.0 * float(row_terms.max()) if kernel.translation_invariant else 0.0
     if kernel.coordinatewise:  # sums of differences of rounded rows; t exp(-t) < 0.4
         return eps * (sums + 2.0 * exponents)
     # Sums in several lanes of products of both signs: sqrt(d) stands for d.
-    per_exponent = 2.0 + np.sqrt(n_features) if isinstance(kernel, Gaussian) else sums
+    per_exponent = 2.0 + math.sqrt(n_features) if isinstance(kernel, Gaussian) else sums
     return eps * (8.0 + exponents * per_exponent)

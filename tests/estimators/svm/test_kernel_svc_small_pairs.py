@@ -47,7 +47,7 @@ def assert_agree(model, other, rows, atol=1e-6):
     np.testing.assert_allclose(model.intercept_, other.intercept_, atol=atol)
     for name in ("n_support_", "n_iter_", "intercept_", "support_", "dual_coef_"):
         assert getattr(model, name).dtype == getattr(other, name).dtype, name
-    np.testing.assert_allclose(model.objective_, other.objective_, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(model.objective_, other.objective_, rtol=model.tol, atol=1e-7)
     assert model.dtype_ == other.dtype_ and model.status_ == other.status_
     if model.kernel == "linear":
         return  # dual coefficients are not unique
@@ -61,7 +61,7 @@ def assert_agree(model, other, rows, atol=1e-6):
     [
         (KernelSVC(), X, Y),
         (KernelSVC(decision_function_shape="ovo"), WINE, CULTIVARS),
-        (KernelSVC(C=100.0, class_weight="balanced", tol=1e-6), WINE, CULTIVARS),
+        (KernelSVC(C=100.0, class_weight="balanced"), WINE, CULTIVARS),
         (KernelSVC("linear", fit_intercept=False), X, Y),
         (KernelSVC(Laplacian(2.0), C=0.1, dtype="float32", break_ties=True), X, Y),
         (KernelSVC("precomputed"), Gaussian(1.0)(X), Y),
@@ -72,11 +72,14 @@ def assert_agree(model, other, rows, atol=1e-6):
     ids=["iris", "ovo", "balanced", "linear", "single", "precomputed", "sparse", "26", "100"],
 )
 def test_small_pairs_agree_with_the_driver(taken, model, rows, y):
+    # Steps that end at `tol` may end at different points within it.
+    tol = 1e-3 if model.dtype == "float32" or model.kernel == "linear" else 1e-6
+    model = KernelSVC(**{**model.get_params(), "tol": tol})
     other = by_the_driver(model, rows, y)
-    model = KernelSVC(**model.get_params()).fit(rows, y)
+    model.fit(rows, y)
     assert taken == [False, True]
-    assert_agree(model, other, rows, atol=1e-4 if model.dtype == "float32" else 1e-6)
-    gap, limit = model.duality_gap_, 1e-3 * model.objective_
+    assert_agree(model, other, rows, atol=max(tol, 1e-5))
+    gap, limit = model.duality_gap_, model.tol * model.objective_
     assert np.all((gap >= 0) & (gap <= limit)) and model.converged_
 
 
@@ -90,7 +93,7 @@ def test_two_classes_take_the_same_steps():
     assert model.objective_ == pytest.approx(other.objective_, rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [90, 1000])
+@pytest.mark.parametrize("n", [60, 1000])
 def test_rounding_errors_of_many_steps_need_no_second_run(taken, n):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(n, 8))
@@ -105,7 +108,7 @@ def test_rounding_errors_of_many_steps_need_no_second_run(taken, n):
 
 def test_weights_of_zero_leave_rows_out(taken):
     weights = np.arange(len(Y)) % 3 / 2
-    model = KernelSVC().fit(X, Y, sample_weight=weights)
+    model = KernelSVC(tol=1e-7).fit(X, Y, sample_weight=weights)
     assert taken == [True] and np.all(weights[model.support_] > 0)
     assert_agree(model, by_the_driver(model, X, Y, weights), X)
 

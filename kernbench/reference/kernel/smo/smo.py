@@ -68,7 +68,7 @@ class SMO:
     INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
     SHRINK_EVERY, SHRINK_SHARE = 4, 0.3
     SHRINK_STEPS, SHRINK_ROWS, CORE_ACCURACY = 100, 200, 0.1  # of a problem that is one working set
-    EXACT_ROWS, EXACT_GOAL = 100, 1e-11  # small problems are solved to more digits than requested
+    EXACT_ROWS, EXACT_GOAL = 64, 1e-11  # small problems are solved to more digits than requested
 
     def __init__(
         self,

@@ -38,12 +38,6 @@ cdef Py_ssize_t STEPS_PER_ROW = 100  # after which a pair is given up
 cdef Py_ssize_t LEAST_STEPS = 1000
 cdef double NEGLIGIBLE = 0.01        # share of the tolerance that rounding errors of updates may be
 
-
-def by_class(codes, n_classes):
-    """Return the indices of rows grouped by class, ascending in each; radix sort, for up to 65,536 classes."""
-    return np.argsort(codes.astype(np.min_scalar_type(n_classes)), kind="stable")
-
-
 ctypedef fused real:
     float
     double
@@ -101,10 +95,11 @@ cdef class SmallPairs:
     cdef Py_ssize_t[::1] rows           # of the current pair, ascending
 
     def __init__(self, KernelRows rows, codes, n_classes, costs, *, C, fit_intercept, tol):
-        counts, n_pairs = np.bincount(codes, minlength=n_classes), n_classes * (n_classes - 1) // 2
-        largest = len(codes) if n_classes == 2 else int(np.sort(counts)[::-1][:2].sum())
+        cdef Py_ssize_t n_pairs = n_classes * (n_classes - 1) // 2, largest, k
         self.kernel, self.diagonal, self.costs, self.n_classes = rows, rows.diagonal(), costs, n_classes
-        self.largest = np.max(self.diagonal)
+        for k in range(len(codes)):
+            self.largest = max(self.largest, self.diagonal[k])
+        largest = self._sort(codes)
         self.all = np.arange(len(codes), dtype=np.intp)
         self.C, self.tol, self.with_bias = C, tol, fit_intercept
         self.goal = min(tol, EXACT_GOAL if n_classes == 2 else FINE_GOAL)
@@ -112,10 +107,6 @@ cdef class SmallPairs:
             self.addresses = np.zeros(len(codes), dtype=np.uintp)
             self.pointers = <void **> <size_t> self.addresses.ctypes.data
             rows.fetch(&self.all[0], len(codes), self.pointers)
-        self.members = by_class(codes, n_classes)
-        starts = np.zeros(n_classes + 1, dtype=np.intp)
-        np.cumsum(counts, out=starts[1:])
-        self.starts = starts
         self.inner = WorkingSet(largest, rows.single, fit_intercept, n_classes == 2, True)
         self.rows = np.empty(largest, dtype=np.intp)
         self.dual_coef = np.zeros((n_classes - 1, len(codes)))
@@ -123,6 +114,27 @@ cdef class SmallPairs:
         self.n_iter, self.n_terms = np.zeros((2, n_pairs), dtype=np.int64)
         (self.objective, self.gap, self.dual, self.seconds, self.at_zero,
          self.sensitivity) = np.full((6, n_pairs), np.nan)
+
+    cdef Py_ssize_t _sort(self, const Py_ssize_t[::1] codes) except -1:
+        """List the rows of each class, ascending; return the number of rows of the largest pair."""
+        cdef:
+            Py_ssize_t n = codes.shape[0], i, k, most = 0, second = 0, size
+            Py_ssize_t[::1] members = np.empty(n, dtype=np.intp), ends = np.zeros(self.n_classes + 1, dtype=np.intp)
+        for i in range(n):
+            ends[codes[i] + 1] += 1
+        for k in range(self.n_classes):
+            size = ends[k + 1]
+            if size > most:
+                most, second = size, most
+            elif size > second:
+                second = size
+        starts = np.cumsum(ends)
+        ends = starts.copy()
+        for i in range(n):
+            members[ends[codes[i]]] = i
+            ends[codes[i]] += 1
+        self.members, self.starts = members, starts
+        return most + second
 
     def run(self):
         """Solve the pairs in turn; return whether all were solved. Ctrl-C raises KeyboardInterrupt between two pairs."""

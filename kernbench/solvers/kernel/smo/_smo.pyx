@@ -39,7 +39,7 @@ from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
 from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
 
 CLASSIC_ROWS = 2500     # up to this size the whole problem is one working set
-EXACT_ROWS = 100        # up to this size the last digits cost almost nothing
+EXACT_ROWS = 64         # up to this size the last digits cost almost nothing
 EXACT_GOAL = 1e-11      # ... so the violation is reduced to this
 WORKING_SET_SIZE = 1024
 LARGE_SET_SIZE = 1536   # ... for rows so long that the kernel between members costs little in comparison:
