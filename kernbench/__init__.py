@@ -15,7 +15,7 @@ from kernbench._version import __version__
 install()
 
 _PACKAGES = (
-    "datasets", "distributed", "estimators", "experiments", "features", "kernels", "losses", "metrics", "ranking",
+    "datasets", "distributed", "estimators", "experiments", "features", "kernels", "losses", "metrics", "pairs",
     "reference", "report", "saving", "solvers",
 )  # fmt: skip
 _ADDRESSES = {

@@ -7,19 +7,13 @@ A higher score means positive, ties count half, and of the two labels the larger
 import numpy as np
 
 from kernbench._random import generator_of
-from kernbench.ranking import thresholds
-from kernbench.ranking._roc import roc_area
-from kernbench.ranking.checks import checked_scores, checked_weights
-from kernbench.ranking.curve import area_between, corners, roc_vertices
-from kernbench.ranking.intervals import (
-    AUCDifference,
-    AUCInterval,
-    bootstrap_interval,
-    delong_difference,
-    delong_interval,
-)
-from kernbench.ranking.labels import scored_problem
-from kernbench.ranking.window import checked_fpr_range, checked_tpr_range
+from kernbench.pairs import thresholds
+from kernbench.pairs._roc import roc_area
+from kernbench.pairs.checks import checked_scores, checked_weights
+from kernbench.pairs.curve import area_between, corners, roc_vertices
+from kernbench.pairs.intervals import AUCDifference, AUCInterval, bootstrap_interval, delong_difference, delong_interval
+from kernbench.pairs.labels import scored_problem
+from kernbench.pairs.window import checked_fpr_range, checked_tpr_range
 from kernbench.validation.numbers import check_name, check_number, is_integer, is_number
 
 __all__ = [

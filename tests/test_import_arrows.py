@@ -23,7 +23,7 @@ GROUND = {"_names", "_files", "_random", "_lazy", "_version"}
 VALIDATION = GROUND | {"validation"}
 KERNELS = VALIDATION | {"kernels"}
 SAVING = KERNELS | {"_models", "saving"}
-PROBLEMS = SAVING | {"problems", "losses", "ranking", "features"}
+PROBLEMS = SAVING | {"problems", "losses", "pairs", "features"}
 SOLVERS = PROBLEMS | {"solvers"}
 ESTIMATORS = SOLVERS | {"estimators", "metrics"}
 EXPERIMENTS = ESTIMATORS | {"experiments", "datasets", "distributed"}
@@ -42,9 +42,9 @@ MAY_IMPORT = {
     "saving": SAVING,
     "features": SAVING | {"features"},
     "losses": KERNELS | {"losses"},
-    "problems": KERNELS | {"losses", "ranking", "problems"},
-    "ranking": KERNELS | {"losses", "ranking"},
-    "metrics": KERNELS | {"ranking"},
+    "problems": KERNELS | {"losses", "pairs", "problems"},
+    "pairs": KERNELS | {"losses", "pairs"},
+    "metrics": KERNELS | {"pairs"},
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,
     "experiments": EXPERIMENTS,
@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},
     "reference": GROUND
-    | {"reference", "validation", "kernels.functions", "losses", "ranking", "problems", "solvers.base"},
+    | {"reference", "validation", "kernels.functions", "losses", "pairs", "problems", "solvers.base"},
 }
 # The experiment on networks is the only one to use the package that needs PyTorch.
 MAY_IMPORT_TOO = {"experiments/papers/pauc/deep/": {"deep"}}

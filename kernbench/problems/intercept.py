@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from kernbench.losses.margin import Hinge, SquaredHinge
+from kernbench.pairs.thresholds import quantile
 from kernbench.problems.water_level import SAME_MASS
-from kernbench.ranking.thresholds import quantile
 
 
 def best_intercept(responses, y, weights, loss=Hinge):

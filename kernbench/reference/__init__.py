@@ -1,7 +1,7 @@
 """The same algorithms in plain NumPy: learn a method here, see it made fast in its twin.
 
 ``solvers/linear/_sdca.pyx`` has its reference in ``reference/linear/sdca.py``, and likewise every solver: the folders
-of ``solvers``, and ``kernels``, ``ranking`` and ``features``, have the same names here, and a file has the name of its
+of ``solvers``, and ``kernels``, ``pairs`` and ``features``, have the same names here, and a file has the name of its
 compiled twin without the underscore. ``solvers/design`` is ``design.py``; the kernels' formulas are one file
 (``kernels/formulas.py``), and so are their rows; the subfolders of ``features`` are one folder here.
 

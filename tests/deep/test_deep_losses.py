@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from kernbench.deep import AUCMarginLoss, PairwiseLoss, PartialAUCLoss, RankedRangeLoss  # noqa: E402
-from kernbench.ranking import RankedRange  # noqa: E402
-from kernbench.reference.ranking.pairs import AllPairs  # noqa: E402
-from kernbench.reference.ranking.window import WindowPairs  # noqa: E402
+from kernbench.pairs import RankedRange  # noqa: E402
+from kernbench.reference.pairs.pairs import AllPairs  # noqa: E402
+from kernbench.reference.pairs.window import WindowPairs  # noqa: E402
 
 PAIR_LOSSES = ("hinge", "squared_hinge", "log_loss")
 PRECISIONS = ((torch.float64, 1e-12), (torch.float32, 1e-6))

@@ -1,4 +1,4 @@
-"""Losses of the pairs of a batch, in O(B log B): the compiled sums of `kernbench.ranking` behind autograd.
+"""Losses of the pairs of a batch, in O(B log B): the compiled sums of `kernbench.pairs` behind autograd.
 
 Value and subgradient come from one sort in float64 on the host. The B scores go there and the B slopes come back, so
 that a batch on a GPU costs two small transfers; no pair is ever listed.
@@ -9,8 +9,8 @@ from torch.autograd.function import once_differentiable
 
 from kernbench.deep.checks import scored_batch
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.ranking import AllPairs, WindowPairs
-from kernbench.ranking.window import checked_fpr_range
+from kernbench.pairs import AllPairs, WindowPairs
+from kernbench.pairs.window import checked_fpr_range
 from kernbench.validation.numbers import check_name, is_integer
 
 DEFAULT_RANGE = (0.0, 0.1)  # what `fpr_range` is unless it is given
@@ -57,7 +57,7 @@ class PartialAUCLoss(torch.nn.Module):
     Notes
     -----
     Where negatives are tied at an end of the window, those of the lower index belong to the upper ranks. Subgradients
-    are those of `kernbench.ranking.WindowPairs`; there are no second derivatives.
+    are those of `kernbench.pairs.WindowPairs`; there are no second derivatives.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class PairwiseLoss(torch.nn.Module):
 
     Notes
     -----
-    Subgradients are those of `kernbench.ranking.AllPairs`; there are no second derivatives.
+    Subgradients are those of `kernbench.pairs.AllPairs`; there are no second derivatives.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class RankedRangeLoss(torch.nn.Module):
     Notes
     -----
     Where losses are tied at an end of the range, those of the lower index belong to the upper ranks, as in
-    `kernbench.ranking.RankedRange`.
+    `kernbench.pairs.RankedRange`.
 
     Examples
     --------

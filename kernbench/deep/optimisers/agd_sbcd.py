@@ -17,7 +17,7 @@ from kernbench.deep.checks import Classes
 from kernbench.deep.optimisers.base import NotFinite
 from kernbench.deep.optimisers.sbcd import RULES, SBCD
 from kernbench.deep.optimisers.thresholds import PAIR_LOSSES
-from kernbench.ranking.window import checked_fpr_range
+from kernbench.pairs.window import checked_fpr_range
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
 

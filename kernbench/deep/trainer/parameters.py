@@ -9,7 +9,7 @@ from kernbench.deep.trainer.examples import is_dataset
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.roc.parameters import YOUDEN, check_threshold
 from kernbench.estimators.windows.parameters import KEEPS, check_validation
-from kernbench.ranking.window import checked_fpr_range
+from kernbench.pairs.window import checked_fpr_range
 from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
 
 WINDOW = "window"

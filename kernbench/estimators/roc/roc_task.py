@@ -6,8 +6,8 @@ from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of, n_pairs_of
 from kernbench.estimators.roc.task import RankingTask
+from kernbench.pairs.moments import squared_loss_and_gradient
 from kernbench.problems.certificate.risks import PairRisk
-from kernbench.ranking.moments import squared_loss_and_gradient
 from kernbench.solvers.base import Solution
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from kernbench.estimators.roc.parameters import YOUDEN
-from kernbench.ranking import thresholds
-from kernbench.ranking.curve import roc_vertices
+from kernbench.pairs import thresholds
+from kernbench.pairs.curve import roc_vertices
 
 SAME = 1e-12  # values of Youden's index that differ by less are equal
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.estimators.roc.parameters import YOUDEN, check_space, check_threshold_parameters
-from kernbench.ranking.window import checked_fpr_range
+from kernbench.pairs.window import checked_fpr_range
 from kernbench.solvers import registry
 from kernbench.validation.numbers import check_flag, check_name, is_integer, is_number
 

@@ -7,7 +7,7 @@ from kernbench.estimators.roc.parameters import check_threshold
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, check_partial_auc
 from kernbench.estimators.windows.partial_auc_task import PartialAUCTask, criticality_of
-from kernbench.ranking.window import checked_fpr_range
+from kernbench.pairs.window import checked_fpr_range
 
 
 class PartialAUCClassifier(RankingClassifier):

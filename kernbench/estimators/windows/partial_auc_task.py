@@ -10,9 +10,9 @@ from kernbench.estimators.roc.task import RankingTask
 from kernbench.estimators.windows.parameters import check_partial_auc, loss_of
 from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
 from kernbench.metrics import partial_auc
+from kernbench.pairs.window import window_of
 from kernbench.problems.ranking.criticality import criticality
 from kernbench.problems.ranking.ranked_problem import WindowProblem
-from kernbench.ranking.window import window_of
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
 from kernbench.solvers.bundle._cutting_planes import CuttingPlanes

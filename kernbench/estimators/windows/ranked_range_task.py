@@ -15,7 +15,7 @@ from kernbench.estimators.windows.validation import ValidatedRuns, validation_ro
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
-from kernbench.ranking.thresholds import quantile
+from kernbench.pairs.thresholds import quantile
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
 

@@ -3,7 +3,7 @@
 from kernbench.experiments.measure.judging import iterations
 from kernbench.experiments.measure.objectives import squared_norm, training_scores
 from kernbench.metrics import roc_auc
-from kernbench.ranking import AllPairs
+from kernbench.pairs import AllPairs
 
 # The optimal score of data drawn from a formula, by the name of the data set.
 TRUTHS = {"roc-linear": lambda X: X[:, 0] + X[:, 1], "roc-radial": lambda X: X[:, 0] ** 2 + X[:, 1] ** 2}

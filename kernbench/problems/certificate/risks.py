@@ -4,8 +4,8 @@ import numpy as np
 
 from kernbench.losses.duality import best_multiple, dual_variables
 from kernbench.losses.margin import LogLoss
+from kernbench.pairs import AllPairs, DrawnPairs
 from kernbench.problems.certificate.extended import LONG
-from kernbench.ranking import AllPairs, DrawnPairs
 
 STEEPEST = 40.0  # largest |psi'| of the logistic loss at dual variables that float64 can tell from 0 and 1
 

@@ -6,9 +6,9 @@ from kernbench._names import unknown_name
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.pairwise import HINGE
 from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.pairs.checks import binary_problem, ranked_targets
+from kernbench.pairs.window import range_of, structural_window, window_of
 from kernbench.problems.draws import stratified_sample
-from kernbench.ranking.checks import binary_problem, ranked_targets
-from kernbench.ranking.window import range_of, structural_window, window_of
 
 
 def check_loss(loss, offered):

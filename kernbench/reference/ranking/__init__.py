@@ -1,1 +1,1 @@
-"""References of what rankings give: losses over pairs, areas under the ROC curve, and the solvers on them."""
+"""References of the solvers of rankings and of ranges of ranks."""

@@ -3,12 +3,12 @@
 import numpy as np
 
 from kernbench.losses.pairwise import HINGE, LOG_LOSS, PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
+from kernbench.pairs.checks import binary_problem
+from kernbench.pairs.drawing import draw_pairs
 from kernbench.problems.draws import stratified_sample
 from kernbench.problems.margin_problem import require_number
-from kernbench.ranking.checks import binary_problem
-from kernbench.ranking.drawing import draw_pairs
 from kernbench.reference.bundle.risk import Risk
-from kernbench.reference.ranking.pairs import AllPairs, DrawnPairs
+from kernbench.reference.pairs.pairs import AllPairs, DrawnPairs
 
 
 class PairwiseProblem(Risk):
@@ -27,7 +27,7 @@ class PairwiseProblem(Risk):
     n_pairs : int, optional
         Draw so many pairs and look at these only; all pairs by default.
     balanced : bool
-        See `kernbench.ranking.draw_pairs`.
+        See `kernbench.pairs.draw_pairs`.
     rng : Generator, optional
         For the pairs.
     offered : tuple of str, optional

@@ -12,9 +12,9 @@ import numpy as np
 
 from kernbench.problems.ranking.ranked_problem import RankedProblem
 from kernbench.reference.bundle.risk import Risk
-from kernbench.reference.ranking.ranked_range import RankedRange
-from kernbench.reference.ranking.structural import StructuralBound
-from kernbench.reference.ranking.window import WindowPairs
+from kernbench.reference.pairs.ranked_range import RankedRange
+from kernbench.reference.pairs.structural import StructuralBound
+from kernbench.reference.pairs.window import WindowPairs
 
 WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
 

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels import Gaussian
+from kernbench.pairs import AllPairs
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.ranking import AllPairs
 from kernbench.solvers import driver, registry
 
 # The forms of the training rows that solvers of a kind are given.

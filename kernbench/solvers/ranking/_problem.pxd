@@ -1,6 +1,6 @@
 # The problem of the ROC-SVM, for compiled solvers.
 
-from kernbench.ranking._pairs cimport Pairs
+from kernbench.pairs._pairs cimport Pairs
 from kernbench.solvers.bundle._risk cimport Risk, SmoothedRisk
 
 

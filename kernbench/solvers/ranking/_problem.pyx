@@ -12,8 +12,8 @@ import numpy as np
 
 from kernbench.problems.margin_problem import require_number
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
-from kernbench.ranking import AllPairs, DrawnPairs, draw_pairs
-from kernbench.ranking.checks import binary_problem
+from kernbench.pairs import AllPairs, DrawnPairs, draw_pairs
+from kernbench.pairs.checks import binary_problem
 from kernbench.problems.draws import stratified_sample
 
 
@@ -33,7 +33,7 @@ cdef class PairwiseProblem(Risk):
     n_pairs : int, optional
         Draw so many pairs and look at these only; all pairs by default.
     balanced : bool
-        See `kernbench.ranking.draw_pairs`.
+        See `kernbench.pairs.draw_pairs`.
     rng : Generator, optional
         For the pairs.
     offered : tuple of str, optional

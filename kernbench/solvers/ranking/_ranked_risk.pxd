@@ -1,6 +1,6 @@
 # Risks of a range of ranks, for compiled solvers.
 
-from kernbench.ranking._window cimport RankedLoss
+from kernbench.pairs._window cimport RankedLoss
 from kernbench.solvers.bundle._risk cimport Risk
 
 

@@ -17,7 +17,7 @@ from kernbench.solvers.design._design cimport Design, dot
 
 import numpy as np
 
-from kernbench import ranking
+from kernbench import pairs
 
 cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard deviations of the scores
 
@@ -39,7 +39,7 @@ cdef class RankedRisk(Risk):
         self.positive, self.weights, self.origin = ranked.positive, ranked.weights, origin
         self.centred_by = ranked.centred_by
         self.sides = ranked.sides
-        self.losses = ranked.make(ranking)
+        self.losses = ranked.make(pairs)
         self.slopes, self.shifted = np.zeros(self.n), np.empty(self.n)
         self.origin_is_zero = origin is None
         self.start = np.empty(0) if origin is None else origin

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from kernbench.pairs.checks import binary_problem
 from kernbench.problems.margin_problem import require_number
-from kernbench.ranking.checks import binary_problem
 from kernbench.solvers.bundle._preconditioner import LARGEST, solve_pairwise_hessian
 
 

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernbench import ROCSVC, PartialAUCClassifier
 from kernbench.metrics import partial_auc, roc_auc
-from kernbench.reference.ranking.window import WindowPairs
+from kernbench.reference.pairs.window import WindowPairs
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from scipy import sparse
 from kernbench.kernels import Gaussian
 from kernbench.reference.bundle import cutting_planes
 from kernbench.reference.design import design_of
-from kernbench.reference.ranking.pairs import AllPairs
+from kernbench.reference.pairs.pairs import AllPairs
 from kernbench.reference.ranking.problem import SmoothedPairs
 from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import get

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kernbench.pairs import WindowPairs
 from kernbench.problems.ranking.pools import PairPools
 from kernbench.problems.ranking.ranked_problem import WindowProblem
-from kernbench.ranking import WindowPairs
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.ranking.stochastic.batches import PairBatches, draw
 from kernbench.solvers import driver

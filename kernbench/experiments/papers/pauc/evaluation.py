@@ -6,7 +6,7 @@ from kernbench.experiments.measure.judging import iterations
 from kernbench.experiments.measure.objectives import training_scores
 from kernbench.experiments.papers.pauc.parts import RANGE
 from kernbench.metrics import partial_auc, roc_auc, roc_curve
-from kernbench.ranking import WindowPairs
+from kernbench.pairs import WindowPairs
 
 CURVE_POINTS = 200
 

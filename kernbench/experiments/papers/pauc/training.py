@@ -11,7 +11,7 @@ from kernbench.experiments.measure.record import columns, result
 from kernbench.experiments.papers.pauc.evaluation import curve, window_loss
 from kernbench.experiments.papers.pauc.parts import RANGE
 from kernbench.metrics import partial_auc, roc_auc
-from kernbench.ranking import RankedRange
+from kernbench.pairs import RankedRange
 
 COLUMNS = ("seconds", "n_iter", "passes", "loss", "train_pauc", "penalised")
 SORR_COLUMNS = ("seconds", "n_iter", "passes", "loss")

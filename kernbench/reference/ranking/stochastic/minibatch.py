@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from kernbench.reference.pairs.window import WindowPairs
 from kernbench.reference.ranking.stochastic.batches import PairBatches
-from kernbench.reference.ranking.window import WindowPairs
 
 __all__ = ["PairBatches", "WindowPairs", "steps"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kernbench.reference.ranking.ranked_range import RankedRange
+from kernbench.reference.pairs.ranked_range import RankedRange
+from kernbench.reference.pairs.window import WindowPairs
 from kernbench.reference.ranking.stochastic.batches import ListBatches, PairBatches
-from kernbench.reference.ranking.window import WindowPairs
 
 __all__ = ["ListBatches", "PairBatches", "RankedRange", "WindowPairs", "find_thresholds", "steps"]
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from kernbench.ranking._order cimport ScoreOrder
+from kernbench.pairs._order cimport ScoreOrder
 from kernbench.solvers.design._design cimport FeatureDesign
 
 

@@ -8,13 +8,13 @@ its loss exceeds lambda_i, that is where b_j exceeds a score (`kb_score_threshol
 from libc.math cimport INFINITY, fabs, isfinite
 
 from kernbench.losses._margin cimport margin_slope, margin_value
-from kernbench.ranking._order cimport INDEX_BITS
+from kernbench.pairs._order cimport INDEX_BITS
 from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
 from kernbench.problems.ranking.pools import THRESHOLDS
-from kernbench.ranking._order import ScoreOrder
+from kernbench.pairs._order import ScoreOrder
 from kernbench.validation.numbers import check_name
 
 cdef extern from "_pair_slopes.h" nogil:

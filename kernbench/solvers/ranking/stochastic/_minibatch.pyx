@@ -2,13 +2,13 @@
 
 from libc.math cimport INFINITY, sqrt
 
-from kernbench.ranking._order cimport INDEX_BITS, ScoreOrder
+from kernbench.pairs._order cimport INDEX_BITS, ScoreOrder
 from kernbench.solvers.design._design cimport dot
 from kernbench.solvers.ranking.stochastic._batches cimport PairBatches as Batches
 
 import numpy as np
 
-from kernbench.ranking import WindowPairs
+from kernbench.pairs import WindowPairs
 from kernbench.solvers.ranking.stochastic._batches import PairBatches
 
 

@@ -10,7 +10,7 @@ from kernbench.solvers.ranking.stochastic._batches cimport Batches
 
 import numpy as np
 
-from kernbench.ranking import RankedRange, WindowPairs
+from kernbench.pairs import RankedRange, WindowPairs
 from kernbench.solvers.ranking.stochastic._batches import ListBatches, PairBatches
 
 cdef double ROUNDING = 1e-12   # thresholds of this size are 0
