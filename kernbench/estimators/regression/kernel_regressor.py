@@ -63,7 +63,10 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
         Centre y by the constant of least loss (for the squared error its mean), which becomes the intercept.
-        It is not changed any more: f has no intercept of its own. False leaves y as it is.
+        It is not changed any more: f has no intercept of its own. A linear kernel, given by name or object, is taken of
+        the columns less their means, so that <w, x> + b has the best b for the squared error, as in
+        ``sklearn.linear_model.Ridge``; of a function or a precomputed matrix nothing is known of columns, so that f is
+        0 at their origin, as in ``sklearn.kernel_ridge.KernelRidge``. False leaves y and columns as they are.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -88,10 +91,10 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         Indices of the training rows with a coefficient other than 0.
     support_vectors_ : {ndarray, CSR matrix} of shape (n_support, n_features)
         Empty if ``kernel="precomputed"``.
-    dual_coef_ : ndarray of shape (1, n_support)
+    dual_coef_ : ndarray of shape (1, n_support) or (n_outputs, n_support)
         Their coefficients.
-    intercept_ : float
-    coef_ : ndarray of shape (n_features,)
+    intercept_ : float or ndarray of shape (n_outputs,)
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights of the features; linear kernel only.
     centre_ : ndarray of shape (n_features,), or None
         Means of the columns, which ``fit`` subtracts with a linear kernel and an intercept: f is 0 there, so that
@@ -103,23 +106,23 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         Precision of kernel values.
     solver_ : str
         The solver that `solver` stands for.
-    n_iter_ : ndarray of shape (1,)
+    n_iter_ : ndarray of shape (1,) or (n_outputs,)
         Iterations of the last ``fit``.
     converged_ : bool
         Whether `tol` was reached.
-    status_ : str
+    status_ : str, or list of str with more than one output
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
         ``"stalled"``, ``"stagnated"``,
         ``"interrupted"``.
     fit_status_ : int
         0 if converged, else 1.
-    objective_ : float
+    objective_ : float, or ndarray of shape (n_outputs,) with more than one output
         The objective above, for the centred targets.
-    duality_gap_ : float
+    duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
         Certified bound on the distance of ``objective_`` to the optimum.
     n_kernel_evaluations_ : int
         Kernel values that ``fit`` computed.
-    trace_ : dict of lists
+    trace_ : dict of lists, or list of dicts with more than one output
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -203,8 +206,8 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
-        y : array-like of shape (n_samples,)
-            Targets.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; each column of several is an output, fitted by itself.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
             row, 0 to leaving it out.
@@ -261,20 +264,23 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         self._check_is_fitted()
         X = self._checked(X)
         if self._has_weights:
-            return np.concatenate(list(self._products_with_weights(X)))[:, 0] + self.intercept_
-        return self._product(X, slice(None))[:, 0] + self.intercept_
+            values = np.concatenate(list(self._products_with_weights(X)))
+        else:
+            values = self._product(X, slice(None))
+        return (values if np.ndim(self.intercept_) else values[:, 0]) + self.intercept_
 
     @property
     def coef_(self):
-        """Weights of the features, shape (n_features,), read-only; linear kernel only."""
+        """Weights of the features, shape (n_features,) or (n_outputs, n_features), read-only; linear kernel only."""
         self._check_is_fitted()
         require_linear(self.kernel_)
-        coef = combined(self.dual_coef_[0], self.support_vectors_, self.centre_)
+        dual_coef = self.dual_coef_ if np.ndim(self.intercept_) else self.dual_coef_[0]
+        coef = combined(dual_coef, self.support_vectors_, self.centre_)
         coef.flags.writeable = False
         return coef
 
@@ -283,5 +289,14 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         check_kernel_state(self)
         check_support(self)
         check_centre(self)
-        check_floats(self, {"dual_coef_": (1, len(self.support_))})
-        check_number("intercept_", self.intercept_)
+        outputs = np.shape(self.intercept_)
+        check_floats(self, {"dual_coef_": (*(outputs or (1,)), len(self.support_))})
+        if outputs:
+            check_floats(self, {"intercept_": outputs[:1]})
+        else:
+            check_number("intercept_", self.intercept_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

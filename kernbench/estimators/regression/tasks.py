@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.centring import centred, left_over, mean_of, shift_of
+from kernbench.estimators.fit.centring import centred, combined, left_over, mean_of, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
@@ -139,7 +139,7 @@ class LinearRegressionProblem(WeightsProblem):
 
 
 class KernelRegressorTask(Task):
-    """The task of one `KernelRegressor`, or of a path of them; it is its own and only problem.
+    """The task of one `KernelRegressor`, or of a path of them.
 
     Parameters
     ----------
@@ -149,23 +149,27 @@ class KernelRegressorTask(Task):
         As given to ``fit``.
     """
 
-    strength, title = "alpha", ""
+    strength, plural = "alpha", "outputs"
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
 
     def __init__(self, model, X, y, sample_weight):
-        self.model, self.problems = model, [self]
+        self.model = model
         self.entry, self.loss = check_kernel_regressor(model)
-        X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel)
-        self.offset = offset_of(model, self.loss, y, self.weights)
+        X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel, several=True)
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
-        self.y = y - self.offset
-        check_spread(model, self.y, self.offset)
-        self.n_rows = self.n_coef = len(y)
-        settings = (model.solver_,)
+        self.has_outputs = y.ndim == 2
+        self.problems = [
+            KernelRegressionProblem(self, k, target, offset_of(model, self.loss, target, self.weights))
+            for k, target in enumerate(y.T if self.has_outputs else [y])
+        ]
+        for problem in self.problems:
+            check_spread(model, problem.y, problem.offset)
+        self.n_rows = len(y)
+        settings, n_problems = (model.solver_, bool(model.fit_intercept)), len(self.problems)
         draws_kernel = isinstance(model.gamma, str) and model.gamma == "median"
-        self.last = last_fit(model, settings, 1) or cold_start(
-            model, settings, 1, draws_kernel=draws_kernel, draws=self.entry.draws
+        self.last = last_fit(model, settings, n_problems) or cold_start(
+            model, settings, n_problems, draws_kernel=draws_kernel, draws=self.entry.draws
         )
         # A factor of the kernel matrix is computed in float64 anyway.
         dtype = "float64" if model.dtype == "auto" and model.solver_ == "newton" else model.dtype
@@ -179,7 +183,7 @@ class KernelRegressorTask(Task):
             self.kernel = self.kernel if rest is None else CentredLinear(rest)
         self.given, self.X = X, centred(X, model.centre_)
         if model.warm_start:
-            parts = tuple(digest(part) for part in (X, self.y, self.weights) if part is not None)
+            parts = tuple(digest(part) for part in (X, y, self.weights) if part is not None)
             self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
 
     def advice(self):
@@ -191,44 +195,94 @@ class KernelRegressorTask(Task):
             )
         return other_solver(self.entry, self.loss.name)
 
-    def make_data(self):
+    def make_rows(self):
+        """Return the kernel rows, which all outputs share."""
         model = self.model
         rows = make_rows(
-            self.X, self.kernel, self.dtype, cache_size=model.cache_size, twin=model._twin,
+            self.X,
+            self.kernel,
+            self.dtype,
+            cache_size=model.cache_size,
+            twin=model._twin,
             may_widen=model.dtype == "auto",
-        )  # fmt: skip
+        )
         if self.dtype == "float32" and rows.dtype is np.float64:
             model.dtype_ = "float64"
         return rows
 
+    def assemble(self, model, results):
+        self.set_solutions(model, [result.model for result in results])
+
+    def set_solutions(self, model, solutions):
+        """Set the attributes that define the predictions."""
+        coef = np.array([solution.coef for solution in solutions])
+        offsets = np.array([problem.offset for problem in self.problems], dtype=np.float64)
+        set_expansions(model, self.given, coef, offsets)
+        if not self.has_outputs:
+            model.intercept_ = float(model.intercept_[0])
+
+
+class KernelRegressionProblem:
+    """The coefficients of a kernel regression, of one output.
+
+    Parameters
+    ----------
+    task : KernelRegressorTask
+    k : int
+        Of the output.
+    target : ndarray of shape (n_samples,)
+    offset : float
+        The constant that the targets are centred by.
+    """
+
+    def __init__(self, task, k, target, offset):
+        self.task, self.k = task, k
+        self.y, self.offset = target - offset, offset
+        self.n_rows = self.n_coef = len(target)
+
+    @property
+    def title(self):
+        return f"output {self.k}"
+
+    def make_data(self):
+        return self.task.make_rows()
+
     def start(self, rows):
-        return self.last.initial(0, self.key, lambda coef: coef.shape == (self.n_coef,))
+        return self.task.last.initial(self.k, self.task.key, lambda coef: coef.shape == (self.n_coef,))
 
     def next_start(self, solution, alpha, following):
         return Solution(solution.coef)
 
     def counted_from(self, rows):
         # The reference twins count for themselves.
-        return rows.n_evaluations if self.model._twin == "compiled" else 0
+        return rows.n_evaluations if self.task.model._twin == "compiled" else 0
 
     def make_solver(self, rows, alpha, initial):
+        task = self.task
         settings = {
             "alpha": alpha,
-            "weights": self.weights,
-            "loss": self.loss,
-            "random_state": self.last.draws[0],
+            "weights": task.weights,
+            "loss": task.loss,
+            "random_state": task.last.draws[self.k],
             "initial": initial,
             "fit_intercept": False,
         }
-        return make_solver(self.model, self.entry, rows, self.y, settings)
+        return make_solver(task.model, task.entry, rows, self.y, settings)
 
     def examined(self, rows, solver, alpha):
-        problem = MarginProblem(rows, self.y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=self.loss)
-        return Examined(MarginRisk(problem), self.X, self.kernel, rows, np.dtype(rows.dtype).name)
+        task = self.task
+        problem = MarginProblem(rows, self.y, alpha=alpha, weights=task.weights, fit_intercept=False, loss=task.loss)
+        return Examined(MarginRisk(problem), task.X, task.kernel, rows, np.dtype(rows.dtype).name)
 
     def describe(self, model, solution):
-        set_support_vectors(model, self.given, solution.coef.nonzero()[0])
-        model.dual_coef_ = solution.coef[None, model.support_]
-        model.intercept_ = float(self.offset)
-        if model.centre_ is not None:
-            model.intercept_ -= float(shift_of(model.coef_, model.centre_))
+        set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset], dtype=np.float64))
+        model.intercept_ = float(model.intercept_[0])
+
+
+def set_expansions(model, X, coef, offsets):
+    """Set support vectors, ``dual_coef_`` and ``intercept_``, an array, from coefficients of shape (n_outputs, n)."""
+    set_support_vectors(model, X, np.flatnonzero(coef.any(axis=0)))
+    model.dual_coef_, model.intercept_ = np.ascontiguousarray(coef[:, model.support_]), offsets
+    if model.centre_ is not None:
+        weights = combined(model.dual_coef_, model.support_vectors_, model.centre_)
+        model.intercept_ = offsets - shift_of(weights, model.centre_)

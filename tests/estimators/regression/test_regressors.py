@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import QuantileRegressor, Ridge
-from sklearn.multioutput import MultiOutputRegressor
 from sklearn.svm import SVR
 
 import kernbench
@@ -268,10 +267,3 @@ def test_an_indefinite_matrix_is_named_as_the_cause(loss, solver):
             assert "not positive semi-definite" in str(error)
         else:
             assert any("not positive semi-definite" in str(warning.message) for warning in caught)
-
-
-def test_several_outputs_name_the_wrapper():
-    model, rows = KernelRegressor(), np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises(ValueError, match=r"MultiOutputRegressor\(KernelRegressor"):
-        model.fit(rows, rows[:, :2])
-    assert MultiOutputRegressor(model).fit(rows, rows[:, :2]).predict(rows).shape == (40, 2)

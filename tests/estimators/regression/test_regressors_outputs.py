@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import kernbench
-from kernbench import LinearRegressor
+from kernbench import KernelRegressor, LinearRegressor
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.solvers.registry import get
 
@@ -47,6 +48,48 @@ def test_each_output_is_the_model_of_its_column(loss):
         assert model.status_[k] == alone.status_ == "converged"
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_kernel_ridge(kernel):
+    X, Y = problem()
+    alpha, n = 0.01, len(Y)
+    given, settings = X, {"kernel": kernel, "gamma": 0.2}
+    if kernel == "precomputed":
+        given = X @ X.T
+    model = KernelRegressor(**settings, alpha=alpha, tol=1e-12).fit(given, Y)
+    centre = X.mean(axis=0) if kernel == "linear" else 0.0
+    theirs = X - centre if kernel != "precomputed" else given
+    ridge = KernelRidge(alpha=alpha * n, **settings).fit(theirs, Y - Y.mean(axis=0))
+    np.testing.assert_allclose(model.predict(given), ridge.predict(theirs) + Y.mean(axis=0), rtol=1e-6, atol=1e-7)
+    assert model.dual_coef_.shape == (3, n) and model.intercept_.shape == model.objective_.shape == (3,)
+    if kernel == "linear":
+        np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.predict(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_output_of_a_kernel_regressor_is_the_model_of_its_column(loss):
+    X, Y = problem(n=40)
+    model = KernelRegressor(loss, tol=1e-10, random_state=0).fit(X, Y)
+    for k, y in enumerate(Y.T):
+        alone = KernelRegressor(loss, tol=1e-10, random_state=0).fit(X, y)
+        np.testing.assert_allclose(model.predict(X)[:, k], alone.predict(X), rtol=1e-3, atol=1e-3)
+        assert model.objective_[k] == pytest.approx(alone.objective_, rel=1e-8)
+        assert model.status_[k] == alone.status_
+
+
+def test_a_function_or_a_matrix_has_no_columns_to_centre():
+    """The same kernel by its name is that of centred columns; both say so in `fit_intercept`."""
+    X, Y = problem()
+    y, given = Y[:, 0], X @ X.T
+    matrix = KernelRegressor(kernel="precomputed", tol=1e-12).fit(given, y)
+    function = KernelRegressor(kernel=lambda A, B: A @ B.T, tol=1e-12).fit(X, y)
+    named = KernelRegressor(kernel="linear", tol=1e-12)
+    np.testing.assert_allclose(function.predict(X), matrix.predict(given), rtol=1e-6, atol=1e-8)
+    assert function.intercept_ == matrix.intercept_ == pytest.approx(y.mean())
+    moved = X - X.mean(axis=0)
+    centred = KernelRegressor(kernel=lambda A, B: A @ B.T, tol=1e-12).fit(moved, y)
+    np.testing.assert_allclose(named.fit(X, y).predict(X), centred.predict(moved), rtol=1e-6, atol=1e-8)
+
+
 def test_shapes_are_those_of_ridge():
     X, Y = problem()
     for y in (Y[:, 0], Y[:, :1], Y):
@@ -55,15 +98,16 @@ def test_shapes_are_those_of_ridge():
         assert model.predict(X).shape == ridge.predict(X).shape
 
 
-def test_files_paths_and_warm_starts_keep_the_outputs(tmp_path):
+@pytest.mark.parametrize("Regressor", [LinearRegressor, KernelRegressor])
+def test_files_paths_and_warm_starts_keep_the_outputs(Regressor, tmp_path):
     X, Y = problem()
-    model = LinearRegressor(warm_start=True).fit(X, Y).fit(X, Y)
+    model = Regressor(warm_start=True).fit(X, Y).fit(X, Y)
     model.save(tmp_path / "model.npz")
     np.testing.assert_array_equal(kernbench.load(tmp_path / "model.npz").predict(X), model.predict(X))
-    first, second = LinearRegressor().path(X, Y, [0.1, 0.01])
-    assert first.coef_.shape == second.coef_.shape == (3, 5)
+    for one in Regressor().path(X, Y, [0.1, 0.01]):
+        assert one.predict(X).shape == Y.shape and one.score(X, Y) > 0.2
     one = model.fit(X, Y[:, 0])  # another number of outputs is a cold start
-    np.testing.assert_allclose(one.coef_, LinearRegressor().fit(X, Y[:, 0]).coef_, rtol=1e-6)
+    np.testing.assert_allclose(one.predict(X), Regressor().fit(X, Y[:, 0]).predict(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +115,6 @@ def test_files_paths_and_warm_starts_keep_the_outputs(tmp_path):
 )
 def test_bad_targets(Y):
     X, _ = problem()
-    with pytest.raises(ValueError):
-        LinearRegressor().fit(X, Y)
+    for model in (LinearRegressor(), KernelRegressor()):
+        with pytest.raises(ValueError):
+            model.fit(X, Y)
