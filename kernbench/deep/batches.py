@@ -22,7 +22,7 @@ class PairBatchSampler(Sampler):
     ----------
     labels : array-like or Tensor of shape (n,)
         0 and 1, or -1 and 1, of all examples.
-    n_positives, n_negatives : int, default=16
+    n_positive, n_negative : int, default=16
         I and J; the whole class where it has fewer.
     n_batches : int, default=None
         Batches of an iteration over the sampler; by default n / (I + J), rounded up.
@@ -41,20 +41,20 @@ class PairBatchSampler(Sampler):
 
     Examples
     --------
-    >>> sampler = PairBatchSampler([0, 1, 0, 1, 0, 0], n_positives=1, n_negatives=2, seed=0)
+    >>> sampler = PairBatchSampler([0, 1, 0, 1, 0, 0], n_positive=1, n_negative=2, seed=0)
     >>> len(sampler), list(sampler)
     (2, [[1, 0, 2], [3, 4, 2]])
     """
 
-    def __init__(self, labels, n_positives=16, n_negatives=16, n_batches=None, seed=None):
-        check_number("n_positives", n_positives, at_least=1, whole=True)
-        check_number("n_negatives", n_negatives, at_least=1, whole=True)
+    def __init__(self, labels, n_positive=16, n_negative=16, n_batches=None, seed=None):
+        check_number("n_positive", n_positive, at_least=1, whole=True)
+        check_number("n_negative", n_negative, at_least=1, whole=True)
         positive = positives_of(labels)
         self.positives, self.negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
-        self.n_positives = min(int(n_positives), len(self.positives))
-        self.n_negatives = min(int(n_negatives), len(self.negatives))
+        self.n_positive = min(int(n_positive), len(self.positives))
+        self.n_negative = min(int(n_negative), len(self.negatives))
         if n_batches is None:
-            n_batches = -(-len(positive) // (self.n_positives + self.n_negatives))
+            n_batches = -(-len(positive) // (self.n_positive + self.n_negative))
         self.n_batches = int(check_number("n_batches", n_batches, at_least=1, whole=True))
         self.seed = int(seed) if is_integer(seed) and seed >= 0 else int(as_generator(seed).integers(2**53))
         self.batch, self._stream = 0, UniformStream(self.seed, 0)
@@ -68,13 +68,13 @@ class PairBatchSampler(Sampler):
 
     def draw(self):
         """Return the indices of the next batch, the positives first."""
-        width = self.n_positives + self.n_negatives
+        width = self.n_positive + self.n_negative
         if self._stream.position != self.batch * width:
             self._stream = UniformStream(self.seed, 0, position=self.batch * width)
         u = self._stream.ahead(width)[:width, 0]
         self._stream.position += width
         self.batch += 1
-        return [*_draw(u[: self.n_positives], self.positives), *_draw(u[self.n_positives :], self.negatives)]
+        return [*_draw(u[: self.n_positive], self.positives), *_draw(u[self.n_positive :], self.negatives)]
 
 
 class IndexedDataset(Dataset):
@@ -92,7 +92,7 @@ class IndexedDataset(Dataset):
     ----------
     indices : ndarray of shape (n,)
         Of each example among those of its class, in the order of the data set.
-    n_positives, n_negatives : int
+    n_positive, n_negative : int
 
     Examples
     --------
@@ -111,8 +111,8 @@ class IndexedDataset(Dataset):
             raise ValueError(f"labels must hold one per example, {len(dataset)}, got {len(positive)}")
         self.dataset, self.positive = dataset, positive
         self.indices = np.where(positive, np.cumsum(positive), np.cumsum(~positive)) - 1
-        self.n_positives = int(np.count_nonzero(positive))
-        self.n_negatives = len(positive) - self.n_positives
+        self.n_positive = int(np.count_nonzero(positive))
+        self.n_negative = len(positive) - self.n_positive
 
     def __len__(self):
         return len(self.positive)

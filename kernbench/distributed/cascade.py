@@ -19,22 +19,22 @@ FEWEST_PARTS = 4
 MOST_JOINING = 4096  # rows of a part in one round
 FEW = 256  # rows of a part of one class
 PART_TOL = 1e-2  # violation at which a part is left
-INNER = 0.5  # of `tol`, for the last working set
-LOOSE = 0.1  # of the violation over the rows tested, for one that others will follow
+INNER = 0.5  # fraction of `tol`, for the last working set
+LOOSE = 0.1  # fraction of the violation over the tested rows, for intermediate working sets
 # Rows whose y f exceeds 1 by less than so many times the largest violation
-NEAR = 3.0  # ... are tested in the next round, the others once these conform
+NEAR = 3.0  # ... are tested in the next round, the others once these satisfy the conditions
 JOIN = 0.5  # ... belong to the next working set
 WIDEST = 0.3  # but not by more than this
 
 
 def parts_of(n_rows):
-    """Return the bounds of the parts of the rows: a function of their number alone."""
+    """Return the bounds of the parts of the rows, which depend only on the number of rows."""
     n_parts = min(max(FEWEST_PARTS, -(-n_rows // PART_ROWS)), n_rows)
     return n_rows * np.arange(n_parts + 1) // n_parts
 
 
 def solve_part(X, maps, y, weights, settings):
-    """Solve some rows by themselves.
+    """Solve the problem of some rows.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def solve_part(X, maps, y, weights, settings):
     support : ndarray of intp
         Indices of the support vectors.
     coef : ndarray
-        Their coefficients; None for rows of one class, of which some are returned.
+        Their coefficients; None if the rows are of one class (then some rows are returned).
     """
     used = np.flatnonzero(weights > 0)
     y = y[used]
@@ -69,7 +69,7 @@ def solve_part(X, maps, y, weights, settings):
 
 
 def make_smo(X, y, weights, settings, *, tol, initial=None):
-    """Return the SMO of some rows with the C of all."""
+    """Return an SMO solver for some rows, with the C of the whole problem."""
     rows = KernelRows(X, settings["kernel"], cache_bytes=settings["cache_bytes"], dtype=np.dtype(settings["dtype"]))
     return SMO(
         rows, y, alpha=1.0 / (settings["C"] * len(y)), weights=weights, fit_intercept=settings["fit_intercept"],
@@ -78,7 +78,7 @@ def make_smo(X, y, weights, settings, *, tol, initial=None):
 
 
 class Outputs:
-    """The function of a kernel expansion at some rows, computed where they lie; `chosen` is a mask of all rows."""
+    """Values of a kernel expansion at some rows, computed where these are held; `chosen` is a mask of all rows."""
 
     def __init__(self, settings, vectors, coef, chosen):
         self.kernel, self.dtype = settings["kernel"], settings["dtype"]
@@ -96,7 +96,7 @@ class Cascade:
     """Working sets of rows in blocks, for alpha times ½‖f‖² + C sum_i w_i max(0, 1 - y_i (f(x_i) + b)).
 
     An iteration is a step of SMO on the working set; after its last one, the optimality conditions of the rows near the
-    margin are tested and, once these conform, those of all rows. The largest violation over all of them is at most
+    margin are tested and, once these satisfy them, those of all rows. The largest violation over all of them is at most
     `tol` when it has converged.
 
     Parameters
@@ -105,7 +105,7 @@ class Cascade:
     y : ndarray of shape (n_rows,)
         -1 and +1.
     weights : ndarray of shape (n_rows,)
-        Rows of weight 0 take no part.
+        Rows of weight 0 are ignored.
     settings : dict
         As for `solve_part`.
     tol : float
@@ -146,7 +146,7 @@ class Cascade:
         return self._n_evaluations + self._solver.n_kernel_evaluations
 
     def advance(self, n_iter):
-        """Do up to `n_iter` steps; return how many were done."""
+        """Take up to `n_iter` steps; return the number taken."""
         done = 0
         while done < n_iter and not (self.converged or self._is_stuck):
             steps = 0 if self._solver.converged else self._solver.advance(n_iter - done)
@@ -201,7 +201,7 @@ class Cascade:
         return f, self._best[1]
 
     def _evaluated(self, chosen):
-        """Return f, where the rows of a mask are up to date."""
+        """Return f, up to date at the rows of a mask."""
         if self._known_at != self.n_iter:
             self._known[:], self._known_at = False, self.n_iter
         missing = chosen & ~self._known
@@ -227,7 +227,7 @@ class Cascade:
             outside[self.members] = False
             if not conforms and (outside.any() or self._inner > INNER * self.tol):
                 break
-            if tested is self.used:  # unless it has converged, rounding keeps SMO from it
+            if tested is self.used:  # unless it has converged, rounding prevents SMO from converging
                 self.converged, self._is_stuck = conforms, not conforms
                 return
             tested = self.used

@@ -38,7 +38,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     estimator : estimator
         ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"), a doubly
         stochastic estimator, or a Pipeline of StandardScaler, Nystroem, RandomFeatures and one of these. Others are
-        refused, with the one that does it.
+        rejected, naming an alternative.
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
@@ -97,7 +97,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         X : str, Path or list
             Files or chunks; see the notes.
         y : array-like, str, Path, int, list or None
-            Labels, or where they are; for a density ratio the rows of the other sample, as X.
+            Labels, or files of labels; for a density ratio the rows of the other sample, as X.
         sample_weight : array-like of shape (n_samples,), str, Path or list, default=None
             As for the estimator; as arrays or ``.npy`` files.
 
@@ -108,9 +108,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For an estimator that cannot be fitted so, and for data that make no sense.
+            For an estimator that cannot be fitted to blocks, and for invalid data.
         KeyboardInterrupt
-            After Ctrl-C, with ``estimator_`` fitted as far as it got.
+            After Ctrl-C; ``estimator_`` is the model of the last step.
         """
         self.estimator_ = clone(self.estimator)
         model, task = self._task(self.estimator_, X, y, sample_weight)
@@ -122,12 +122,12 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_learns_from_streams)
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Learn from more rows: the estimator's own ``partial_fit``, one chunk of them after the other.
+        """Call ``partial_fit`` of the estimator for each chunk of more rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for `fit`. The first call must bring all classes.
+            As for `fit`. The first call must contain all classes.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def path(self, X, y=None, strengths=None, sample_weight=None):
-        """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the solution before it.
+        """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the previous solution.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         return models
 
     def _run(self, task, models):
-        """Fit the models; with a client, count passes and bytes, in traces too where there are callbacks."""
+        """Fit the models; with a client, count passes and bytes, in traces too if there are callbacks."""
         model, blocks = models[0], task.blocks
         own = model.callback
         if self.client is not None and callbacks_of(model):
@@ -225,7 +225,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
 
     def _keep_bytes(self, needed):
-        """Return the memory for rows and features that are kept, beside the bytes `needed` here for other things."""
+        """Return the memory for rows and features to keep, after the bytes `needed` in this process for the fit."""
         if self.memory == "auto":
             free = available_bytes() - needed if self.client is None else free_bytes(self.client)
             return int(SHARE * max(0, free))

@@ -27,7 +27,7 @@ def _has(method):
 
 
 class Predictions:
-    """The methods of a fitted `Distributed`. Those for Dask collections are lazy and computed where the rows lie."""
+    """The methods of a fitted `Distributed`. Those for Dask collections are lazy and run on the workers."""
 
     @_has("decision_function")
     def decision_function(self, X):
@@ -66,7 +66,7 @@ class Predictions:
 
     @_has("score")
     def score(self, X, y=None, sample_weight=None):
-        """Return the share of labels that are predicted, or R² of targets; for a Dask array y, where the rows lie."""
+        """Return the accuracy, or R² of targets; for a Dask array y computed on the workers."""
         predicted, is_target = self.predict(X), is_regressor(self.estimator)
         if hasattr(predicted, "__dask_graph__"):
             if not is_target and hasattr(y, "__dask_graph__") and sample_weight is None:

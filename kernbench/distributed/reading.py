@@ -1,4 +1,4 @@
-"""The rows that a `Distributed` is given, as blocks, and what comes with them: labels, weights, a second sample."""
+"""Convert the data given to `Distributed` to blocks: rows, labels, weights, a second sample."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ from kernbench.kernels.names import resolve_kernel
 
 
 class DrawnRows:
-    """Rows in blocks, as something with a shape, of which some are drawn by their indices."""
+    """Rows in blocks behind ``shape`` and ``[indices]``, from which some rows are drawn."""
 
     def __init__(self, blocks):
         self.blocks, self.shape, self.dtype = blocks, blocks.shape, blocks.dtype
@@ -25,14 +25,14 @@ class DrawnRows:
 
 
 def rows_to_draw(blocks, n_drawn):
-    """Return all rows if at most `n_drawn` would be drawn anyway, else something to draw them from."""
+    """Return all rows if there are at most `n_drawn`, else a `DrawnRows` to draw them from."""
     return DrawnRows(blocks) if blocks.n_rows > n_drawn else blocks.rows(np.arange(blocks.n_rows))
 
 
 def kernel_of_blocks(model, blocks, weights, seed, names=None):
-    """Return the kernel that the parameters of `model` mean for these rows, which are checked to be finite.
+    """Return the kernel that the parameters of `model` specify for these rows; check that they are finite.
 
-    ``gamma="scale"`` differs from that of an array by rounding alone, ``"median"`` draws the same rows.
+    ``gamma="scale"`` equals that of an array up to rounding; ``"median"`` draws the same rows.
     """
     gamma = getattr(model, "gamma", "scale")
     spread = spread_of(blocks, weights)
@@ -71,7 +71,7 @@ def fit_map(transformer, blocks, y):
 
 
 def fit_space_of_blocks(model, blocks, y, weights, seeds):
-    """Fix the kernel's numbers and the feature map of a ranking; see `fit_space`.
+    """Determine the parameters of the kernel and the feature map of a ranking; see `fit_space`.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class BlockKernelTask:
             self.n_rounds = rounds[0] if len(rounds) == 1 else np.array(rounds)
 
     def _run_chunks(self):
-        """Fit to the chunks as they are; rows are read as they are drawn."""
+        """Fit to the chunks in their order; rows are read when they are drawn."""
         examples, blocks = self.examples, self.blocks
         rows = rows_at_random(blocks, examples.keep_bytes)
         starts = blocks.chunk_starts if blocks.is_remote else origin_of(blocks)[0].bounds
@@ -129,7 +129,7 @@ class CascadeProblem(PairProblem):
 
 
 def _support_of_parts(blocks, y, weights, settings):
-    """Return row indices and coefficients of the support vectors of each part, solved where it lies."""
+    """Return row indices and coefficients of the support vectors of each part, solved by the worker that holds it."""
     edges, (origin, maps) = parts_of(blocks.n_rows), origin_of(blocks)
     spans = list(zip(edges[:-1], edges[1:]))
     if blocks.is_remote:

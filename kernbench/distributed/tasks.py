@@ -64,7 +64,7 @@ class Examples:
 
 
 class RankingBlocks:
-    """What the tasks of rankings on `Examples` have in common: checked labels, a space, features in blocks."""
+    """Base of the tasks of rankings on `Examples`: checked labels, a space, features in blocks."""
 
     def _begin(self, model, entry, examples, loss):
         """Check labels and weights, fit the space and set all that a `RankingTask` sets."""
@@ -145,7 +145,7 @@ class BlockLinearTask(LinearTask):
 
 
 class WithConstant:
-    """Rows in a precision, with a last column of a constant, or without it for None."""
+    """Convert rows to a precision and append a constant column, unless the constant is None."""
 
     def __init__(self, scaling, dtype):
         self.scaling, self.dtype = scaling, dtype

@@ -37,7 +37,7 @@ class LinearProblem:
 
     def optimizer(self, module, fpr_range=(0.05, 0.5), **options):
         options = {"lr": 0.5, "gamma": 2000.0, "inner_steps": 20, "weight_decay": WEIGHT_DECAY, **options}
-        return AGDSBCD(module.parameters(), fpr_range, self.data.n_positives, **options)
+        return AGDSBCD(module.parameters(), fpr_range, self.data.n_positive, **options)
 
     def step(self, optimizer, module, batch):
         """A step on examples; returns what the optimiser does."""

@@ -75,14 +75,14 @@ def assert_same_iterate(optimizer, module, theirs):
 def test_memory_is_four_copies_and_sixteen_bytes_a_positive(fpr_range, copies):
     """In float32, besides the module's own parameters and gradients."""
     module = torch.nn.Sequential(torch.nn.Linear(30, 20), torch.nn.ReLU(), torch.nn.Linear(20, 1))
-    n_positives, n = 1000, sum(p.numel() for p in module.parameters())
-    optimizer = AGDSBCD(module.parameters(), fpr_range, n_positives, inner_steps=2)
+    n_positive, n = 1000, sum(p.numel() for p in module.parameters())
+    optimizer = AGDSBCD(module.parameters(), fpr_range, n_positive, inner_steps=2)
     for _ in range(12):
         optimizer.step(lambda: module(torch.randn(8, 30)), torch.arange(8) < 4, torch.arange(8))
     state = optimizer.state_dict()["state"].values()
     tensors = [value for of_one in state for value in of_one.values() if torch.is_tensor(value)]
     held = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}
-    assert sum(held.values()) == copies * 4 * n + copies * 4 * n_positives
+    assert sum(held.values()) == copies * 4 * n + copies * 4 * n_positive
     assert set(vars(optimizer)) <= set(vars(torch.optim.SGD(module.parameters())))  # nothing elsewhere
 
 
@@ -172,7 +172,7 @@ def test_groups_have_steps_of_their_own(problem):
     """A group that hardly steps stays, and learning rate schedulers see the groups."""
     module = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
     groups = [{"params": module[0].parameters(), "lr": 1e-12, "weight_decay": 0.1}, {"params": module[2].parameters()}]
-    optimizer = AGDSBCD(groups, (0.05, 0.5), problem.data.n_positives, inner_steps=10)
+    optimizer = AGDSBCD(groups, (0.05, 0.5), problem.data.n_positive, inner_steps=10)
     before = copy.deepcopy(module.state_dict())
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
     for batch in PairBatchSampler(problem.y, n_batches=5, seed=0):
@@ -186,7 +186,7 @@ def test_groups_have_steps_of_their_own(problem):
 def test_parameters_without_a_part_in_the_scores_stay(problem):
     module = torch.nn.ModuleDict({"used": torch.nn.Linear(5, 1), "not": torch.nn.Linear(3, 3)}).double()
     before = module["not"].weight.detach().clone()
-    optimizer = AGDSBCD(module.parameters(), (0.05, 0.5), problem.data.n_positives, inner_steps=5)
+    optimizer = AGDSBCD(module.parameters(), (0.05, 0.5), problem.data.n_positive, inner_steps=5)
     for batch in PairBatchSampler(problem.y, n_batches=12, seed=0):
         optimizer.step(lambda: module["used"](problem.inputs[batch]), problem.labels[batch], problem.indices[batch])
     torch.testing.assert_close(module["not"].weight, before, rtol=1e-12, atol=1e-12)
@@ -254,8 +254,8 @@ def test_a_step_that_is_too_long_is_named(problem, module):
         (lambda h, X: h(X), [1, 2, 0, 0], [0, 0, 1, 2], "0 and 1, or -1 and 1"),
         (lambda h, X: h(X), [1, 0, 0, 0], None, "IndexedDataset"),
         (lambda h, X: h(X), [1, 0, 0, 0], [0, 0, 1], "indices must be integers of shape"),
-        (lambda h, X: h(X), [1, 0, 0, 0], [999, 0, 1, 2], "between 0 and n_positives - 1"),
-        (lambda h, X: h(X), [1, 0, 0, 0], [-1, 0, 1, 2], "between 0 and n_positives - 1"),
+        (lambda h, X: h(X), [1, 0, 0, 0], [999, 0, 1, 2], "between 0 and n_positive - 1"),
+        (lambda h, X: h(X), [1, 0, 0, 0], [-1, 0, 1, 2], "between 0 and n_positive - 1"),
     ],
 )
 def test_bad_batches(problem, module, closure, labels, indices, said):
@@ -271,8 +271,8 @@ def test_bad_batches(problem, module, closure, labels, indices, said):
     [
         ({"fpr_range": (0.5, 0.5)}, "0 <= a < b <= 1"),
         ({"fpr_range": (0.6, 0.5)}, "0 <= a < b <= 1"),
-        ({"n_positives": None}, "n_positives"),
-        ({"n_positives": 0}, "n_positives"),
+        ({"n_positive": None}, "n_positive"),
+        ({"n_positive": 0}, "n_positive"),
         ({"lr": 0.0}, "lr"),
         ({"mu": -1.0}, "mu"),
         ({"gamma": 0.0}, "gamma"),
@@ -286,7 +286,7 @@ def test_bad_batches(problem, module, closure, labels, indices, said):
 )
 def test_bad_parameters(module, options, said):
     with pytest.raises(ValueError, match=said):
-        AGDSBCD(module.parameters(), **{"fpr_range": (0.05, 0.5), "n_positives": 5, **options})
+        AGDSBCD(module.parameters(), **{"fpr_range": (0.05, 0.5), "n_positive": 5, **options})
 
 
 def test_options_of_the_whole_are_not_for_groups(module):
@@ -308,7 +308,7 @@ def test_a_checkpoint_of_another_shape(problem, module):
     with pytest.raises(ValueError, match=r"shape \(1, 5\) there and has \(1, 7\) here"):
         problem.optimizer(other).load_state_dict(optimizer.state_dict())
     fewer = AGDSBCD(problem.module().parameters(), (0.05, 0.5), 7)
-    with pytest.raises(ValueError, match=f"{problem.data.n_positives} positives, not of 7"):
+    with pytest.raises(ValueError, match=f"{problem.data.n_positive} positives, not of 7"):
         fewer.load_state_dict(optimizer.state_dict())
 
 

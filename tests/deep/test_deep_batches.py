@@ -78,7 +78,7 @@ def test_the_inputs_of_an_item_are_its_first_entry():
 
     data = IndexedDataset(Images(), [-1, 1])
     assert [data[0], data[1]] == [("image 0", 0, 0), ("image 1", 1, 0)]
-    assert (len(data), data.n_positives, data.n_negatives) == (2, 1, 1)
+    assert (len(data), data.n_positive, data.n_negative) == (2, 1, 1)
     assert IndexedDataset(np.array([[1.0, 2.0], [3.0, 4.0]]), [1, 0])[1][0].tolist() == [3.0, 4.0]
 
 
@@ -100,7 +100,7 @@ def test_bad_labels(labels, said):
         IndexedDataset(np.zeros(len(labels)), labels)
 
 
-@pytest.mark.parametrize("options", [{"n_positives": 0}, {"n_negatives": 1.5}, {"n_batches": 0}])
+@pytest.mark.parametrize("options", [{"n_positive": 0}, {"n_negative": 1.5}, {"n_batches": 0}])
 def test_bad_sizes(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
         PairBatchSampler(LABELS, **options)

@@ -40,7 +40,7 @@ class AGDSBCD(SBCD):
     params : iterable of Parameter, or of dict
     fpr_range : (float, float)
         (a, b) with 0 <= a < b <= 1.
-    n_positives : int, optional
+    n_positive : int, optional
         P, positives in the training set; needed for ``thresholds="stochastic"``.
     lr : float, default=0.1
         The paper's c. An option of groups.
@@ -97,7 +97,7 @@ class AGDSBCD(SBCD):
     >>> from kernbench.deep import AGDSBCD, IndexedDataset, PairBatchSampler
     >>> X, y = torch.randn(200, 5), torch.arange(200) % 4 == 0
     >>> module, data = torch.nn.Linear(5, 1), IndexedDataset(X, y)
-    >>> optimizer = AGDSBCD(module.parameters(), (0.05, 0.5), data.n_positives, inner_steps=5)
+    >>> optimizer = AGDSBCD(module.parameters(), (0.05, 0.5), data.n_positive, inner_steps=5)
     >>> for inputs, labels, indices in DataLoader(data, batch_sampler=PairBatchSampler(y, n_batches=30)):
     ...     loss = optimizer.step(lambda: module(inputs), labels, indices)
     >>> with optimizer.averaged():
@@ -107,10 +107,10 @@ class AGDSBCD(SBCD):
     """
 
     # fmt: off
-    shared = ("fpr_range", "n_positives", "inner_steps", "loss", "thresholds", "threshold_step", "shared_batches")
+    shared = ("fpr_range", "n_positive", "inner_steps", "loss", "thresholds", "threshold_step", "shared_batches")
     # fmt: on
 
-    def __init__(self, params, fpr_range, n_positives=None, *, lr=0.1, mu=1000.0, gamma=1000.0, weight_decay=0.0,
+    def __init__(self, params, fpr_range, n_positive=None, *, lr=0.1, mu=1000.0, gamma=1000.0, weight_decay=0.0,
                  inner_steps=50, loss="log_loss", thresholds="stochastic", threshold_step=None,
                  shared_batches=True):  # fmt: skip
         low, high = checked_fpr_range(fpr_range)
@@ -122,13 +122,13 @@ class AGDSBCD(SBCD):
             check_number("threshold_step", threshold_step, above=0)
         elif thresholds == "exact":
             threshold_step = 1.0
-        if n_positives is not None:
-            check_number("n_positives", n_positives, at_least=1, whole=True)
+        if n_positive is not None:
+            check_number("n_positive", n_positive, at_least=1, whole=True)
         elif thresholds == "stochastic":
-            raise ValueError("thresholds='stochastic' needs n_positives, the number of positives in the training set")
+            raise ValueError("thresholds='stochastic' needs n_positive, the number of positives in the training set")
         super().__init__(params, {
             "lr": lr, "mu": mu, "gamma": gamma, "weight_decay": weight_decay, "fpr_range": (low, high),
-            "n_positives": n_positives, "inner_steps": inner_steps, "loss": loss, "thresholds": thresholds,
+            "n_positive": n_positive, "inner_steps": inner_steps, "loss": loss, "thresholds": thresholds,
             "threshold_step": threshold_step, "shared_batches": shared_batches,
         })  # fmt: skip
 
@@ -181,7 +181,7 @@ class AGDSBCD(SBCD):
         ValueError
             If the parameters have other shapes, or the training set another number of positives.
         """
-        theirs, ours = (d["param_groups"][0]["n_positives"] for d in (state_dict, vars(self)))
+        theirs, ours = (d["param_groups"][0]["n_positive"] for d in (state_dict, vars(self)))
         if theirs != ours:
             raise ValueError(f"the checkpoint is one of {theirs} positives, not of {ours}")
         super().load_state_dict(state_dict)

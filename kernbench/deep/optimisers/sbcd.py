@@ -87,4 +87,4 @@ class SBCD(ScoreOptimizer):
         of_all = self.param_groups[0]
         for end, share in zip(("low", "high"), of_all["fpr_range"]):
             if 0 < share < 1:
-                yield end, RULES[of_all["thresholds"]](self._common, end, share, of_all["n_positives"])
+                yield end, RULES[of_all["thresholds"]](self._common, end, share, of_all["n_positive"])

@@ -30,11 +30,11 @@ class ThresholdPerPositive:
         Of the range: whose thresholds these are.
     share : float
         l/N.
-    n_positives : int
+    n_positive : int
     """
 
-    def __init__(self, state, end, share, n_positives):
-        self.state, self.share, self.size = state, share, n_positives
+    def __init__(self, state, end, share, n_positive):
+        self.state, self.share, self.size = state, share, n_positive
         self.names = f"{end}_thresholds", f"{end}_drift"
 
     def count(self, losses, b, indices, theta, weight):
@@ -80,7 +80,7 @@ class ThresholdPerPositive:
             )
         if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < self.size:
             raise ValueError(
-                f"indices of positives must lie between 0 and n_positives - 1 = {self.size - 1}, found "
+                f"indices of positives must lie between 0 and n_positive - 1 = {self.size - 1}, found "
                 f"{int(indices.min())} to {int(indices.max())}"
             )
         return indices

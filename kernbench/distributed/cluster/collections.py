@@ -1,4 +1,4 @@
-"""Dask collections: told apart without importing Dask, turned into chunks on workers, predicted lazily."""
+"""Dask collections: recognised without importing Dask, converted to chunks on workers, predicted lazily."""
 
 from operator import itemgetter
 from pathlib import Path
@@ -50,7 +50,7 @@ def gathered(client, y):
 
 
 def predicted_lazily(X, predict, few):
-    """Return the predictions for a Dask array or data frame, lazily; `few` predictions tell type and shape."""
+    """Return the predictions for a Dask array or data frame, lazily; type and shape are those of `few` predictions."""
     if hasattr(X, "map_partitions"):
         if few.ndim == 1:
             return X.map_partitions(predict, meta=few[:0]).to_dask_array()

@@ -1,4 +1,4 @@
-"""Doubly stochastic gradients whose sums over a batch are those of workers."""
+"""Doubly stochastic gradients whose sums over a batch are computed by workers."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ MOST_REPEATS = 8
 
 
 class BlockBatch:
-    """A batch of rows that lie elsewhere; see `kernbench.problems.streaming.batches.Batch`."""
+    """A batch of rows held by workers; see `kernbench.problems.streaming.batches.Batch`."""
 
     def __init__(self, rows, source, n_pass, begins_pass):
         self.rows, self.source, self.n_pass, self.begins_pass = rows, source, n_pass, begins_pass
@@ -114,7 +114,7 @@ class PairBlockBatches(BlockBatches):
 class BlockDoublySGD(DoublySGD):
     """`DoublySGD` on `BlockBatches`: losses and gradients of a batch are summed up by workers.
 
-    Sums of integers stand for those of gradients, so that they do not depend on which worker has which strata.
+    Gradients are summed as integers, so that the sums do not depend on which worker holds which strata.
     """
 
     def _configure(self, batches, **settings):
@@ -136,11 +136,11 @@ class BlockDoublySGD(DoublySGD):
             sums = team.rounded(self._exponents)
         losses = np.add.reduce(losses)  # in the order of the strata
         if not np.all(np.isfinite(largest)):
-            losses = np.inf  # which is said to be divergence
+            losses = np.inf  # reported as divergence
         gradient, *totals = [
             as_floats(sum(part[0] for part in parts), exponent) for parts, exponent in zip(sums, self._exponents)
         ]
-        # A little room, so that the next step's are not repeated for being twice as large.
+        # Some room, so that sums of the next step that are twice as large need not be repeated.
         self._exponents = [
             exponent_for(value) - 4 if value and np.isfinite(value) else exponent
             for value, exponent in zip(largest, self._exponents)

@@ -28,8 +28,8 @@ from kernbench.estimators.fit.training_data import check_labels, weigh_classes
 class BlockStreamTask:
     """A doubly stochastic model on `Examples`.
 
-    A subclass defines `_targets`, which returns labels or targets (None without any) and what makes those of the solver
-    of them.
+    A subclass defines `_targets`, which returns labels or targets (or None), and the function that converts them for
+    the solver.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class BlockStreamTask:
     Attributes
     ----------
     blocks : Team
-        Counts passes, which are steps here, and bytes.
+        Counts passes (one for each step) and bytes.
     """
 
     learns_from = "labels"

@@ -17,7 +17,7 @@ def is_fit(exponent, largest):
 
 
 def rounded_sum(terms, exponent):
-    """Return the sum of arrays as integers; of no use unless `is_fit`."""
+    """Return the sum of arrays as integers; meaningful only if `is_fit`."""
     with np.errstate(invalid="ignore"):
         return sum(np.rint(np.ldexp(term, exponent)).astype(np.int64) for term in terms)
 

@@ -1,4 +1,4 @@
-"""What a worker does in a step: the gradient of one block over its share of the batch."""
+"""The part of a step that a worker computes: the gradient of one block over its share of the batch."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Stratum:
 
 @dataclass
 class Setup:
-    """What does not change from step to step.
+    """Settings that stay the same in all steps.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Setup:
     loss : OutputLoss
     n_outputs : int
     code : callable or None
-        Makes the labels of a batch of those in y.
+        Converts labels in y to those of the solver.
     precondition : bool
     dtype : dtype
     maps : list of callable
-        Applied to the rows that are drawn, one after the other.
+        Applied to the drawn rows, one after the other.
     """
 
     kernel: object
@@ -78,7 +78,7 @@ class Gradients(Actor):
         Of the strata.
     strata : list of Stratum
     rows : list, optional
-        Those of the strata, where they come by themselves.
+        Rows of the strata, if they are passed separately.
     A : ndarray of shape (n_blocks, block_size, n_outputs)
     operator : ndarray or None
         The coefficients of the covariance operator, for a model that has one.
@@ -99,15 +99,15 @@ class Gradients(Actor):
             self.operator = CovarianceOperator(self.features, second, setup.seed, operator)
 
     def step(self, update, draw, k, level, exponents):
-        """Return the sums of a step over the strata here.
+        """Return the sums of a step over the strata of this worker.
 
         Parameters
         ----------
         update : list of (float, int, ndarray), or None before the first step
-            The last one: all blocks times the first, and the change of a block; then the same of the operator.
+            The last update: a factor of all blocks, the index and the change of one; then the same for the operator.
         draw : Draw
         k : int
-            The block whose gradient is asked for.
+            The block whose gradient is computed.
         level : float
             The parameter of the loss.
         exponents : list of int
@@ -138,7 +138,7 @@ class Gradients(Actor):
         return losses, slopes, self.rounded(exponents)
 
     def rounded(self, exponents):
-        """Return pairs (integers, largest term) of the sums of the last step; none without rows in it."""
+        """Return pairs (integers, largest term) of the sums of the last step; an empty list if it has no rows."""
         return [(rounded_sum(terms, exponent), largest_of(terms)) for terms, exponent in zip(self._terms, exponents)]
 
     def _change(self, shrink, k, change):

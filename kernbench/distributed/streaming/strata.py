@@ -1,4 +1,4 @@
-"""Batches of which every part of the rows gives its share, drawn where the part lies."""
+"""Batches with a share of rows from every part of the data, drawn by the worker that holds the part."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ import numpy as np
 from kernbench.problems.streaming.shuffled import Shuffled
 
 FEWEST, MOST = 8, 64  # strata; more workers do not help
-ROWS_OF_A_BATCH = 128  # of each stratum, between these: fewer are multiplied slowly
+ROWS_OF_A_BATCH = 128  # rows of each stratum, between these: products with fewer are slow
 FEWEST_ROWS = 64  # of a stratum
 
 
 def strata_of(n_rows, batch_size, most=MOST):
-    """Return the bounds of the strata of rows: a function of these numbers alone, whoever holds the rows."""
+    """Return the bounds of the strata of rows, which depend only on these numbers, not on who holds the rows."""
     n_strata = min(most, max(FEWEST, batch_size // ROWS_OF_A_BATCH), max(1, n_rows // FEWEST_ROWS))
     return n_rows * np.arange(n_strata + 1) // n_strata
 
@@ -26,7 +26,7 @@ class Draw:
     numbers : ndarray of shape (n_strata,)
         Of the pass over each stratum.
     spans : ndarray of shape (n_strata, 2)
-        From each stratum the places from spans[s, 0] to spans[s, 1] - 1 in its random order.
+        From each stratum the positions spans[s, 0] to spans[s, 1] - 1 of its random order.
     weights : ndarray of shape (n_strata,), or None
         Of each row of a stratum.
     """
@@ -40,7 +40,7 @@ class Draw:
 
 
 def draw(counts, start, stop, number):
-    """Return the batch from place `start` to `stop` of a pass, where stratum s has counts[s] rows."""
+    """Return the batch from position `start` to `stop` of a pass, where stratum s has counts[s] rows."""
     n_rows, n_strata = sum(counts), len(counts)
 
     def places(end):  # staggered, so that small batches are not empty in turn
@@ -50,7 +50,7 @@ def draw(counts, start, stop, number):
 
 
 def joined(draws):
-    """Return the draws from two samples as one, in which both have the same weight."""
+    """Join the draws from two samples into one that gives both the same weight."""
     sizes = np.array([len(part) for part in draws])
     weights = np.repeat(sizes.sum() / sizes, [len(part.spans) for part in draws])
     return Draw(
@@ -59,7 +59,7 @@ def joined(draws):
 
 
 class Order:
-    """The random order of the rows of one stratum, anew in each pass.
+    """The random order of the rows of one stratum, a new one in each pass.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Order:
         self._number = -1
 
     def between(self, number, start, stop):
-        """Return the indices of rows at places start to stop - 1 of a pass."""
+        """Return the indices of rows at positions start to stop - 1 of a pass."""
         places = np.arange(start, stop)
         n_rows = self.rows if np.ndim(self.rows) == 0 else len(self.rows)
         if self.shuffle:
