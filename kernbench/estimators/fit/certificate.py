@@ -104,12 +104,13 @@ class Examined:
         """Return the `Rounding` of float32 kernel values, measured on twice `n_rows` rows."""
         coef, rng = solution.coef, np.random.default_rng(0)
         used, size = np.flatnonzero(coef), np.abs(coef)
+        support = None if self.kernel.routine == "precomputed" else self.X[used]
 
         def errors_of(drawn):
-            if self.kernel.routine == "precomputed":
+            if support is None:
                 exact = self.X[drawn] @ coef
             else:
-                exact = blocks.matmul(self.kernel, self.X[drawn], self.X[used], coef[used], dtype="float64")
+                exact = blocks.matmul(self.kernel, self.X[drawn], support, coef[used], dtype="float64")
             return self.rows.product(drawn, used, coef[used], count=False) - exact
 
         by_size = rng.choice(used, n_rows, p=size[used] / size.sum())

@@ -35,7 +35,7 @@ class KernelSVC(ExpansionClassifier):
         as good as -sum_j (x_j - z_j)² / (x_j + z_j)), ``poly`` (gamma <x, z> + coef0)^degree, ``cosine``
         <x, z> / (‖x‖ ‖z‖), ``sigmoid`` tanh(gamma <x, z> + coef0), which is indefinite;
         ``gaussian`` and ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel
-        matrix, K(train, train) in ``fit`` (symmetric; of more than 128 rows only the entries between 128 of them are
+        matrix, K(train, train) in ``fit`` (symmetric; of more than 64 rows only the entries between 64 of them are
         compared) and K(test, train) afterwards. A kernel object of ``kernbench.kernels`` has its own parameters. A
         function is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)),
         dense or sparse. Its rows need not be numeric: from a list of texts or other objects it is given arrays of one
