@@ -9,8 +9,8 @@ Each fork therefore ends the threads first; a loop that needs them starts them a
 """
 
 import os
-from contextlib import nullcontext
 from functools import cache
+from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
@@ -26,6 +26,7 @@ class _Forks:
         self.released = release_threads()
 
     def in_child(self):
+        _single_threaded_blas.forget_locks()
         # An OpenMP older than 5.0 keeps its pool: without threads the child computes the same numbers.
         if not self.released:
             use_one_thread()
@@ -48,16 +49,55 @@ def _blas():
     return _controller().select(user_api="blas")
 
 
-def single_threaded_blas():
-    """Return a context manager inside which BLAS uses one thread.
+class _SingleThreadedBlas:
+    """The context in which BLAS uses one thread.
 
-    Enter it immediately. It does nothing if BLAS is single-threaded already, since setting a limit takes as long as a
-    small product and contexts are nested.
+    The limit is one of the process, so the first thread to enter sets it and the last one to leave lifts it: products
+    of the others would otherwise change their number of threads on the way, and the limit could remain.
     """
-    libraries = _blas().lib_controllers
-    if all(library.get_num_threads() in (1, None) for library in libraries):
-        return nullcontext()
-    return _blas().limit(limits=1)
+
+    def __init__(self):
+        self.forget_locks()
+        self._n_inside, self._limit = 0, None
+
+    def forget_locks(self):
+        """Make the lock anew; in a forked process another thread's may never be released."""
+        self._lock = Lock()
+
+    def __enter__(self):
+        with self._lock:
+            if self._n_inside == 0 and any(n not in (1, None) for n in _n_blas_threads()):
+                _take_control()
+                self._limit = _blas().limit(limits=1)  # takes as long as a small product
+            self._n_inside += 1
+
+    def __exit__(self, *error):
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0 and self._limit is not None:
+                _take_control()
+                self._limit.restore_original_limits()
+                self._limit = None
+                _take_control()
+
+
+def _take_control():
+    """Let this thread set the limit: threadpoolctl 3.8 ignores all threads but the one that set the last one."""
+    for library in _blas().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+def _n_blas_threads():
+    return [library.get_num_threads() for library in _blas().lib_controllers]
+
+
+_single_threaded_blas = _SingleThreadedBlas()
+
+
+def single_threaded_blas():
+    """Return a context manager inside which BLAS uses one thread; it may be entered again and by several threads."""
+    return _single_threaded_blas
 
 
 def openmp_threads(n_threads):

@@ -12,6 +12,7 @@ from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_classes, require
 from kernbench.estimators.fit.parameters import check_class_weight
 from kernbench.estimators.fit.training_data import check_batch, check_training_data, distinct_labels
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
 
 LOSSES = ("hinge", "squared_hinge", "log_loss")
@@ -263,6 +264,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validate)
         return self
 
+    @one_at_a_time
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 

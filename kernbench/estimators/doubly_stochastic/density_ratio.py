@@ -5,6 +5,7 @@ import numpy as np
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.rows import check_rows
 
@@ -203,6 +204,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self._fit_arrays(X, self._pairs_of(P, Q), key=(np.array([P.shape[0]]),))
         return self
 
+    @one_at_a_time
     def partial_fit(self, P, Q):
         """Learn from the next rows of two streams, in batches of ``batch_size``; may follow `fit`.
 

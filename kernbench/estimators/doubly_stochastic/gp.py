@@ -7,6 +7,7 @@ from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, 
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_floats, require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks
@@ -277,6 +278,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_arrays(X, self._batches_of(X, y), key=(y, getattr(self, "points_", None)))
         return self
 
+    @one_at_a_time
     def partial_fit(self, X, y, *, points=None):
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 

@@ -7,6 +7,7 @@ from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.training_data import check_weights
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
@@ -212,6 +213,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self._fit_arrays(X, self._source_of(X, None, weights), weights=weights, key=(weights,))
         return self
 
+    @one_at_a_time
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 

@@ -8,6 +8,7 @@ from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
 
 LOSSES = ("squared_error", "huber", "epsilon_insensitive", "absolute_error", "quantile")
@@ -242,6 +243,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_arrays(X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate)
         return self
 
+    @one_at_a_time
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 

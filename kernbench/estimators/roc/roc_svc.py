@@ -5,6 +5,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.estimators.roc import stream
 from kernbench.estimators.roc.parameters import check_roc_svc
 from kernbench.estimators.roc.roc_task import ROCTask
@@ -297,6 +298,7 @@ class ROCSVC(RankingClassifier):
         return models
 
     @available_if(stream.has_features)
+    @one_at_a_time
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next rows of a stream.
 

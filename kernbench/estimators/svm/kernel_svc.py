@@ -3,6 +3,7 @@
 from sklearn.utils.metaestimators import available_if
 
 from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.locks import one_at_a_time
 from kernbench.estimators.svm import scs_stream
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_task import KernelTask
@@ -368,6 +369,7 @@ class KernelSVC(ExpansionClassifier):
         return models
 
     @available_if(scs_stream.can_stream)
+    @one_at_a_time
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
