@@ -1,6 +1,14 @@
 """Solvers: states that advance, one driver that moves them, one registry that names them.
 
+::
+
+    registry ──names──> Method (base class: defaults for all that the driver asks)
+                          |  one class an algorithm: parameters, order of epochs and stages, arrays, objective, gap
+    driver ──advances──>  |
+                          core: functions on arrays, of the same names, two of them
+                            solvers/<room>/_<name>.pyx  compiled        reference/<room>/<name>.py  NumPy
+
 ``driver.run`` is the only loop, ``registry.SOLVERS`` the only list; the algorithms are in folders by problem
-(``kernel/`` for kernel expansions): a compiled class each, with its plain-NumPy twin of the same name in
-``kernbench/reference/``.
+(``kernel/`` for kernel expansions). Some are still two classes, a compiled one and its plain-NumPy twin of the same
+name in ``kernbench/reference/``.
 """
