@@ -19,8 +19,8 @@ class Method:
 
     Parameters
     ----------
-    core : {"compiled", "reference"}
-        The module of functions that do the arithmetic. The compiled one is named after the module of the class, with an
+    core : {"compiled", "reference"} or module
+        The functions that do the arithmetic. The compiled one is named after the module of the class, with an
         underscore, or by `compiled_core`; the reference is at the same place below ``kernbench.reference``.
 
     Attributes
@@ -73,7 +73,7 @@ class Method:
     problem: object
 
     def __init__(self, core="compiled"):
-        self.core = core_of(type(self), core)
+        self.core = core_of(type(self), core) if isinstance(core, str) else core
 
     def gap(self) -> float | None:
         """Return a certified bound on objective() minus the optimum, None if the method has none."""

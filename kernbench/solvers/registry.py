@@ -194,7 +194,7 @@ SOLVERS = [
     SolverEntry(
         name="newton",
         problem="roc-svm",
-        compiled="kernbench.solvers.ranking._newton:Newton",
+        method="kernbench.solvers.ranking.newton:Newton",
         paper="Chapelle and Keerthi 2010; Lee and Lin 2014; with kernels Kuo, Lee and Lin, SDM 2014",
         complexity="two passes over the data per conjugate gradient step, a sort per Newton step; squared hinge only",
         stopping="certified gap / objective",

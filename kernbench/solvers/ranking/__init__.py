@@ -1,6 +1,6 @@
 """Solvers of alpha/2 ||f||^2 + mean over pairs of loss(1 - (f(x_i) - f(x_j))), i positive, j negative: the ROC-SVM.
 
-Four of them: ``_bundle`` and ``_newton`` with a certified gap, ``descent`` as the paper has it (gradient and
+Four of them: ``_bundle`` and ``newton`` with a certified gap, ``descent`` as the paper has it (gradient and
 Adamax), and ``closed_form`` for the squared loss. What they share:
 
 * ``_problem``  the loss over all pairs or drawn ones, checked;
