@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.kernels import Gaussian, Laplacian, Linear, Polynomial
-from kernbench.kernels.blocks import matmul
+from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
 
@@ -98,6 +98,28 @@ def test_one_row_far_away_does_not_drown_the_others(radial, storage):
     K = radial(storage(X), dtype=np.float32)
     np.testing.assert_allclose(K[near][:, near], evaluate(radial, X[near]), rtol=0, atol=1e-5)
     assert np.all((K[7, near] >= 0) & (K[7, near] <= 2e-38))
+
+
+@storage
+@pytest.mark.parametrize("d", [2, 30])
+@pytest.mark.parametrize(
+    "given, offset, share",
+    [("float32", 1e2, 1e-5), ("float32", 1e6, 1e-5), ("float64", 1e6, 1e-5), ("float64", 1e4, 1e-9)],
+)
+def test_nearly_equal_rows_far_from_the_origin(given, offset, share, d, storage, dtype, global_random_seed):
+    """Centred in float64, before the squared norms cancel: a difference of squares would have no right digit."""
+    rng = np.random.default_rng(global_random_seed)
+    X = (offset * rng.uniform(0.5, 1, size=d) + share * offset * rng.normal(size=(60, d))).astype(given)
+    sigma = share * offset * np.sqrt(d)
+    wide = X.astype(np.longdouble)
+    exact = np.exp(-((wide[:, None] - wide) ** 2).sum(axis=2) / (2 * np.longdouble(sigma) ** 2))
+    for values in (
+        block(Gaussian(sigma), storage(X), storage(X[:25]), dtype=dtype),
+        matmul(Gaussian(sigma), storage(X), storage(X[:25]), np.eye(25), dtype=dtype),
+        KernelRows(storage(X), Gaussian(sigma), dtype=dtype).batch(np.arange(60)),
+    ):
+        error = np.abs(values - exact[:, : values.shape[1]]).max()
+        assert error < (1e-6 if dtype == np.float32 else 1e-13)
 
 
 @storage

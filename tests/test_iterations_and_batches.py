@@ -1,0 +1,95 @@
+"""``max_iter`` and ``n_iter_`` mean what docs/estimators.md says, and a row has the same prediction in any batch."""
+
+import numpy as np
+import pytest
+
+from kernbench._models import BY_NAME, ESTIMATORS, MODELS
+from kernbench.solvers import registry
+
+PROBLEMS = {
+    "KernelSVC": "kernel-svm",
+    "LinearSVC": "linear-svm",
+    "KernelRegressor": "kernel-regression",
+    "LinearRegressor": "linear-regression",
+    "ROCSVC": "roc-svm",
+    "PartialAUCClassifier": "partial-auc",
+    "RankedRangeClassifier": "ranked-range",
+    "RankedRangeRegressor": "ranked-range",
+}
+SETTINGS = {
+    "ROCSVC": {"kernel": "rbf", "n_landmarks": 20},
+    "PartialAUCClassifier": {"kernel": "rbf", "n_landmarks": 20},
+    "AUCMarginClassifier": {"max_iter": 20},
+    "Nystroem": {"n_landmarks": 20},
+    "RandomFeatures": {"n_features": 64},
+}
+LIMITED = [model for model in ESTIMATORS if "max_iter" in model.load()().get_params()]
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+
+
+def problem_of(task, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4))
+    margin = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=60)
+    if task == "ratio":
+        return X, X + 0.3
+    return X, margin if task == "regress" else (margin > np.median(margin)).astype(int)
+
+
+def made(model, **settings):
+    known = model.load()().get_params()
+    common = {"tol": 1e-14, "random_state": 0, "block_size": 8}
+    return model.load()(**{name: value for name, value in common.items() if name in known}, **settings)
+
+
+@quiet
+@pytest.mark.parametrize("k", [1, 7, 40])
+@pytest.mark.parametrize(
+    "model, solver",
+    [(m, s) for m in LIMITED for s in (registry.names(PROBLEMS[m.name]) if m.name in PROBLEMS else [None])],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_max_iter_is_reached_or_not_and_never_exceeded(model, solver, k):
+    X, y = problem_of(model.task)
+    fitted = made(model, max_iter=k, **({} if solver is None else {"solver": solver})).fit(X, y)
+    assert isinstance(fitted.n_iter_, np.ndarray) and fitted.n_iter_.dtype.kind == "i"
+    assert fitted.n_iter_.shape == (1,) and 0 <= fitted.n_iter_[0] <= k
+    if fitted.status_ == "max_iter":
+        assert fitted.n_iter_[0] == k
+
+
+@quiet
+@pytest.mark.parametrize(
+    "name, settings, n_problems",
+    [
+        ("KernelSVC", {}, 6),
+        ("KernelSVC", {"multi_class": "ovr"}, 4),
+        ("LinearSVC", {}, 4),
+        ("KernelRegressor", {}, 2),
+        ("LinearRegressor", {}, 2),
+    ],
+)
+def test_n_iter_has_one_number_for_each_problem(name, settings, n_problems):
+    X, y = problem_of(BY_NAME[name].task)
+    targets = np.column_stack([y, y**2]) if BY_NAME[name].task == "regress" else np.arange(60) % 4
+    fitted = made(BY_NAME[name], max_iter=5, **settings).fit(X, targets)
+    assert fitted.n_iter_.shape == (n_problems,) and np.all(fitted.n_iter_ <= 5)
+
+
+@quiet
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_a_row_has_the_same_prediction_alone_and_in_a_batch(model, dtype):
+    """Up to 16 ulp of the largest value: BLAS adds in an order that depends on the number of rows."""
+    X, y = problem_of(model.task)
+    known = model.load()().get_params()
+    random = {"random_state": 0} if "random_state" in known else {}
+    fitted = model.load()(**SETTINGS.get(model.name, {}), **random).fit(X.astype(dtype), y)
+    names = ("decision_function", "predict", "log_ratio", "transform")
+    predict = getattr(fitted, next(name for name in names if hasattr(fitted, name)))
+    Z = np.random.default_rng(1).normal(size=(101, 4)).astype(dtype)
+    batch = predict(Z)
+    alone = np.concatenate([predict(Z[i : i + 1]) for i in range(len(Z))])
+    single = np.float32 in (batch.dtype, dtype) or getattr(fitted, "dtype_", "float64") == "float32"
+    ulp = np.finfo(np.float32 if single else np.float64).eps * np.abs(batch).max()
+    np.testing.assert_allclose(alone, batch, rtol=0, atol=16 * ulp)
