@@ -18,6 +18,7 @@ from Cython.Build import cythonize  # noqa: E402
 from setuptools import Extension, setup  # noqa: E402
 
 from build_tools.openmp import openmp_flags  # noqa: E402
+from build_tools.stale import remove_stale_modules  # noqa: E402
 
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
 HERE = Path(__file__).parent
@@ -97,4 +98,6 @@ def modules(workers):
 
 if __name__ == "__main__":
     workers = os.cpu_count() or 1
+    if "--inplace" in sys.argv:
+        remove_stale_modules(HERE / "kernbench", generated=(SHARED.rpartition(".")[2],))
     setup(options={"build_ext": {"parallel": workers}}, ext_modules=modules(workers))
