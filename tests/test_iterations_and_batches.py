@@ -80,7 +80,10 @@ def test_n_iter_has_one_number_for_each_problem(name, settings, n_problems):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_row_has_the_same_prediction_alone_and_in_a_batch(model, dtype):
-    """Up to 16 ulp of the largest value: BLAS adds in an order that depends on the number of rows."""
+    """Up to 16 ulp of the largest value: BLAS adds in an order that depends on the number of rows.
+
+    The root of a Nyström map multiplies the rounding errors of kernel values by its norm.
+    """
     X, y = problem_of(model.task)
     known = model.load()().get_params()
     random = {"random_state": 0} if "random_state" in known else {}
@@ -92,4 +95,5 @@ def test_a_row_has_the_same_prediction_alone_and_in_a_batch(model, dtype):
     alone = np.concatenate([predict(Z[i : i + 1]) for i in range(len(Z))])
     single = np.float32 in (batch.dtype, dtype) or getattr(fitted, "dtype_", "float64") == "float32"
     ulp = np.finfo(np.float32 if single else np.float64).eps * np.abs(batch).max()
-    np.testing.assert_allclose(alone, batch, rtol=0, atol=16 * ulp)
+    root = getattr(getattr(fitted, "feature_map_", fitted), "normalization_", np.ones((1, 1)))
+    np.testing.assert_allclose(alone, batch, rtol=0, atol=16 * max(1, np.linalg.norm(root)) * ulp)
