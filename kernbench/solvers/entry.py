@@ -9,6 +9,8 @@ from kernbench._lazy import load
 from kernbench.solvers.kinds import KINDS, reference_of
 from kernbench.solvers.method import has_cores
 
+EXTRA_VALUES = {"log_loss": 400}  # stored values in the time of the equation that a step of a loss solves
+
 
 @dataclass(frozen=True)
 class SolverEntry:
@@ -35,7 +37,7 @@ class SolverEntry:
         Smallest number of iterations that ``max_iter=-1`` stands for.
     default_work : int, optional
         Of a solver whose iteration is a step on one row: stored values that `default_iterations` steps may touch. With
-        longer rows the steps are fewer.
+        longer rows, or a loss whose steps take longer, the steps are fewer.
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool
@@ -94,11 +96,11 @@ class SolverEntry:
         """Whether ``tol`` is compared with a certified gap."""
         return self.stopping.startswith("certified")
 
-    def iteration_limit(self, n_samples, row_values=1):
-        """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average."""
+    def iteration_limit(self, n_samples, row_values=1, loss=None):
+        """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average, and a loss."""
         fewest = self.default_iterations
         if self.default_work is not None:
-            fewest = min(fewest, int(self.default_work / max(1, row_values)))
+            fewest = min(fewest, int(self.default_work / (max(1, row_values) + EXTRA_VALUES.get(loss, 0))))
         return max(fewest, int(np.ceil(self.default_epochs * n_samples)))
 
     def load(self, twin="compiled"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kernbench.reference
-from kernbench import KernelSVC
+from kernbench import KernelSVC, LinearSVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver, registry
@@ -196,3 +196,28 @@ def test_the_default_limit_of_long_rows_is_one_of_work(problem):
     for row_values in (1000, 10_000, 100_000):
         steps = entry.iteration_limit(300, row_values)
         assert steps == max(1000 * 300, 10**9 // row_values)
+
+
+@pytest.mark.parametrize("n_columns", [1, 50, 1000, 100_000])
+def test_the_default_limit_of_few_rows_is_one_of_work(n_columns):
+    """A step of the logistic loss solves an equation, in the time of some hundred values: that is 10⁹ values at most,
+    a few seconds, or 1,000 passes over the rows."""
+    for n in (10, 100, 300):
+        for problem in ("linear-svm", "linear-regression"):
+            entry = registry.get("sdca", problem)
+            for loss in entry.losses:
+                cost = n_columns + (400 if loss == "log_loss" else 0)
+                steps = entry.iteration_limit(n, n_columns, loss)
+                assert steps * cost <= max(10**9, 1000 * n * cost) and steps <= 10**7
+
+
+def test_a_fit_takes_the_limit_of_its_loss(monkeypatch):
+    limits = []
+    monkeypatch.setattr(
+        "kernbench.estimators.fit.runs.driver.run", lambda solver, **limit: limits.append(limit["max_iter"])
+    )
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    for loss in ("squared_hinge", "log_loss"):
+        with pytest.raises(AttributeError):  # there is no result
+            LinearSVC(loss, solver="sdca").fit(X, X[:, 0] > 0)
+    assert limits == [10**7, 10**9 // 406]

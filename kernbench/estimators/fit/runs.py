@@ -157,7 +157,7 @@ class Runs:
         result = run_solver(
             self.model,
             solver,
-            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, data),
+            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, data, getattr(task, "loss_name", None)),
             max_seconds=seconds,
             callbacks=self.callbacks,
             snapshot=snapshot,
@@ -216,14 +216,15 @@ def within_floats(model, task=None):
         ) from error
 
 
-def iteration_limit(model, entry, n_rows, data=None):
-    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows; `data` may be their features."""
+def iteration_limit(model, entry, n_rows, data=None, loss=None):
+    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows; `data` may be their features, and
+    `loss` the name of a loss of them."""
     if model.max_iter != -1:
         return int(model.max_iter)
     if getattr(entry, "default_work", None) is None or not hasattr(data, "shape"):
         return entry.iteration_limit(n_rows)
     n_values = data.nnz if sparse.issparse(data) else data.size
-    return entry.iteration_limit(n_rows, n_values / max(1, n_rows))
+    return entry.iteration_limit(n_rows, n_values / max(1, n_rows), loss)
 
 
 def title_of(model):

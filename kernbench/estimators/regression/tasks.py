@@ -122,7 +122,7 @@ class LinearRegressionProblem(WeightsProblem):
         return self.solver_of(X, self.y, alpha, self.task.loss, initial)
 
     def examined(self, X, solver, alpha):
-        return self.examined_by(X, self.y, alpha, self.task.loss)
+        return self.examined_by(solver, X, self.y, alpha, self.task.loss)
 
     def describe(self, model, solution):
         model.coef_, model.intercept_ = self.weights_of(solution)

@@ -163,14 +163,18 @@ class WeightsProblem:
     def counted_from(self, X):
         return 0
 
-    def examined_by(self, X, y, alpha, loss):
-        """Return what certifies a solution for targets or labels `y`; None where it has an intercept without a penalty,
-        which the solver's own certificate knows of: a sum of terms that are not negative; and for rows in blocks."""
+    def examined_by(self, solver, X, y, alpha, loss):
+        """Return what certifies the solution of `solver` for targets or labels `y`.
+
+        None where it has an intercept without a penalty, which the solver's own certificate knows of: a sum of terms
+        that are not negative; and for rows in blocks.
+        """
         if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
-        problem = MarginProblem(
-            SimpleNamespace(n_rows=X.shape[0]), y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss
-        )
+        problem = getattr(solver, "problem", None)
+        if not isinstance(problem, MarginProblem):
+            rows = SimpleNamespace(n_rows=X.shape[0])
+            problem = MarginProblem(rows, y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss)
         return Examined(MarginRisk(problem), X)
 
     def solver_of(self, X, y, alpha, loss, initial):
@@ -227,7 +231,7 @@ class ClassProblem(WeightsProblem):
         return self.solver_of(X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
 
     def examined(self, X, solver, C):
-        return self.examined_by(X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
+        return self.examined_by(solver, X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
 
     def describe(self, model, solution):
         if len(self.task.problems) > 1:
