@@ -145,7 +145,7 @@ def _best_multiple_of_residuals(problem, responses, squared_norm):
     low, high = 0.0, 1.0
     while slope(high) < 0.0 and np.isfinite(high):
         low, high = high, 2.0 * high
-    while low == 0.0 and high > 0.0:  # of targets of 1e-200, say: bisection from 1 would take as many steps
+    while low == 0.0 and 0.5 * high > 0.0:  # of targets of 1e-200, say: bisection from 1 would take as many steps
         low, high = (0.5 * high, high) if slope(0.5 * high) < 0.0 else (0.0, 0.5 * high)
     if not 0.0 < high < np.inf:
         return low
