@@ -36,6 +36,8 @@ class Examined:
         Precision of kernel values.
     own_dual : bool
         Whether the solver's bound is that of its own coefficients, not of others.
+    centre : ndarray of shape (d,), or None
+        What was subtracted from the rows that the model is given; see `fit.centring`.
     """
 
     def __post_init__(self):
@@ -48,6 +50,7 @@ class Examined:
     rows: object = None
     dtype: str = "float64"
     own_dual: bool = False
+    centre: object = None
 
     def space(self):
         """Return the space for extended precision."""
@@ -92,6 +95,13 @@ class Examined:
             return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=n_terms)
         unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
+
+    def folding(self, solution):
+        """Return a bound on the change of scores where <w, centre> is folded into an intercept in float64."""
+        if self.centre is None:
+            return 0.0
+        weights = self.X.T @ solution.coef
+        return 2.0 * DOUBLE * float(abs(solution.intercept) + np.abs(weights) @ np.abs(self.centre))
 
     def scores(self, solution):
         """Return the scores of the training rows in the model's precision."""
@@ -170,6 +180,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         scores=lambda: examined.scores(solution),
         largest=_largest(examined),
         measure=(lambda n_rows: examined.measure(solution, objective, n_updates, n_rows)) if can_measure else None,
+        folding=examined.folding(solution),
     )
     returned = None
     if found.intercept_of_zero is not None:

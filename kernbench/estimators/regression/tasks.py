@@ -272,7 +272,8 @@ class KernelRegressionProblem:
     def examined(self, rows, solver, alpha):
         task = self.task
         problem = MarginProblem(rows, self.y, alpha=alpha, weights=task.weights, fit_intercept=False, loss=task.loss)
-        return Examined(MarginRisk(problem), task.X, task.kernel, rows, np.dtype(rows.dtype).name)
+        dtype, centre = np.dtype(rows.dtype).name, task.model.centre_
+        return Examined(MarginRisk(problem), task.X, task.kernel, rows, dtype, centre=centre)
 
     def describe(self, model, solution):
         set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset], dtype=np.float64))

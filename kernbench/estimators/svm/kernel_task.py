@@ -181,7 +181,8 @@ class PairProblem:
         )
         own_dual = task.entry.name in OWN_DUAL
         dtype = np.dtype(rows.dtype).name
-        return Examined(MarginRisk(problem), task.X_of(self.pair), model.kernel_, rows, dtype, own_dual)
+        X = task.X_of(self.pair)
+        return Examined(MarginRisk(problem), X, model.kernel_, rows, dtype, own_dual, model.centre_)
 
     def describe(self, model, solution):
         pair, task = self.pair, self.task

@@ -38,7 +38,9 @@ class Certificate:
     rounding: float = 0.0
 
 
-def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None, largest=1.0, measure=None):
+def certify(
+    risk, model, *, objective, gap, tol, known, make_space, scores=None, largest=1.0, measure=None, folding=0.0
+):
     """Return the `Certificate` of a model.
 
     Parameters
@@ -60,6 +62,8 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
         The largest k(x, x), for an expansion.
     measure : callable, optional
         ``measure(n_rows)`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
+    folding : float
+        Bound on the difference between the scores of `model` and those of the model as it is stored.
     """
     at_zero, intercept = risk.at_zero()
     lower = objective - gap - known.bound
@@ -80,8 +84,10 @@ def certify(risk, model, *, objective, gap, tol, known, make_space, scores=None,
             if doubtful and scores is not None:
                 size = max(1.0, float(np.abs(exact).max()))
                 error_of_scores = float(np.abs(scores() - exact).max()) / size
+    stored = risk.change(objective, folding)
+    error += stored
     lower = max(0.0, min(lower, at_zero)) if np.isfinite(lower) else 0.0
-    if not objective <= at_zero * (1.0 + SAME):
+    if not objective + stored <= at_zero * (1.0 + SAME):
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
     gap = float(max(0.0, objective + error - lower))
     return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))

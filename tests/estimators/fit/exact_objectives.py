@@ -12,21 +12,23 @@ from scipy import sparse
 
 LONG = np.longdouble
 EPS = float(np.finfo(LONG).eps)
+DOUBLE = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Exact:
-    """An objective, and a bound on the rounding of its own computation."""
+    """An objective, a bound on the rounding of its own computation, and one on that of weights that are stored."""
 
     value: float
     noise: float
+    stored: float = 0.0
 
 
 def exact_objective(model, X, y, weights, alpha, targets=None):
     """Return the `Exact` objective of a fitted model of two classes, or of a regressor with centred `targets`."""
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     weights = (np.ones(len(y)) if weights is None else weights).astype(LONG)
-    square, scores, noise = _function(model, X, 0.0 if targets is None else y[0] - targets[0])
+    square, scores, noise, stored = _function(model, X, 0.0 if targets is None else y[0] - targets[0])
     name = type(model).__name__
     if name == "ROCSVC":
         positive = y == model.classes_[1]
@@ -40,9 +42,14 @@ def exact_objective(model, X, y, weights, alpha, targets=None):
     else:
         risk = (weights * residual_loss(model, scores - targets)).sum() / len(y)
         mass = float(weights.mean())
-    noise_of_loss = 2 * noise * mass * max(1.0, float(np.sqrt(max(risk, 0)))) + mass * noise**2
-    norm_noise = noise * (1.0 if noise == 0 else float(np.abs(np.ravel(model.dual_coef_)).sum()))
-    return Exact(LONG(alpha) / 2 * square + risk, float(noise_of_loss + alpha / 2 * norm_noise))
+
+    def changes(error):
+        """Bound the change of the objective where scores have this error."""
+        size = 1.0 if error == 0 else float(np.abs(np.ravel(model.dual_coef_)).sum())
+        of_loss = 2 * error * mass * max(1.0, float(np.sqrt(max(risk, 0)))) + mass * error**2
+        return float(of_loss + alpha / 2 * error * size)
+
+    return Exact(LONG(alpha) / 2 * square + risk, changes(noise), changes(stored))
 
 
 def objective_of_zero(model_name, loss, y, weights, fit_intercept):
@@ -82,7 +89,7 @@ def residual_loss(model, r):
 
 
 def _function(model, X, offset):
-    """Return |f|^2, the scores f(x_i) + b, and a bound on the error of a score."""
+    """Return |f|^2, the scores f(x_i) + b, a bound on their error here, and one on that of the stored model."""
     intercept = float(np.ravel(model.intercept_)[0]) - offset
     if type(model).__name__ == "ROCSVC":
         intercept = 0.0  # it ranks: the threshold is no part of the objective
@@ -90,21 +97,20 @@ def _function(model, X, offset):
         coef = np.ravel(model.coef_)
         square, scores = _linear(X, coef, intercept)
         with_constant = getattr(model, "fit_intercept", False)
-        return square + (LONG(intercept / model.intercept_scaling) ** 2 if with_constant else 0), scores, 0.0
+        return square + (LONG(intercept / model.intercept_scaling) ** 2 if with_constant else 0), scores, 0.0, 0.0
     coef = np.zeros(len(X))
     coef[model.support_] = np.ravel(model.dual_coef_)
     kernel = model.kernel_
     if type(kernel).__name__ == "Linear":
-        centre = np.zeros(X.shape[1]) if model.centre_ is None else model.centre_
-        weights = [
-            sum(c * (x - Fraction(float(middle))) for c, x in zip(_rational(coef), _rational(column)) if c)
-            for column, middle in zip(X.T, centre, strict=True)
-        ]
-        return *_linear(X, weights, intercept), 0.0
+        # Predictions are made from the weights and an intercept that holds <w, centre>, all of them in float64.
+        weights, centre = np.ravel(model.coef_), np.zeros(X.shape[1]) if model.centre_ is None else model.centre_
+        combined = float(np.abs(coef).sum()) * float(np.square(X - centre).sum(axis=1).max())
+        folded = abs(intercept) + float(np.abs(weights) @ np.abs(centre)) if centre.any() else 0.0
+        return *_linear(X, weights, intercept), 0.0, 4 * DOUBLE * (combined + folded)
     K = kernel_values(kernel, X)
     products = K @ coef.astype(LONG)
     noise = EPS * 4 * (len(X) + X.shape[1] + 8) * float(np.abs(coef).sum()) * float(K.max())
-    return coef @ products, products + LONG(intercept), noise
+    return coef @ products, products + LONG(intercept), noise, 0.0
 
 
 def kernel_values(kernel, X):

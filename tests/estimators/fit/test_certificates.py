@@ -1,6 +1,7 @@
 """What every certificate promises, also where points nearly coincide and C is immense: ``objective_ - duality_gap_`` is
 at most the optimum, and the objective is that of the model that was returned."""
 
+import os
 import re
 import warnings
 from dataclasses import dataclass
@@ -111,12 +112,12 @@ def judge(entry, seed):
     ours = exact_objective(model, X, y, weights, problem.alpha, targets)
     best, zero = reference(entry, problem, model, loss, y, weights, targets)
     objective, gap = model.objective_, model.duality_gap_
-    noise = ours.noise + SAME * float(ours.value)
+    noise = 10 * (ours.noise + SAME * float(ours.value)) + min(10 * ours.stored, gap)  # which must cover what is stored
     broken = {
         "finite": np.isfinite(objective) and np.isfinite(gap) and gap >= 0,
-        "the model's objective": abs(float(ours.value - objective)) <= 10 * noise,
+        "the model's objective": abs(float(ours.value - objective)) <= noise,
         "the bound": objective - gap <= min(best, float(ours.value)) * (1 + SAME) + ours.noise,
-        "at most that of f = 0": float(ours.value) <= zero * (1 + SAME) + ours.noise,
+        "at most that of f = 0": float(ours.value) <= zero * (1 + SAME) + noise,
         "converged": not model.converged_ or gap <= model.tol * objective * (1 + SAME),
     }
     return [what for what, holds in broken.items() if not holds]
@@ -184,10 +185,23 @@ def test_certificates_hold_at_the_edge_of_the_numbers(entry, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.problem}-{entry.name}")
 def test_certificates_hold_on_ten_thousand_problems(entry):
+    """KERNBENCH_LAW_CASES is how many in all, 10,000 by default; KERNBENCH_TEST_SEEDS=1 draws others than the first."""
+    each = -(-int(os.environ.get("KERNBENCH_LAW_CASES", "10000")) // len(ENTRIES))
+    first = each * int(np.random.randint(2**31 // each)) if os.environ.get("KERNBENCH_TEST_SEEDS") else 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        broken = {seed: judge(entry, seed) for seed in range(10_000 // len(ENTRIES) + 1)}
+        broken = {seed: judge(entry, seed) for seed in range(first, first + each)}
     assert {seed: what for seed, what in broken.items() if what} == {}
+
+
+def test_an_intercept_that_is_stored_in_float64_is_in_the_gap():
+    """It holds <w, centre>, whose rounding moves the scores; large weights multiply that in the objective."""
+    X, y = 1e6 + 1e-2 * np.random.default_rng(0).normal(size=(5, 4)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    weights = np.full(5, 1e12)
+    model = KernelSVC("linear", C=8.0).fit(X, y, sample_weight=weights)
+    exact = exact_objective(model, X, y, weights, 1.0 / (8.0 * 5))
+    assert abs(float(exact.value) - model.objective_) > 1e-3 * model.objective_
+    assert abs(float(exact.value) - model.objective_) <= model.duality_gap_ and not model.converged_
 
 
 def coinciding(n=30, distance=0.1):
