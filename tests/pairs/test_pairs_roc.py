@@ -283,3 +283,23 @@ def test_bad_weights_are_refused(metric, weights, message):
 def test_a_label_that_is_none_is_refused(metric):
     with pytest.raises(ValueError, match="pos_label='x' is not a label"):
         metric(["a", "b"], [0.0, 1.0], pos_label="x")
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_areas_of_random_rankings_are_those_of_scikit_learn(seed):
+    """Whole and standardised partial areas: few or many ties, weights of several magnitudes, some of them 0."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 80))
+    y = np.concatenate([[0, 0, 1, 1], rng.integers(0, 2, n - 4)])
+    scores = np.round(rng.normal(size=n) + 0.5 * y, int(rng.integers(0, 4))) * 10.0 ** rng.integers(-200, 200)
+    weights = None
+    if rng.random() < 0.6:
+        weights = rng.uniform(size=n) * 10.0 ** rng.integers(-3, 4, n) * (rng.random(n) < 0.8)
+        weights[:4] = rng.uniform(0.1, 1.0, 4)
+    expected = sklearn_metrics.roc_auc_score(y, scores, sample_weight=weights)
+    assert roc_auc(y, scores, sample_weight=weights) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+    b = float(rng.uniform(0.01, 0.99))
+    area = partial_auc(y, scores, (0, b), sample_weight=weights)
+    expected = sklearn_metrics.roc_auc_score(y, scores, max_fpr=b, sample_weight=weights)
+    assert 0.5 * (1 + (area - b / 2) / (1 - b / 2)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
