@@ -72,10 +72,10 @@ def check_all_ranked_rows(model, X, y, sample_weight):
             f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
             f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
         )
-    check_square(X, model.kernel)
     model.classes_ = classes
     if weights is not None:
         check_each_class_has_weight(classes, codes, weights)
+    check_square(X, model.kernel)
     return Rows(X, np.where(codes == 1, 1.0, -1.0), weights)
 
 
