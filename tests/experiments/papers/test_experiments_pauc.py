@@ -5,8 +5,25 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import Dataset
-from kernbench.experiments.papers.pauc import rivals, splits
+from kernbench.experiments.papers.pauc import mu, rivals, sorr, splits, train
 from kernbench.experiments.papers.pauc.test import PAPER_SCALE
+
+RUNS = [
+    (experiment, setting.name, method.name)
+    for experiment in (train.EXPERIMENT, mu.EXPERIMENT, sorr.EXPERIMENT)
+    for setting in experiment.scale("quick").settings
+    for method in experiment.methods
+    if setting.takes(method.name) and method.requires is None
+]
+
+
+@pytest.mark.parametrize(("experiment", "dataset", "method"), RUNS)
+@pytest.mark.filterwarnings("ignore:.*max_iter", "ignore:.*converge")
+def test_every_method_is_followed_to_its_end(outcome, experiment, dataset, method):
+    limit = {"max_iter": 20} if "solver" in experiment.method(method).params else {}
+    found = outcome(experiment, dataset, method, **limit)
+    trace, metrics = found["trace"], found["metrics"]
+    assert trace["loss"][-1] == metrics["objective"] > 0 and trace["n_iter"][-1] == metrics["n_iter"]
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])

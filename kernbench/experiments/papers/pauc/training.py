@@ -75,10 +75,10 @@ def _traced_fit(cell, data, judge):
     params = {name: value for name, value in cell.params.items() if name != "rows_per_step"}
     n = data.X_train.shape[0]
 
-    def judge(model):
+    def followed(model):
         return judge(training_scores(model, data.X_train))
 
-    tracer = Tracer(judge, pace=0)
+    tracer = Tracer(followed, pace=0)
     make = load(cell.estimator)
     if not takes(make, "ranked_range"):
         params.pop("ranked_range", None)
@@ -90,7 +90,7 @@ def _traced_fit(cell, data, judge):
         "seconds": [wall],
         "n_iter": [0],
         "objective": [None],
-        **{name: [value] for name, value in judge(model).items()},
+        **{name: [value] for name, value in followed(model).items()},
     }
     names = [name for name in trace if name in (*COLUMNS, "objective")]
     rows = [dict(zip(names, values)) for values in zip(*(trace[name] for name in names))]
