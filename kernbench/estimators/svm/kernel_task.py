@@ -171,6 +171,7 @@ class PairProblem:
         task, model = self.task, self.task.model
         if "nu" in (model.solver_options or {}):
             return None
+        rows.release()  # a run that was stopped may have left rows out
         problem = MarginProblem(
             rows,
             self.pair.y,

@@ -263,3 +263,16 @@ def test_a_run_that_ends_far_from_the_optimum_needs_no_extended_precision(monkey
     for model in (KernelSVC(solver="sdca"), LinearSVC(solver="sdca"), ROCSVC(solver="adamax")):
         model.set_params(tol=1e-12, max_iter=3, random_state=0).fit(X, y)
         assert model.status_ == "max_iter" and model.duality_gap_ > 1e-4 * model.objective_
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_runs_that_end_while_rows_are_left_out_are_examined_on_all(C):
+    X, y = make_classification(4000, 10, n_informative=5, flip_y=0.1, random_state=0)
+    at_most = [KernelSVC(C=C, max_iter=limit, dtype="float32").fit(X, y) for limit in range(1500, 7000, 500)]
+    objectives = [model.objective_ for model in at_most]
+    scores = at_most[0].decision_function(X)
+    norm = (at_most[0].dual_coef_ @ (scores[at_most[0].support_] - at_most[0].intercept_)).item()
+    loss = np.maximum(0.0, 1.0 - np.where(y == 1, 1.0, -1.0) * scores).mean()
+    assert objectives[0] == pytest.approx(0.5 * norm / (C * 4000) + loss, rel=1e-4)
+    lower = max(model.objective_ - model.duality_gap_ for model in at_most)
+    assert lower <= min(objectives) * (1 + 1e-9)
