@@ -158,7 +158,7 @@ def test_a_sparse_answer_is_an_answer(X, storage, form):
         return form(X @ Z.T)
 
     rows = storage(X)
-    np.testing.assert_allclose(Callable(function)(rows), X @ X.T, rtol=1e-12)
+    np.testing.assert_allclose(Callable(function)(rows), X @ X.T, rtol=1e-12, atol=1e-12)
     y = np.arange(len(X)) % 2
     model = KernelSVC(function).fit(rows, y)
     np.testing.assert_allclose(
