@@ -7,7 +7,7 @@
 #include "_loss.h"
 
 enum kb_output_loss {
-    KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin, 4 to 8 those of a residual */
+    KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin, 4 to 8 and 11 those of a residual */
     KB_OUTPUT_NOVELTY = 9,
     KB_OUTPUT_DENSITY_RATIO
 };

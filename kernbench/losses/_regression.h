@@ -4,18 +4,21 @@
 
 #include <math.h>
 
-enum kb_regression_loss { /* 0, 1 and 2 are the losses of a margin, 3 is softmax */
+enum kb_regression_loss { /* 0, 1 and 2 are the losses of a margin; 3, 9 and 10 others of an output */
     KB_SQUARED_ERROR = 4,
     KB_HUBER,
     KB_EPSILON_INSENSITIVE,
     KB_ABSOLUTE_ERROR,
-    KB_QUANTILE
+    KB_QUANTILE,
+    KB_SQUARED_EPSILON_INSENSITIVE = 11
 };
 
 /* delta, epsilon and the quantile where a loss is given by its name alone */
 static inline double kb_regression_default(int loss)
 {
-    return loss == KB_HUBER ? 1.0 : loss == KB_EPSILON_INSENSITIVE ? 0.1 : loss == KB_QUANTILE ? 0.5 : 0.0;
+    if (loss == KB_EPSILON_INSENSITIVE || loss == KB_SQUARED_EPSILON_INSENSITIVE)
+        return 0.1;
+    return loss == KB_HUBER ? 1.0 : loss == KB_QUANTILE ? 0.5 : 0.0;
 }
 
 /* l(r); `p` is delta, epsilon or the quantile. */
@@ -29,6 +32,8 @@ static inline double kb_regression_value(int loss, double p, double r)
         return size <= p ? 0.5 * r * r : p * (size - 0.5 * p);
     case KB_EPSILON_INSENSITIVE:
         return size > p ? size - p : 0.0;
+    case KB_SQUARED_EPSILON_INSENSITIVE:
+        return size > p ? (size - p) * (size - p) : 0.0;
     case KB_ABSOLUTE_ERROR:
         return size;
     default:
@@ -45,6 +50,8 @@ static inline double kb_regression_slope(int loss, double p, double r)
         return r > p ? p : r < -p ? -p : r;
     case KB_EPSILON_INSENSITIVE:
         return r > p ? 1.0 : r < -p ? -1.0 : 0.0;
+    case KB_SQUARED_EPSILON_INSENSITIVE:
+        return 2.0 * (r > p ? r - p : r < -p ? r + p : 0.0);
     case KB_ABSOLUTE_ERROR:
         return r > 0.0 ? 1.0 : r < 0.0 ? -1.0 : 0.0;
     default:
@@ -55,17 +62,21 @@ static inline double kb_regression_slope(int loss, double p, double r)
 /* psi(a) = -zone |a| - bend/2 a^2 on [lower, upper] */
 static inline double kb_dual_zone(int loss, double p)
 {
-    return loss == KB_EPSILON_INSENSITIVE ? p : 0.0;
+    return loss == KB_EPSILON_INSENSITIVE || loss == KB_SQUARED_EPSILON_INSENSITIVE ? p : 0.0;
 }
 
 static inline double kb_dual_bend(int loss)
 {
+    if (loss == KB_SQUARED_EPSILON_INSENSITIVE)
+        return 0.5;
     return loss == KB_SQUARED_ERROR || loss == KB_HUBER ? 1.0 : 0.0;
 }
 
 static inline double kb_dual_upper(int loss, double p)
 {
-    return loss == KB_SQUARED_ERROR ? INFINITY : loss == KB_HUBER || loss == KB_QUANTILE ? p : 1.0;
+    if (loss == KB_SQUARED_ERROR || loss == KB_SQUARED_EPSILON_INSENSITIVE)
+        return INFINITY;
+    return loss == KB_HUBER || loss == KB_QUANTILE ? p : 1.0;
 }
 
 static inline double kb_dual_lower(int loss, double p)

@@ -10,6 +10,7 @@ softmax              log sum_c exp(u_c) - u_y, y = 0 .. C - 1     exp(u_c) / sum
 squared_error        r^2 / 2 with r = u - y                       r
 huber                r^2 / 2, beyond delta delta (|r| - delta/2)  r clipped to [-delta, delta]
 epsilon_insensitive  max(0, |r| - epsilon)                        sign(r) where |r| > epsilon
+... and its square   max(0, |r| - epsilon)^2                      2 sign(r) max(0, |r| - epsilon)
 absolute_error       |r|                                          sign(r)
 quantile             max(q (y - u), (1 - q) (u - y))              1 - q where u >= y, else -q
 novelty              max(0, tau - u)                              -1 where u < tau

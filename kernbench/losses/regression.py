@@ -10,12 +10,15 @@ absolute_error       |r|                                   sign r               
 quantile             max(-q r, (1 - q) r)                  1 - q where r >= 0, else -q  0             [q - 1, q]
 ===================  ====================================  ===========================  ============  ===========
 
-Here d is delta and q the quantile. The dual of alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i) is
+``squared_epsilon_insensitive`` is the square of epsilon_insensitive: l'(r) is 2 sign r max(0, |r| - epsilon), psi(a) is
+-epsilon |a| - a^2 / 4 for all numbers a. Here d is delta and q the quantile.
+
+The dual of alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i) is
 
     D(a) = (1/n) sum_i w_i (psi(a_i) + a_i y_i) - 1/(2 alpha n^2) sum_ij w_i a_i K_ij a_j w_j,      psi(a) = -l*(-a),
 
 and at the optimum a_i = -l'(r_i) and f = 1/(alpha n) sum_i w_i a_i k(x_i, .). That is the dual of a margin (see
-`losses.margin`) with y_i = 1 there and the margin minus the target in place of the margin. All five psi have the form
+`losses.margin`) with y_i = 1 there and the margin minus the target in place of the margin. All these psi have the form
 -zone |a| - bend/2 a^2 on an interval, so that one formula gives the steps. The formulas in C are in ``_regression.h``.
 """
 
@@ -127,6 +130,23 @@ class EpsilonInsensitive(ResidualLoss):
         return np.where(np.abs(residuals) > self.parameter, np.sign(residuals), 0.0)
 
 
+class SquaredEpsilonInsensitive(ResidualLoss):
+    """max(0, |r| - epsilon)^2."""
+
+    name, code, parameter_name, bounds = "squared_epsilon_insensitive", 11, "epsilon", {"at_least": 0}
+    default, smoothness, bend, lower, upper = 0.1, 2.0, 0.5, -np.inf, np.inf
+
+    @property
+    def zone(self):
+        return self.parameter
+
+    def value(self, residuals):
+        return np.square(np.maximum(0.0, np.abs(residuals) - self.parameter))
+
+    def slope(self, residuals):
+        return 2.0 * np.sign(residuals) * np.maximum(0.0, np.abs(residuals) - self.parameter)
+
+
 class AbsoluteError(ResidualLoss):
     """|r|; the slope at 0 is 0."""
 
@@ -159,7 +179,10 @@ class Quantile(ResidualLoss):
         return np.where(np.asarray(residuals) >= 0.0, 1.0 - self.parameter, -self.parameter)
 
 
-RESIDUAL_LOSSES = {loss.name: loss for loss in (SquaredError, Huber, EpsilonInsensitive, AbsoluteError, Quantile)}
+RESIDUAL_LOSSES = {
+    loss.name: loss
+    for loss in (SquaredError, Huber, EpsilonInsensitive, SquaredEpsilonInsensitive, AbsoluteError, Quantile)
+}
 # Those that rank by |r|, with their default parameters: a range of ranks sorts residuals by size.
 REGRESSION_LOSSES = {
     name: RESIDUAL_LOSSES[name]() for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")

@@ -52,8 +52,8 @@ def best_constant(targets, weights, loss):
     """Return the b that minimises sum_i w_i l(b - t_i) for a loss of residuals; one of them where it is not unique.
 
     Squared error: the mean. Absolute error and quantile: a weighted quantile. The epsilon-insensitive loss has slope -1
-    up to t_i - epsilon, 1 from t_i + epsilon on, and 0 in between: a median of both ends of all these intervals. Huber:
-    the zero of a slope that is linear between the points t_i - delta and t_i + delta.
+    up to t_i - epsilon, 1 from t_i + epsilon on, and 0 in between: a median of both ends of all these intervals. Huber
+    and the squared epsilon-insensitive loss: the zero of a slope that is linear between such points.
 
     Parameters
     ----------
@@ -67,18 +67,20 @@ def best_constant(targets, weights, loss):
     """
     if loss.name == "squared_error":
         return float(np.average(targets, weights=weights))
+    if loss.name in ("absolute_error", "quantile"):
+        return quantile(targets, loss.parameter if loss.name == "quantile" else 0.5, weights)
+    weights = np.ones(len(targets)) if weights is None else weights
     if loss.name == "huber":
         return _zero_of_clipped(targets, weights, loss.parameter)
+    targets, weights = targets[weights > 0], weights[weights > 0]
+    ends, masses = np.concatenate([targets - loss.parameter, targets + loss.parameter]), np.tile(weights, 2)
     if loss.name == "epsilon_insensitive":
-        weights = np.ones(len(targets)) if weights is None else weights
-        ends = np.concatenate([targets - loss.parameter, targets + loss.parameter])
-        return _weighted_quantile(ends, np.tile(weights, 2), weights.sum())
-    return quantile(targets, loss.parameter if loss.name == "quantile" else 0.5, weights)
+        return _weighted_quantile(ends, masses, weights.sum())
+    return _zero_of_pieces(ends, masses, np.arange(len(ends)) < len(targets))
 
 
 def _zero_of_clipped(targets, weights, delta):
     """The zero of sum_i w_i clip(b - t_i, -delta, delta), the midpoint of several."""
-    weights = np.ones(len(targets)) if weights is None else weights
     points = np.concatenate([targets - delta, targets + delta])
     order = np.argsort(points, kind="stable")
     points, gains = points[order], np.concatenate([weights, -weights])[order]  # of the slope of that sum

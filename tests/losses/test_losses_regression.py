@@ -12,7 +12,8 @@ every_loss = pytest.mark.parametrize("loss", [regression_loss(name, **PARAMETERS
 
 
 def kinks(loss):
-    return {"huber": (-0.7, 0.7), "epsilon_insensitive": (-0.3, 0.3)}.get(loss.name, (0.0,))
+    ends = (-loss.parameter, loss.parameter)
+    return {"quantile": (0.0,), "absolute_error": (0.0,)}.get(loss.name, ends)
 
 
 @every_loss

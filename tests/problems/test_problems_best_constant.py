@@ -8,7 +8,8 @@ from kernbench import KernelRegressor
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.problems.intercept import best_constant
 
-PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8)}
+PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8),
+              "squared_epsilon_insensitive": (0.0, 0.3, 4.0)}  # fmt: skip
 CASES = [RESIDUAL_LOSSES[name](p) for name in RESIDUAL_LOSSES for p in PARAMETERS.get(name, (None,))]
 
 

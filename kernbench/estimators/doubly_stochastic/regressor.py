@@ -10,8 +10,9 @@ from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
+from kernbench.losses.regression import RESIDUAL_LOSSES
 
-LOSSES = ("squared_error", "huber", "epsilon_insensitive", "absolute_error", "quantile")
+LOSSES = tuple(RESIDUAL_LOSSES)
 
 
 class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
@@ -42,7 +43,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         of rows. With `precondition` it adds to `damping`.
     loss : str, default="squared_error"
         ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
-        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"absolute_error"`` |r|, or ``"quantile"`` max(q (-r),
+        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"squared_epsilon_insensitive"`` its square,
+        ``"absolute_error"`` |r|, or ``"quantile"`` max(q (-r),
         (1 - q) r), whose minimiser is the conditional quantile q = `quantile`.
     delta : float, default=1.0
     epsilon : float, default=0.1

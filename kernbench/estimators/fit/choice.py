@@ -4,7 +4,7 @@ from kernbench.problems.linear.newton import LARGEST
 from kernbench.solvers import registry
 
 AUTO = "auto"
-SMOOTH = ("squared_hinge", "log_loss", "squared_error", "huber")
+SMOOTH = ("squared_hinge", "log_loss", "squared_error", "huber", "squared_epsilon_insensitive")
 KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
 
 # The solver that does well where another one does not converge.

@@ -83,6 +83,8 @@ def residual_loss(model, r):
         return np.where(size <= model.delta, r * r / 2, model.delta * (size - LONG(model.delta) / 2))
     if name == "epsilon_insensitive":
         return np.maximum(0, size - LONG(model.epsilon))
+    if name == "squared_epsilon_insensitive":
+        return np.maximum(0, size - LONG(model.epsilon)) ** 2
     if name == "absolute_error":
         return size
     return np.maximum(-LONG(model.quantile) * r, (1 - LONG(model.quantile)) * r)

@@ -183,7 +183,9 @@ def dual_optimum(loss, Z, y, lam):
     return -found.fun
 
 
-SMOOTH = ("squared_hinge", "log_loss", "softmax", "squared_error", "huber", "density_ratio")
+SMOOTH = (
+    "squared_hinge", "log_loss", "softmax", "squared_error", "huber", "squared_epsilon_insensitive", "density_ratio"
+)  # fmt: skip
 KINKED = ("hinge", "absolute_error", "quantile")
 
 
