@@ -24,6 +24,8 @@ def test_snippets_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
     assert snippets
     names = {"__name__": "snippet"}
     for snippet in snippets:
+        if "sklearn.callback" in snippet:
+            pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
         exec(compile(snippet, page.name, "exec"), names)
 
 

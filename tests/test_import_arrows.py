@@ -19,7 +19,7 @@ ADDRESS = MODELS[0].address
 KERNEL_SVC = ADDRESS.partition(".")[2].replace(":", ".")
 ROOT = Path(__file__).parents[1] / "kernbench"  # the sources: an installed package has no .pyx files
 
-GROUND = {"_names", "_files", "_random", "_lazy", "_version"}
+GROUND = {"_callbacks", "_names", "_files", "_random", "_lazy", "_version"}
 VALIDATION = GROUND | {"validation"}
 KERNELS = VALIDATION | {"kernels"}
 SAVING = KERNELS | {"_models", "saving"}
@@ -30,6 +30,7 @@ EXPERIMENTS = ESTIMATORS | {"experiments", "datasets", "distributed"}
 
 # What the files of a folder (or a module of the package itself) may import; a longer path opens a part only.
 MAY_IMPORT = {
+    "_callbacks": set(),
     "_names": set(),
     "_files": set(),
     "_random": set(),

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._callbacks import CallbackSupport
 from kernbench.kernels.domain import is_precomputed
 from kernbench.saving import model_file
 
 
-class Model(BaseEstimator):
-    """An estimator that can be saved and takes sparse rows."""
+class Model(CallbackSupport, BaseEstimator):
+    """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks."""
 
     _twin = "compiled"  # "reference" in the tests that compare the two
 

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._callbacks import CallbackSupport
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
@@ -15,7 +16,7 @@ MIN_CHUNK_ROWS = 256
 WIDER = "give X as float64"
 
 
-class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelTransformer(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the explicit feature maps of a kernel.
 
     A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and defines

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._callbacks import CallbackSupport
 from kernbench._random import generator_of
 from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
@@ -61,7 +62,7 @@ class Progress:
     key: str | None = None
 
 
-class DoublyStochasticModel(BaseEstimator):
+class DoublyStochasticModel(CallbackSupport, BaseEstimator):
     """A function f(x) = sum_b z_b(x) A_b of blocks of random features: a seed, and coefficients.
 
     An estimator adds its parameters, ``_problem`` and the methods that users call.

@@ -16,6 +16,7 @@ NOT_STARTED = "not started"  # an earlier problem was interrupted
 FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
 STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
 QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, the user
+INSIDE = ("kernbench.", "sklearn.callback.")  # the latter wraps fits that have callbacks
 STAGNATED = "stagnated"  # the solver's own rule holds, but not the certificate
 CERTIFIERS = ("smo", "bundle", "newton", "sdca")  # solvers whose gap closes, the most dependable first
 SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
@@ -140,9 +141,9 @@ def warn_if_sample_misleads(model, results):
 
 
 def warn(message, category=UserWarning):
-    """Warn at the line outside of kernbench that called ``fit``."""
+    """Warn at the line outside of the modules `INSIDE` that called ``fit``."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kernbench."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

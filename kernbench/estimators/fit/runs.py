@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
+from kernbench._callbacks import current_report
 from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
 from kernbench.estimators.fit.parameters import callbacks_of
@@ -46,6 +47,7 @@ class Runs:
         self.results = [[None] * len(strengths) for _ in range(n_problems)]
         self.n_workers = min(effective_n_jobs(task.n_jobs), n_problems) if n_problems > 1 else 1
         self.n_begun = self.n_done = 0
+        self.report = current_report()
         self.lock = Lock()
         self.stop = Event()  # set by Ctrl-C, or when a thread fails
         self.interrupted = False
@@ -63,6 +65,7 @@ class Runs:
             For each strength those of all problems. After Ctrl-C the runs that were not begun have the status
             "not started".
         """
+        self.report.begin(len(self.results) * len(self.strengths), in_order=self.n_workers == 1)
         # One limit around all of them: threads that set and reset their own would interfere.
         with single_threaded_blas():
             if self.n_workers == 1:
@@ -135,14 +138,15 @@ class Runs:
             if c > 0:
                 initial = problem.next_start(results[c - 1].solution, self.strengths[c - 1], strength)
             seconds = None if budget is None else max(0.0, budget - taken) / (len(self.strengths) - c)
-            results[c] = result = self._solve(problem, data, strength, initial, seconds)
+            number = k * len(self.strengths) + c
+            results[c] = result = self._solve(problem, data, strength, initial, seconds, number)
             taken += result.seconds
             if result.status == INTERRUPTED:
                 self._interrupt()
         return taken
 
-    def _solve(self, problem, data, strength, initial, seconds):
-        task, alone = self.task, self.n_workers == 1
+    def _solve(self, problem, data, strength, initial, seconds, number):
+        task, alone, name = self.task, self.n_workers == 1, self._name_of_run(problem, strength)
         counted_from = problem.counted_from(data)
 
         def snapshot(solver):
@@ -161,8 +165,9 @@ class Runs:
             max_seconds=seconds,
             callbacks=self.callbacks,
             snapshot=snapshot,
-            title=self._full_title(problem, strength) if self.model.verbose and alone else False,
+            title=": ".join(filter(None, (title_of(self.model), name))) if self.model.verbose and alone else False,
             stop=None if alone else self.stop,
+            report=self.report.run(number, name),
             counted_from=counted_from,
             task=task,
         )
@@ -173,24 +178,28 @@ class Runs:
             examined, tol = problem.examined(data, solver, strength), self.model.tol
             return certified(examined, result, tol, stops_by_gap=task.entry.stops_by_gap)
 
-    def _full_title(self, problem, strength):
-        title = title_of(self.model)
-        if len(self.results) > 1:
-            title += f": {problem.title}"
-        return title if len(self.strengths) == 1 else f"{title}, {self.task.strength}={strength}"
+    def _name_of_run(self, problem, strength):
+        """Return what distinguishes a run from the others of the task; empty if it is the only one."""
+        own = [problem.title] if len(self.results) > 1 else []
+        if len(self.strengths) > 1:
+            value = f"{strength:g}" if np.isscalar(strength) else strength
+            own.append(f"{self.task.strength}={value}")
+        return ", ".join(own)
 
 
-def run_solver(
-    model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, counted_from=0, task=None
-):
-    """Advance a solver as the parameters of `model` specify; return its FitResult, with a finite objective."""
-    with within_floats(model, task):
+def run_solver(model, solver, *, max_iter, max_seconds, callbacks, snapshot, title, stop=None, report=None,
+               counted_from=0, task=None):  # fmt: skip
+    """Advance a solver as the parameters of `model` specify; return its FitResult, with a finite objective.
+
+    `report` is the run in the report of the fit, by default its only one.
+    """
+    with within_floats(model, task), report or current_report().run() as reports:
         result = driver.run(
             solver,
             max_iter=max_iter,
             tol=getattr(model, "tol", None),
             max_seconds=max_seconds,
-            callback=callbacks or None,
+            callback=[*callbacks, *reports] or None,
             snapshot=snapshot,
             progress=title,
             stop=stop,

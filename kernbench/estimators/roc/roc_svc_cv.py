@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 from joblib import Parallel, delayed
 
+from kernbench._callbacks import current_report, nested
 from kernbench._random import generator_of
 from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
 from kernbench.estimators.roc.roc_svc import ROCSVC
@@ -157,16 +158,24 @@ class ROCSVCCV(RankingClassifier):
         seed = self.random_state
         if not is_integer(seed):  # one for all folds: a generator, or the global state, is not shared with workers
             seed = int(generator_of(seed).integers(2**53))
-        model = self._model(alphas[0], seed)
         rows = check_all_ranked_rows(self, X, y, sample_weight)
-        work = (delayed(_validation_aucs)(model, rows, *fold, alphas) for fold in self._folds(rows))
+        folds, report = self._folds(rows), current_report()
+        report.begin(len(folds) + 1, in_order=False)
+        work = (
+            delayed(_validation_aucs)(
+                self, report.subtask(k, "fold"), self._model(alphas[0], seed), rows, *fold, alphas
+            )
+            for k, fold in enumerate(folds)
+        )
         auc_path = np.array(Parallel(n_jobs=self.n_jobs)(work))
         mean = auc_path.mean(axis=0)
         error = auc_path.std(axis=0, ddof=min(1, len(auc_path) - 1)) / np.sqrt(len(auc_path))
         best = np.argmax(mean)  # the first of equal ones has the largest alpha
         if self.selection == "1se":
             best = np.flatnonzero(mean >= mean[best] - error[best])[0]
-        model = self._model(alphas[best], seed).fit(X, y, sample_weight)
+        model = self._model(alphas[best], seed)
+        with nested(report.subtask(len(folds), "refit"), self, model):
+            model.fit(X, y, sample_weight)
         for name in _fitted_attributes(self):
             delattr(self, name)
         for name in _fitted_attributes(model):
@@ -221,14 +230,15 @@ def _fitted_attributes(model):
     return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
 
 
-def _validation_aucs(model, rows, train, test, alphas):
-    """The AUC of the validation part for each alpha, shape (n_alphas,)."""
+def _validation_aucs(search, task, model, rows, train, test, alphas):
+    """The AUC of the validation part for each alpha, shape (n_alphas,), of fits that `search` reports as `task`."""
     if is_precomputed(model.kernel):
         X, X_test = rows.X[np.ix_(train, train)], rows.X[np.ix_(test, train)]
     else:
         X, X_test = rows.X[train], rows.X[test]
     weights, weights_test = (None if rows.weights is None else rows.weights[part] for part in (train, test))
-    models = model.path(X, rows.positive[train], alphas, weights)
+    with nested(task, search, model):
+        models = model.path(X, rows.positive[train], alphas, weights)
     scores = _all_scores(models, X, X_test)
     return [roc_auc(rows.positive[test], column, sample_weight=weights_test) for column in scores.T]
 

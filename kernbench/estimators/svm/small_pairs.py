@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kernbench._callbacks import SILENT, current_report
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import MEGABYTE, make_rows
@@ -74,6 +75,7 @@ def _is_plain(model):
         and model.max_seconds is None
         and not (model.warm_start or model.solver_options or model.verbose or callbacks_of(model))
         and model._twin == "compiled"
+        and current_report() is SILENT
     )
 
 

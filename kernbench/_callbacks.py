@@ -1,0 +1,196 @@
+"""scikit-learn's callbacks, from its version 1.9 on: a fit as a tree of tasks.
+
+::
+
+    fit, or path            the root; its children are the runs, or, of a single run, the iterations themselves
+      |-- a run             one problem (two classes, one output) for one strength of a path
+      |     '-- iterations  those between two points of the trace
+      '-- fold, refit       of a cross-validation: roots of the fits inside
+
+`CallbackSupport` is the mixin of all estimators; it opens a report around ``fit`` and ``path``. The runs find it by
+`current_report`, and estimators need no code of their own. Without callbacks the report is `SILENT`.
+"""
+
+import inspect
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from threading import RLock
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9 has no callbacks: no estimator gets any
+
+    class CallbackSupportMixin:
+        """Stand-in without `set_callbacks`."""
+
+    with_callbacks = None
+
+REPORTED = ("fit", "path")
+
+
+class CallbackSupport(CallbackSupportMixin):
+    """Mixin of estimators that take part in scikit-learn's callbacks, where it has them."""
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        for name in REPORTED if with_callbacks else ():
+            if name in vars(cls):
+                setattr(cls, name, _reported(vars(cls)[name]))
+
+
+class Report:
+    """What a fit tells its callbacks.
+
+    The root task begins when the number of runs is known, after the checks of arguments.
+
+    Parameters
+    ----------
+    model : estimator
+        Has callbacks.
+    task_name : str
+    X, y : array-like, optional
+        As given to the method.
+    sample_weight : array-like, optional
+    """
+
+    def __init__(self, model, task_name, X=None, y=None, sample_weight=None):
+        self.model, self._task_name, self.root = model, task_name, None
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self._examples = {"estimator": model, "X": X, "y": y, "metadata": metadata}
+        self._lock = RLock()  # runs in several threads report one after the other
+
+    def begin(self, n_tasks=1, *, in_order=True):
+        """Begin the root task.
+
+        Parameters
+        ----------
+        n_tasks : int, default=1
+            Number of runs or folds; a single run is the root task itself, and 0 stands for a fit without iterations.
+        in_order : bool, default=True
+            Whether they begin one after the other.
+        """
+        self._is_split = n_tasks > 1
+        # None: how many iterations it takes to converge is not known in advance.
+        count = None if n_tasks == 1 else n_tasks
+        self.root = self.model._init_callback_context(
+            task_name=self._task_name, max_subtasks=count, sequential_subtasks=in_order
+        )
+        self.root.call_on_fit_task_begin(**self._examples)
+
+    def end(self, attributes):
+        """End the root task; `attributes` are those that callbacks need for a fitted copy of the model, or None."""
+        if self.root is None:
+            self.begin(0)
+        self.root.call_on_fit_task_end(**self._examples, reconstruction_attributes=attributes)
+
+    @contextmanager
+    def run(self, number=0, name="run"):
+        """Report a run; yield the driver's callbacks for it."""
+        with self._lock:
+            if self.root is None:
+                self.begin()
+            task = self.subtask(number, name, None) if self._is_split else self.root
+            if self._is_split:
+                task.call_on_fit_task_begin(**self._examples)
+        iterations = _Iterations(task, self._examples, self._lock)
+        yield (iterations,)
+        with self._lock:
+            iterations.end()
+            if self._is_split:
+                task.call_on_fit_task_end(**self._examples)
+
+    def subtask(self, number, name, max_subtasks=0):
+        """Return the context of a part of the root task; a leaf may hold the fit of another estimator."""
+        task_id = None if self.root.sequential_subtasks else number
+        return self.root.subcontext(task_name=name, task_id=task_id, max_subtasks=max_subtasks)
+
+
+class _Silent:
+    """The report of a fit without callbacks."""
+
+    def begin(self, n_tasks=1, *, in_order=True):
+        pass
+
+    @contextmanager
+    def run(self, number=0, name="run"):
+        yield ()
+
+    def subtask(self, number, name, max_subtasks=0):
+        return None
+
+
+SILENT = _Silent()
+_current = ContextVar("report of the fit that is under way", default=SILENT)
+
+
+def current_report():
+    """Return the report of the innermost fit of this thread."""
+    return _current.get()
+
+
+@contextmanager
+def nested(task, caller, model):
+    """Report the fits of `model` inside as the task of a context from `Report.subtask`; None reports nothing.
+
+    Contexts can be pickled, so that the fit may be in another process.
+    """
+    if task is None:
+        yield
+        return
+    with task.propagate_callback_context(model):
+        task.call_on_fit_task_begin(estimator=caller)
+        yield
+        task.call_on_fit_task_end(estimator=caller)
+
+
+class _Iterations:
+    """A callback of the driver: at each point of the trace it ends a task and begins the next."""
+
+    def __init__(self, parent, examples, lock):
+        self._parent, self._examples, self._lock, self._task = parent, examples, lock, None
+
+    def __call__(self, fitted):
+        """Return whether a callback asks to stop the run."""
+        attributes = vars(fitted)
+        with self._lock:
+            stop = self._task is not None and self._end(attributes)
+            self._task = self._parent.subcontext(task_name="iterations")
+            self._task.call_on_fit_task_begin(**self._examples, reconstruction_attributes=attributes)
+        return stop
+
+    def end(self):
+        """End the task that began at the last point, after which there are no more iterations."""
+        if self._task is not None:
+            self._end(None)
+
+    def _end(self, attributes):
+        return self._task.call_on_fit_task_end(**self._examples, reconstruction_attributes=attributes)
+
+
+def _reported(method):
+    """Return a method that opens a report for estimators with callbacks."""
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def reported(self, *args, **kwargs):
+        if not getattr(self, "_skl_callbacks", None):
+            if _current.get() is SILENT:
+                return method(self, *args, **kwargs)
+            report = SILENT  # another estimator's fit encloses this one
+        else:
+            given = signature.bind(self, *args, **kwargs).arguments
+            report = Report(self, method.__name__, *(given.get(name) for name in ("X", "y", "sample_weight")))
+        token = _current.set(report)
+        try:
+            return method(self, *args, **kwargs) if report is SILENT else complete(self, report, args, kwargs)
+        finally:
+            _current.reset(token)
+
+    @with_callbacks or (lambda function: function)
+    def complete(self, report, args, kwargs):
+        result = method(self, *args, **kwargs)
+        report.end({} if result is self else None)  # models of a path are others
+        return result
+
+    return reported
