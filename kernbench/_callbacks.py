@@ -15,28 +15,43 @@ import inspect
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from importlib.util import find_spec
 from threading import RLock
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9 has no callbacks: no estimator gets any
-
-    class CallbackSupportMixin:
-        """Stand-in without `set_callbacks`."""
-
-    with_callbacks = None
-
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None  # imported when first used: it loads rich
 REPORTED = ("fit", "path")
 
 
-class CallbackSupport(CallbackSupportMixin):
+class CallbackSupport:
     """Mixin of estimators that take part in scikit-learn's callbacks, where it has them."""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        for name in REPORTED if with_callbacks else ():
+        for name in REPORTED if HAS_CALLBACKS else ():
             if name in vars(cls):
                 setattr(cls, name, _reported(vars(cls)[name]))
+
+    if HAS_CALLBACKS:
+
+        def set_callbacks(self, *callbacks):
+            """Set scikit-learn's callbacks of the estimator; none removes them.
+
+            Parameters
+            ----------
+            *callbacks : instances of classes such as ``sklearn.callback.ProgressBar``
+
+            Returns
+            -------
+            self
+            """
+            from sklearn.callback import CallbackSupportMixin
+
+            return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+        def _init_callback_context(self, **options):
+            from sklearn.callback import CallbackSupportMixin
+
+            return CallbackSupportMixin._init_callback_context(self, **options)
 
 
 class Report:
@@ -183,11 +198,14 @@ def _reported(method):
             report = Report(self, method.__name__, *(given.get(name) for name in ("X", "y", "sample_weight")))
         token = _current.set(report)
         try:
-            return method(self, *args, **kwargs) if report is SILENT else complete(self, report, args, kwargs)
+            if report is SILENT:
+                return method(self, *args, **kwargs)
+            from sklearn.callback import with_callbacks
+
+            return with_callbacks(complete)(self, report, args, kwargs)
         finally:
             _current.reset(token)
 
-    @with_callbacks or (lambda function: function)
     def complete(self, report, args, kwargs):
         result = method(self, *args, **kwargs)
         report.end({} if result is self else None)  # models of a path are others

@@ -207,7 +207,8 @@ def test_a_warning_names_the_line_of_the_fit():
 
 def test_older_versions_of_scikit_learn_have_no_callbacks():
     code = (
-        "import sys; sys.modules['sklearn.callback'] = None\n"
+        "from importlib import util; find = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'sklearn.callback' else find(name, *rest)\n"
         "from kernbench import LinearSVC\n"
         "model = LinearSVC(random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])\n"
         "assert model.predict([[3.0]]) == 1\n"

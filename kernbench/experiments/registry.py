@@ -12,6 +12,7 @@ EXPERIMENTS = [
         "ours.svm_peers.declaration",
         "ours.primitives.declaration",
         "ours.scaling.declaration",
+        "ours.cache.declaration",
         "ours.twins.declaration",
         "papers.rocsvm.linear",
         "papers.rocsvm.nystroem",

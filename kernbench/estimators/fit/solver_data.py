@@ -12,6 +12,7 @@ from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
+KEPT_ROWS = 1536  # so many rows take no more memory than the largest working set of SMO, which it has in any case
 WRONG = 0.01  # relative error of a kernel value from which float32 is too coarse
 FEW_ROWS = 100  # from which that variance is computed
 SEEN = 1e-4  # rounding of kernel values, as a share of the variance of rows in the kernel's space, from which it is
@@ -38,7 +39,7 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
     kernel : Kernel
     dtype : {"float32", "float64"}
     cache_size : float
-        Megabytes.
+        Megabytes; see `cache_bytes_of`.
     twin : {"compiled", "reference"}
     may_widen : bool, default=False
         Whether to use float64 if float32 is too coarse.
@@ -49,7 +50,7 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
     -------
     KernelRows or TwoPrecisionRows
     """
-    cache_bytes = int(cache_size * MEGABYTE)
+    cache_bytes = cache_bytes_of(cache_size, X.shape[0], dtype)
     X = _without_empty_columns(X, kernel)
     if twin == "reference":
         return KINDS["kernel-svm"].make_data(X, kernel, twin=twin, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
@@ -61,6 +62,12 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
     if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms(), X):
         rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
     return rows
+
+
+def cache_bytes_of(cache_size, n_rows, dtype):
+    """Return how many bytes kernel rows may take: `cache_size` megabytes, or the matrix of at most `KEPT_ROWS` rows."""
+    whole = n_rows**2 * np.dtype(dtype).itemsize if n_rows <= KEPT_ROWS else 0
+    return max(int(cache_size * MEGABYTE), whole)
 
 
 def _is_too_coarse(kernel, row_terms, X):

@@ -12,7 +12,7 @@ import numpy as np
 from kernbench._callbacks import SILENT, current_report
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
-from kernbench.estimators.fit.solver_data import MEGABYTE, make_rows
+from kernbench.estimators.fit.solver_data import cache_bytes_of, make_rows
 from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.constants import EPS
 from kernbench.kernels.domain import is_precomputed
@@ -48,7 +48,7 @@ def fit_small_pairs(task):
     n_rows = n if len(task.model.classes_) == 2 else np.sort(np.bincount(codes))[-2:].sum()  # of the largest pair
     if (
         n_rows > (MOST_SINGLE_ROWS if task.dtype == "float32" else MOST_ROWS)
-        or n * n * item > task.model.cache_size * MEGABYTE
+        or n * n * item > cache_bytes_of(task.model.cache_size, n, task.dtype)
         or not 0.0 < costs.min() <= costs.max() < np.inf
     ):
         return False

@@ -94,7 +94,7 @@ def test_path_keeps_the_callbacks_and_the_progress_bar(capsys):
     seen = []
     models = KernelSVC(verbose=1, callback=lambda model: seen.append(model.C)).path(X[50:], y[50:], [1.0, 2.0])
     assert len(seen) == sum(len(model.trace_["n_iter"]) for model in models)
-    assert "KernelSVC smo, C=2" in capsys.readouterr().out
+    assert "KernelSVC smo: C=2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("Cs", [[], [0.0, 1.0], [[1.0]], "many", [1.0, np.nan], None])
