@@ -17,8 +17,9 @@ from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import get
 
 BUNDLE, NEWTON = get("bundle", "roc-svm"), get("newton", "roc-svm")
+# Conjugate gradients and quadratic programs of nearly dependent cuts multiply the rounding of BLAS, which differs.
 TOLERANCE = Tolerance(
-    coef=1e-5, objective=1e-7, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_passes"), state=("settings",)
+    coef=1e-5, objective=1e-6, gap=1e-5, gap_floor=1e-8, counters=("n_iter", "n_passes"), state=("settings",)
 )
 
 
