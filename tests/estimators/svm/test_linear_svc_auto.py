@@ -58,8 +58,8 @@ def noisy_words(n, d, density):
     return X, y.astype(int)
 
 
-# Of Newton's method for a class. At C = 1e5 a step changes the rows within the margin, and rounding decides which: it took
-# 254 to 307 on the sparse set with four kinds of BLAS, where a method that stalls takes its limit of thousands.
+# Of Newton's method for a class. At C = 1e5 a step changes the rows within the margin, and rounding decides which:
+# 254 to 307 steps on the sparse set with four kinds of BLAS, where a method that stalls takes its limit of thousands.
 MOST_STEPS = 600
 
 
