@@ -203,17 +203,3 @@ class KernelDesign:
         whole = np.zeros(self.n_coef)
         whole[indices] = coef
         return whole
-
-
-class ProductCounts:
-    """The counters of a solver that has a `design`."""
-
-    @property
-    def n_kernel_evaluations(self):
-        """Kernel values computed so far."""
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        """Products with the data, or with the kernel matrix, so far."""
-        return self.design.n_passes

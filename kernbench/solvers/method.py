@@ -103,10 +103,14 @@ class Method:
 
 def core_of(method, core):
     """Import and return the core of a subclass of `Method` that is called ``"compiled"`` or ``"reference"``."""
+    package, _, name = method.__module__.rpartition(".")
+    return core_at(method.compiled_core or f"{package}._{name}", core)
+
+
+def core_at(compiled, core):
+    """Import and return the compiled module of this name, or its reference; `core` as in `core_of`."""
     if core not in TWINS:
         raise ValueError(f"core must be 'compiled' or 'reference', got {core!r}")
-    package, _, name = method.__module__.rpartition(".")
-    compiled = method.compiled_core or f"{package}._{name}"
     return import_module(compiled if core == "compiled" else reference_of(compiled))
 
 

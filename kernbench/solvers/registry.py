@@ -174,7 +174,7 @@ SOLVERS = [
     SolverEntry(
         name="bundle",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._bundle:Bundle",
+        method="kernbench.solvers.linear.bundle:Bundle",
         paper="Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data per cut; a handful of cuts",
         stopping="certified gap / objective",
@@ -184,7 +184,7 @@ SOLVERS = [
     SolverEntry(
         name="bundle",
         problem="roc-svm",
-        compiled="kernbench.solvers.ranking._bundle:Bundle",
+        method="kernbench.solvers.ranking.bundle:Bundle",
         paper="Joachims, KDD 2006; Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data and a sort per cut; a handful of cuts",
         stopping="certified gap / objective",
@@ -224,7 +224,7 @@ SOLVERS = [
     SolverEntry(
         name="dca-exact",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking.dca_exact:PartialAUCDCA",
+        method="kernbench.solvers.ranking.dca_exact:PartialAUCDCA",
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",
@@ -234,7 +234,7 @@ SOLVERS = [
     SolverEntry(
         name="svmpauc-tight",
         problem="partial-auc",
-        compiled="kernbench.solvers.ranking._svmpauc_tight:SVMpAUCTight",
+        method="kernbench.solvers.ranking.svmpauc_tight:SVMpAUCTight",
         paper="Narasimhan and Agarwal, KDD 2013; Neural Computation 2017",
         complexity="two passes over the data and a sort per cut",
         stopping="certified gap / objective; with plain=True, eps with the risk above the model",
@@ -284,7 +284,7 @@ SOLVERS = [
     SolverEntry(
         name="dca-exact",
         problem="ranked-range",
-        compiled="kernbench.solvers.ranking.dca_exact:RankedRangeDCA",
+        method="kernbench.solvers.ranking.dca_exact:RankedRangeDCA",
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",

@@ -11,13 +11,11 @@ from kernbench.estimators.windows.parameters import check_partial_auc, loss_of
 from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
-from kernbench.problems.ranking.criticality import criticality
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
-from kernbench.solvers.bundle._cutting_planes import CuttingPlanes
 from kernbench.solvers.design import as_design
-from kernbench.solvers.ranking._ranked_risk import RankedRisk
+from kernbench.solvers.ranking.criticality import criticality
 from kernbench.validation.rows import check_rows
 
 START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the start
@@ -136,7 +134,4 @@ def criticality_of(model, X, y, sample_weight, mu):
     weights = None if sample_weight is None else check_weights(sample_weight, X)
     design = as_design(space_of(model).features(X))
     ranked = WindowProblem(np.where(y == model.classes_[1], 1.0, -1.0), weights, model.loss_, model.fpr_range_)
-    value, _ = criticality(
-        design, ranked, weights_of(model), twin=(CuttingPlanes, RankedRisk), alpha=model.alpha, mu=mu
-    )
-    return value
+    return criticality(design, ranked, weights_of(model), alpha=model.alpha, mu=mu)[0]

@@ -28,3 +28,12 @@ def without_empty_columns(X):
     place = np.cumsum(used, dtype=np.int32) - 1
     shape = (X.shape[0], len(columns))
     return sparse.csr_matrix((X.data, place[X.indices], X.indptr), shape=shape, copy=False), columns
+
+
+def widen(coef, columns, n_features):
+    """Return coefficients of some columns, or of all where these are None, with zeros for the others."""
+    if columns is None:
+        return coef.copy()
+    wide = np.zeros(n_features)
+    wide[columns] = coef
+    return wide

@@ -25,16 +25,26 @@ class Cuts:
 
     def __init__(self, design, capacity):
         self.design, self.capacity = design, capacity
-        self.kept = None  # the cut of the best point, never dropped
+        self.forget()
+
+    def forget(self):
+        """Drop all cuts."""
+        design = self.design
+        self.kept = -1  # the cut of the best point, never dropped
         self.elements = np.zeros((0, design.n_coef))  # a_k
         self.scores = np.zeros((0, design.n_samples))  # of a kernel: theirs
         self.offsets, self.multipliers, self.idle = np.zeros(0), np.zeros(0), np.zeros(0, dtype=int)
         self.products = np.zeros((0, 0))  # <a_k, a_l>
+        self._sum_up()
 
     @property
     def n_cuts(self):
         """Cuts held now."""
         return len(self.offsets)
+
+    def element(self, k):
+        """Return a_k, not a copy."""
+        return self.elements[k]
 
     def append(self, g, offset):
         """Add the cut with slopes g at the samples."""
@@ -69,7 +79,7 @@ class Cuts:
         self.multipliers = simplex_qp(self.products / alpha, self.offsets, self.multipliers)
         self._sum_up()
         square = self.design.inner(self.sum, self.sum, self.sum_scores)
-        return self.multipliers @ self.offsets - square / (2 * alpha)
+        return float(self.multipliers @ self.offsets - square / (2 * alpha))
 
     def _sum_up(self):
         self.sum = self.multipliers @ self.elements

@@ -39,3 +39,31 @@ def line_search(derivative, slope):
         else:
             low, low_slope = t, middle
     return high
+
+
+class SampledLine:
+    """Line search for a problem, on some of its samples.
+
+    Parameters
+    ----------
+    problem : Risk or SmoothedPairs
+        The problem of the sample.
+    sample : ndarray of int
+        Indices of its samples among all.
+    """
+
+    def __init__(self, problem, sample):
+        self.problem, self.sample = problem, sample
+
+    def search(self, scores, moved, slope, curvature):
+        """Return a step just beyond the minimiser; 0 if `slope` is not negative.
+
+        `slope` is the derivative of the objective at 0, `curvature` that of alpha/2 |f + t step|^2. The derivative of
+        the risk is that on the sample; at 0 it is known exactly, so that only its change is estimated.
+        """
+        if slope >= 0:
+            return 0.0
+        here, along = scores[self.sample], moved[self.sample]
+        risk = self.problem.risk
+        offset = slope - risk(here)[1] @ along
+        return line_search(lambda t: offset + curvature * t + risk(here + t * along)[1] @ along, slope)

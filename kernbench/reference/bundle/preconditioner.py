@@ -15,6 +15,17 @@ def preconditioner_rows(n_samples, n_coef, rng):
     return np.arange(n_samples) if size >= n_samples else np.sort(rng.choice(n_samples, size, replace=False))
 
 
+def preconditioner_for(design, positive, alpha, rng):
+    """Return the preconditioner for few features, None for kernels and for many.
+
+    Of a mean over pairs where `positive` holds their classes, over samples where it is None. Draws from `rng` if it
+    sums over some rows only.
+    """
+    if design.is_kernel or design.n_coef > LARGEST:
+        return None
+    return Preconditioner(design, positive, alpha, preconditioner_rows(design.n_samples, design.n_coef, rng))
+
+
 class Preconditioner:
     """M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)', mu the h-weighted class mean.
 
@@ -61,6 +72,15 @@ class Preconditioner:
         if len(used) == 0:
             return np.zeros((self.design.n_coef, self.design.n_coef))
         return self.design.moments(used, h, self.positive, means)
+
+    @property
+    def fitted(self):
+        """Whether there is a Hessian."""
+        return bool(len(self.hessian))
+
+    def state(self):
+        """Return the fitted Hessian, which does not depend on alpha; an empty matrix before the first fit."""
+        return self.hessian.copy()
 
     def load(self, hessian):
         """Take the Hessian of another preconditioner, if it was fitted."""

@@ -1,11 +1,9 @@
-"""The bundle method on explicit features: cutting planes of the mean loss (see `reference/cutting_planes`)."""
+"""The mean loss on explicit features, as a risk of scores: what `solvers.linear.bundle` minimises."""
 
 import numpy as np
 
 from kernbench.losses.margin import Hinge, LogLoss
 from kernbench.problems.draws import stratified_sample
-from kernbench.problems.linear_problem import LinearProblem
-from kernbench.reference.bundle.cutting_planes import CuttingPlanes
 from kernbench.reference.bundle.risk import Risk
 
 WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
@@ -63,37 +61,3 @@ class PointwiseRisk(Risk):
             taken[of_taken == label] *= self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
         part._hold(design, self.alpha, self.loss, self.y[indices], self.weights[indices], taken)
         return part
-
-
-class Bundle(CuttingPlanes):
-    """Bundle method for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
-
-    Parameters
-    ----------
-    design : FeatureDesign
-        Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-    tol : float, default=1e-3
-        Converged when the gap is at most `tol` times the objective.
-    max_cuts : int, default=200
-        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged.
-    random_state : None, int, RandomState or Generator
-        For the sample of the first fit.
-    initial : Solution, optional
-        Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
-        alpha. Other coefficients are a starting point.
-    """
-
-    losses = ("hinge", "squared_hinge", "log_loss")
-
-    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
-                 initial=None):  # fmt: skip
-        rng = self._settle(tol, max_cuts, random_state, initial)
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self._set_up(PointwiseRisk(problem), rng, initial)

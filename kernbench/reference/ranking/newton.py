@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.reference.bundle.preconditioner import LARGEST, Preconditioner, preconditioner_rows
+from kernbench.reference.bundle.preconditioner import preconditioner_for
 from kernbench.reference.ranking.problem import PairwiseProblem
 
 __all__ = ["PairwiseProblem", "Work", "differentiate", "step", "value_at"]
@@ -23,14 +23,12 @@ class Work:
     """
 
     def __init__(self, problem, rng):
-        self.problem, self.design, self.preconditioner = problem, problem.design, None
-        if not self.design.is_kernel and self.design.n_coef <= LARGEST:
-            rows = preconditioner_rows(problem.n, self.design.n_coef, rng)
-            self.preconditioner = Preconditioner(self.design, problem.positive, problem.alpha, rows)
+        self.problem, self.design = problem, problem.design
+        self.preconditioner = preconditioner_for(self.design, problem.positive, problem.alpha, rng)
 
     def hessian(self):
         """Return the Hessian of the preconditioner, empty without one."""
-        return np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.hessian.copy()
+        return np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state()
 
     def load_hessian(self, hessian):
         """Restore it."""

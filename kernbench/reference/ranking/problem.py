@@ -132,6 +132,10 @@ class SmoothedPairs:
     def __init__(self, pairs, positive, loss):
         self.pairs, self.positive, self.loss = pairs, positive, loss
 
+    def risk(self, scores):
+        """Return value and gradient, as for the risk that is smoothed."""
+        return self.evaluate(scores)[:2]
+
     def evaluate(self, scores):
         """Return value and gradient, and the offset of the cut of the risk with these slopes."""
         self.scores = scores

@@ -2,7 +2,7 @@
 
 ::
 
-    CuttingPlanes (_cutting_planes)        base of linear/_bundle and ranking/_bundle, _svmpauc_tight; each has its Risk
+    CuttingPlanes (cutting_planes)         base of linear/bundle and ranking/bundle, svmpauc_tight; each has its Risk
       |  first point: the solution for a sample of the data, by the same method; then for every cut
       |-- Risk (_risk)                     R and its slope at the new point; NaN and Ctrl-C are looked for here
       |-- Cuts (_cuts)                     the tangents so far, and the lower bound of the objective that they give
@@ -12,5 +12,6 @@
       |     SmoothedNewton                 conjugate gradients on a smoothed risk, where they are many
       '-- SampledLine (_line_search)       how far along the line, by the scores of a sample; the next cut is there
 
-``_limited_memory`` (BFGS) serves the differences of convex functions in ranking/.
+``limited_memory`` (BFGS) serves the differences of convex functions in ranking/. The cores of ``cutting_planes``,
+``smoothed_newton`` and ``limited_memory`` have their names with an underscore.
 """

@@ -8,18 +8,16 @@ cdef class Cuts:
     cdef readonly Py_ssize_t n_cuts, capacity
     cdef Design design
     cdef SimplexQP qp
-    cdef Py_ssize_t kept                       # the cut of the best point, never dropped; -1 if there is none
+    cdef public Py_ssize_t kept
     cdef double[:, ::1] elements, scores       # a_k and, for a kernel, their scores
     cdef double[:, ::1] products, Q            # <a_k, a_l>; working memory
     cdef double[::1] offsets, multipliers, shares
     cdef double[::1] sum, sum_scores           # of the cuts, each times its multiplier; its scores, for a kernel
     cdef Py_ssize_t[::1] idle
-    cdef int append(self, const double *g, double offset) except -1 nogil
-    # Take into account that <g, s> + offset has been added to the risk, for scores s.
-    cdef int add_linear(self, const double *g, double offset) except -1 nogil
-    cdef double maximise(self, double alpha) noexcept nogil
+    cdef int _append(self, const double *g, double offset) except -1 nogil
+    cdef int _add_linear(self, const double *g, double offset) except -1 nogil
+    cdef double _maximise(self, double alpha) noexcept nogil
     cdef void _sum_up(self) noexcept nogil
-    cdef void drop_idle(self) noexcept nogil
     cdef void _make_room(self) noexcept nogil
     cdef void _drop(self, Py_ssize_t k) noexcept nogil
 

@@ -27,6 +27,8 @@ cdef class Cuts:
     Attributes
     ----------
     n_cuts : int
+    kept : int
+        The cut of the best point, never dropped; -1 if there is none.
     """
 
     def __init__(self, Design design, capacity):
@@ -37,11 +39,40 @@ cdef class Cuts:
         self.scores = np.empty((capacity if design.is_kernel else 1, design.n_samples))
         self.products, self.Q = np.empty((capacity, capacity)), np.empty((capacity, capacity))
         self.offsets, self.multipliers, self.shares = np.empty(capacity), np.zeros(capacity), np.empty(capacity)
-        self.sum, self.sum_scores = np.empty(design.n_coef), np.empty(design.n_samples if design.is_kernel else 1)
+        self.sum, self.sum_scores = np.zeros(design.n_coef), np.zeros(design.n_samples if design.is_kernel else 1)
         self.idle = np.zeros(capacity, dtype=np.intp)
 
-    cdef int append(self, const double *g, double offset) except -1 nogil:
+    def element(self, Py_ssize_t k):
+        """Return a_k, not a copy."""
+        return np.asarray(self.elements[k])
+
+    def append(self, const double[::1] g, double offset):
         """Add the cut with slopes g at the samples."""
+        with nogil:
+            self._append(&g[0], offset)
+
+    def add_linear(self, const double[::1] g, double offset):
+        """Take into account that <g, s> + offset has been added to the risk, for scores s."""
+        with nogil:
+            self._add_linear(&g[0], offset)
+
+    def maximise(self, double alpha):
+        """Find the multipliers and the sum of the cuts; return the lower bound.
+
+        Any multipliers of the simplex give a bound, optimal or not. The squared norm is computed from the sum itself:
+        u'Qu adds terms of size |a_k|^2 / alpha that cancel, and for small alpha their rounding errors would invalidate
+        the bound.
+        """
+        cdef double bound
+        with nogil:
+            bound = self._maximise(alpha)
+        return bound
+
+    def forget(self):
+        """Drop all cuts."""
+        self.n_cuts, self.kept = 0, -1
+
+    cdef int _append(self, const double *g, double offset) except -1 nogil:
         cdef Py_ssize_t k, last
         cdef double *element
         cdef double *scores
@@ -58,7 +89,7 @@ cdef class Cuts:
         self.n_cuts += 1
         return refuse_nan(self.products[last, last])
 
-    cdef int add_linear(self, const double *g, double offset) except -1 nogil:
+    cdef int _add_linear(self, const double *g, double offset) except -1 nogil:
         cdef:
             Py_ssize_t k, l, m = self.n_cuts
             double *element = &self.sum[0]
@@ -81,13 +112,7 @@ cdef class Cuts:
         self._sum_up()
         return 0
 
-    cdef double maximise(self, double alpha) noexcept nogil:
-        """Find the multipliers and the sum of the cuts; return the lower bound.
-
-        Any multipliers of the simplex give a bound, optimal or not. The squared norm is computed from the sum itself:
-        u'Qu adds terms of size |a_k|^2 / alpha that cancel, and for small alpha their rounding errors would invalidate
-        the bound.
-        """
+    cdef double _maximise(self, double alpha) noexcept nogil:
         cdef Py_ssize_t k, l, m = self.n_cuts
         cdef double square
         for k in range(m):
@@ -103,7 +128,7 @@ cdef class Cuts:
         if self.design.is_kernel:
             weighted_sum(self.scores, self.multipliers, self.n_cuts, 1.0, &self.sum_scores[0])
 
-    cdef void drop_idle(self) noexcept nogil:
+    def drop_idle(self):
         """Count the bounds in which each cut had multiplier zero; drop cuts that have been idle for too long."""
         cdef Py_ssize_t k
         for k in range(self.n_cuts):

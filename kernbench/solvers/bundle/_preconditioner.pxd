@@ -20,5 +20,5 @@ cdef class Preconditioner:
     cdef void half_solve(self, double *V, Py_ssize_t count) noexcept nogil   # rows v of V <- L^-1 v, M = L L'
 
 
-cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng)
+cpdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng)
 cdef Preconditioner preconditioner_of(Design design, const unsigned char[::1] mask, double alpha, rows)

@@ -30,7 +30,7 @@ cdef enum:
     ATTEMPTS = 5         # to factorise, each with a hundred times the ridge of the last
 
 
-cdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
+cpdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
     """Return the preconditioner for few features, None for kernels and for many; of a mean over pairs where `mask`
     holds their classes, over samples where it is None.
 

@@ -1,158 +1,85 @@
-"""Newton steps on a smoothed risk, by conjugate gradients: the directions of cutting planes on many features.
+"""The smoothed risk and its Newton equation: the core of `smoothed_newton`."""
 
-Where there are too many features for a Hessian matrix, the risk R is smoothed: R_mu takes the Moreau envelope of each
-hinge, whose kink is rounded over a width mu. Truncated Newton steps minimise alpha/2 |f|^2 + R_mu, and mu is reduced as
-soon as the point is nearer to that minimum than R_mu is to R:
-
-    |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
-
-The gradient of R_mu is the slope of a cut of R, so every point raises the lower bound, which rises to within
-R - R_mu + |gradient|^2 / (2 alpha) of the objective at the point by this cut alone.
-"""
-
-from libc.math cimport INFINITY, fabs
-
-from kernbench.solvers.bundle._risk cimport Risk, answer_signals, refuse_nan
-from kernbench.solvers.design._design cimport dot
+from kernbench.solvers.bundle._line_search cimport SampledLine as Line
+from kernbench.solvers.bundle._risk cimport SmoothedRisk, answer_signals, refuse_nan
+from kernbench.solvers.design._design cimport Design, dot
 
 import numpy as np
 
-cdef enum:
-    FIRST_CG = 30                  # Hessian products per step, at the most; twice as many after a step that was broken
-    MOST_CG = 960                  # ... off by this limit and did not halve the gradient
-cdef double WIDEST = 2.0           # the first mu, in units of the margin: at f = 0 half the slope of the hinge
-cdef double SHRINK = 0.3
-cdef double NARROWEST = 1e-10      # mu below which the gradient, a difference divided by mu, loses too many digits
-cdef double BALANCE = 0.5
+from kernbench.solvers.bundle._line_search import SampledLine
+
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
-cdef double PROGRESS = 1e-12       # relative decrease of the smoothed objective below which mu is reduced
 
 
-cdef class SmoothedNewton:
-    """The point and the smoothing of Newton's method, which starts at 0, where the smoothest problem is easy.
-
-    Parameters
-    ----------
-    risk : SmoothedRisk
-    line : SampledLine
-        Of the smoothed risk.
-    design : FeatureDesign
-    alpha : float
-    """
-
-    def __init__(self, SmoothedRisk risk, SampledLine line, Design design, double alpha):
-        self.risk, self.line, self.design, self.alpha = risk, line, design, alpha
-        d, n = design.n_coef, design.n_samples
-        self.coef, self.gradient, self.residual = np.zeros(d), np.empty(d), np.empty(d)
-        self.p, self.product = np.empty(d), np.empty(d)
-        self.scores, self.p_scores, self.curved = np.zeros(n), np.empty(n), np.empty(n)
-        self.most_cg = FIRST_CG
-        self._smooth_by(WIDEST)
-
-    def _smooth_by(self, mu):
-        self.risk.mu = (<SmoothedRisk> self.line.problem).mu = mu
-        self.value, self.excess, self.progress = INFINITY, 0.0, True
-        self.square, self.broken_off = INFINITY, False
-
-    def state(self):
-        """Return the point, and mu with the rest."""
-        rest = [self.risk.mu, self.value, self.progress, self.square, self.broken_off, self.most_cg]
-        return {"iterate": np.array(self.coef), "smoothing": np.array(rest)}
-
-    def load(self, state, Risk risk):
-        """Continue from the state of a solution of the same problem; `risk` is the risk before smoothing."""
-        cdef double[::1] g = np.empty(self.design.n_samples)
-        cdef double[::1] coef = state["iterate"]
-        mu, value, progress, square, broken_off, most_cg = state["smoothing"]
-        self._smooth_by(mu)
-        self.design.score(&coef[0], &self.scores[0])
-        self.take(&coef[0], &self.scores[0], risk.risk(&self.scores[0], NULL), &g[0])
-        self.value, self.progress = value, bool(progress)
-        self.square, self.broken_off, self.most_cg = square, bool(broken_off), int(most_cg)
-
-    cdef double take(self, const double *coef, const double *scores, double risk, double *g) except? -1 nogil:
-        """Move to a point where the risk is known; set g to the slopes of a cut there and return its offset."""
-        cdef:
-            Py_ssize_t k, d = self.coef.shape[0], n = self.scores.shape[0]
-            double smoothed = self.risk.risk(scores, g), value
+def evaluate(SmoothedRisk risk, double alpha, const double[::1] coef, const double[::1] scores, double[::1] g):
+    """Return the smoothed risk and objective at a point, and the offset of the cut with its slopes, put in `g`."""
+    cdef double smoothed, value
+    with nogil:
+        smoothed = risk.risk(&scores[0], &g[0])
         refuse_nan(smoothed)
-        for k in range(d):
-            self.coef[k] = coef[k]
-        for k in range(n):
-            self.scores[k] = scores[k]
-        value = smoothed + 0.5 * self.alpha * dot(coef, coef, d)
-        self.progress = value < self.value - PROGRESS * fabs(value)
-        self.value, self.excess = value, risk - smoothed
-        return self.risk.offset
+        value = smoothed + 0.5 * alpha * dot(&coef[0], &coef[0], coef.shape[0])
+    return smoothed, value, risk.offset
 
-    cdef bint may_go_on(self, const double *element) noexcept nogil:
-        """Compute the gradient of the smoothed risk, reducing mu when due. Return False once mu is too small."""
-        cdef:
-            Py_ssize_t k, d = self.coef.shape[0]
-            double last = self.square
-        for k in range(d):
-            self.gradient[k] = self.alpha * self.coef[k] + element[k]
-        self.square = dot(&self.gradient[0], &self.gradient[0], d)
-        if self.progress and self.square > 2.0 * self.alpha * BALANCE * self.excess:
-            if self.broken_off and self.square > 0.25 * last and self.most_cg < MOST_CG:
-                self.most_cg *= 2
-            return True
-        self.risk.mu *= SHRINK
-        (<SmoothedRisk> self.line.problem).mu = self.risk.mu
-        self.value, self.square, self.broken_off = INFINITY, INFINITY, False
-        return self.risk.mu >= NARROWEST
 
-    cdef int next_point(self, double *step, double *moved, double *next_coef, double *next_scores) except -1 nogil:
-        """Return the end of a line search along the Newton direction; the same point if mu has just been reduced."""
-        cdef:
-            Py_ssize_t k, d = self.coef.shape[0], n = self.scores.shape[0]
-            double t = 0.0
-        if self.value < INFINITY:
-            self._newton_step(step, moved)
-            t = self.line.search(&self.scores[0], moved, dot(&self.gradient[0], step, d),
-                                 self.alpha * dot(step, step, d))
-            for k in range(d):
-                next_coef[k] = self.coef[k] + t * step[k]
-            for k in range(n):
-                next_scores[k] = self.scores[k] + t * moved[k]
-        else:
-            for k in range(d):
-                next_coef[k] = self.coef[k]
-            for k in range(n):
-                next_scores[k] = self.scores[k]
-        return 0
+def differentiate(double alpha, const double[::1] coef, const double[::1] element, double[::1] gradient):
+    """Set the gradient to alpha f + the slope of the risk; return its squared norm."""
+    cdef Py_ssize_t k
+    for k in range(coef.shape[0]):
+        gradient[k] = alpha * coef[k] + element[k]
+    return dot(&gradient[0], &gradient[0], gradient.shape[0])
 
-    cdef int _newton_step(self, double *step, double *moved) except -1 nogil:
-        """Solve (alpha I + X' H X) step = -gradient by conjugate gradients; moved = X step."""
-        cdef:
-            Py_ssize_t k, turn, d = self.coef.shape[0], n = self.scores.shape[0]
-            double rr, last, goal, length, share
+
+def newton_step(SmoothedRisk risk, Design design, double alpha, int most_cg, const double[::1] gradient, double[::1] step,
+                double[::1] moved):
+    """Solve (alpha I + X' H X) step = -gradient by up to `most_cg` conjugate gradients; moved = X step. Return whether
+    the limit broke them off."""
+    cdef:
+        Py_ssize_t k, turn, d = step.shape[0], n = moved.shape[0]
+        double rr, last, goal, length, share
+        bint broken_off = True
+        double[::1] residual = np.empty(d), p = np.empty(d), product = np.empty(d)
+        double[::1] p_scores = np.empty(n), curved = np.empty(n)
+    with nogil:
         for k in range(d):
             step[k] = 0.0
-            self.residual[k] = self.p[k] = -self.gradient[k]
+            residual[k] = p[k] = -gradient[k]
         for k in range(n):
             moved[k] = 0.0
-        rr = dot(&self.residual[0], &self.residual[0], d)
+        rr = dot(&residual[0], &residual[0], d)
         goal = RESIDUAL * RESIDUAL * rr
-        self.broken_off = True
-        for turn in range(self.most_cg):
+        for turn in range(most_cg):
             answer_signals()
-            self.design.score(&self.p[0], &self.p_scores[0])
-            self.risk.hessian_product(&self.p_scores[0], &self.curved[0])
-            self.design.gather_up(&self.curved[0], &self.product[0])
+            design.score(&p[0], &p_scores[0])
+            risk.hessian_product(&p_scores[0], &curved[0])
+            design.gather_up(&curved[0], &product[0])
             for k in range(d):
-                self.product[k] += self.alpha * self.p[k]
-            length = rr / dot(&self.p[0], &self.product[0], d)
+                product[k] += alpha * p[k]
+            length = rr / dot(&p[0], &product[0], d)
             for k in range(d):
-                step[k] += length * self.p[k]
-                self.residual[k] -= length * self.product[k]
+                step[k] += length * p[k]
+                residual[k] -= length * product[k]
             for k in range(n):
-                moved[k] += length * self.p_scores[k]
-            last, rr = rr, dot(&self.residual[0], &self.residual[0], d)
+                moved[k] += length * p_scores[k]
+            last, rr = rr, dot(&residual[0], &residual[0], d)
             if rr <= goal:
-                self.broken_off = False
+                broken_off = False
                 break
             share = rr / last
             for k in range(d):
-                self.p[k] = self.residual[k] + share * self.p[k]
-        return 0
+                p[k] = residual[k] + share * p[k]
+    return broken_off
+
+
+def search(Line line, double alpha, const double[::1] gradient, const double[::1] coef,
+           const double[::1] scores, const double[::1] step, const double[::1] moved, double[::1] next_coef,
+           double[::1] next_scores):
+    """Set the next point and its scores: just beyond the minimiser of the smoothed objective along the line."""
+    cdef:
+        Py_ssize_t i, k, d = coef.shape[0]
+        double t
+    with nogil:
+        t = line.search(&scores[0], &moved[0], dot(&gradient[0], &step[0], d), alpha * dot(&step[0], &step[0], d))
+        for k in range(d):
+            next_coef[k] = coef[k] + t * step[k]
+        for i in range(scores.shape[0]):
+            next_scores[i] = scores[i] + t * moved[i]

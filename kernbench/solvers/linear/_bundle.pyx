@@ -1,15 +1,13 @@
-"""The bundle method on explicit features: cutting planes of the mean loss (see `solvers/_cutting_planes`)."""
+"""The mean loss on explicit features, as a risk of scores: what `bundle` minimises."""
 
 from libc.math cimport fabs, sqrt
 
 from kernbench.losses._margin cimport KB_HINGE, KB_LOG_LOSS, margin_slope, margin_value
-from kernbench.solvers.bundle._cutting_planes cimport CuttingPlanes
 from kernbench.solvers.design._design cimport Design
 from kernbench.solvers.bundle._risk cimport Risk
 
 import numpy as np
 
-from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.draws import stratified_sample
 
 cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard deviations of the scores
@@ -86,50 +84,3 @@ cdef class PointwiseRisk(Risk):
             taken[of_taken == label] *= shares[positive == label].sum() / taken[of_taken == label].sum()
         part._hold(design, self.alpha, self.loss, np.asarray(self.y)[indices], self.weights[indices], taken)
         return part
-
-
-cdef class Bundle(CuttingPlanes):
-    """Bundle method for alpha/2 ||w||^2 + (1/n) sum_i w_i l(y_i <w, x_i>).
-
-    Parameters
-    ----------
-    design : FeatureDesign
-        Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        Ones by default.
-    loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-    tol : float, default=1e-3
-        Converged when the gap is at most `tol` times the objective.
-    max_cuts : int, default=200
-        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged.
-    random_state : None, int, RandomState or Generator
-        For the sample of the first fit.
-    initial : Solution, optional
-        Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
-        alpha. Other coefficients are a starting point.
-
-    Attributes
-    ----------
-    n_cuts : int
-        Cuts held now.
-    n_passes : int
-        Products with the data, or with the kernel matrix, so far.
-    n_inner_products : int
-        n_samples for each of them.
-
-    References
-    ----------
-    Joachims, KDD 2006; Franc and Sonnenburg, JMLR 10 (2009); Teo, Vishwanathan, Smola, Le, JMLR 11 (2010).
-    """
-
-    losses = ("hinge", "squared_hinge", "log_loss")
-
-    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
-                 initial=None):
-        rng = self._settle(tol, max_cuts, random_state, initial)
-        problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
-        self._set_up(PointwiseRisk(problem), rng, initial)

@@ -1,13 +1,16 @@
-"""Solvers of alpha/2 ||f||^2 + mean over pairs of loss(1 - (f(x_i) - f(x_j))), i positive, j negative: the ROC-SVM.
+"""Solvers of pairwise and ranked losses.
 
-Four of them: ``_bundle`` and ``newton`` with a certified gap, ``descent`` as the paper has it (gradient and
-Adamax), and ``closed_form`` for the squared loss. What they share:
+The ROC-SVM, alpha/2 ||f||^2 + mean over pairs of loss(1 - (f(x_i) - f(x_j))), i positive, j negative:
 
-* ``_problem``  the loss over all pairs or drawn ones, checked;
+* ``bundle`` and ``newton``  certify their gap;  ``descent``  is the paper's (gradient and Adamax);
+* ``closed_form``  for the squared loss.
 
-and one floor below, with the solvers on explicit features:
+Ranges of false positive rates, and of ranks:
 
-* ``_preconditioner``  an approximate Hessian for few features, factorised;
-* ``_cutting_planes``  the bundle method for any risk of scores (``_risk``), with its cuts and their lower
-  bound (``_cuts``) and its small problems (``_simplex_qp``, ``_line_search``).
+* ``dca_exact``  L-BFGS, then DCA by cutting planes, on all pairs (``lbfgs_dca``), and ``criticality``, how far a point
+  is from a critical one;
+* ``svmpauc_tight``  cutting planes of a convex bound;  ``stochastic``  the methods that draw batches.
+
+The risks are ``_problem`` (the mean over all pairs or drawn ones) and ``_ranked_risk`` (a range of ranks); the bundle
+method is in ``solvers/bundle``. Each ``_name`` is the compiled core of the method ``name``.
 """

@@ -9,12 +9,12 @@ import numpy as np
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.method import Method
+from kernbench.solvers.design.method import DesignMethod
 
 PATIENCE = 20  # iterations over which the best objective has to improve
 
 
-class Descent(Method):
+class Descent(DesignMethod):
     """What both methods share: the best iterate, the mean of the last ones, the stopping rule.
 
     A method defines `_steps`. It may keep arrays of its own in `own`, which `solution` saves by name.
@@ -84,14 +84,6 @@ class Descent(Method):
     @property
     def iterate(self):
         return self.x.copy()
-
-    @property
-    def n_kernel_evaluations(self):
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        return self.design.n_passes
 
     def advance(self, n_iter):
         """Take `n_iter` steps; return `n_iter`."""

@@ -12,14 +12,14 @@ from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.method import Method
+from kernbench.solvers.design.method import DesignMethod
 
 SAMPLE = 4096  # samples of the first fit
 COARSE_TOL, COARSE_STEPS = 0.03, 12
 REFITS = (0, 1, 2, 4, 8, 16, 32)  # steps before which the preconditioner is computed
 
 
-class NewtonSteps(Method):
+class NewtonSteps(DesignMethod):
     """Newton's method on a problem of pairs, from f = 0 or from `coef`.
 
     Parameters
@@ -43,14 +43,6 @@ class NewtonSteps(Method):
         self.value, self.bound, self.n_steps, self.n_products = 0.0, 0.0, 0, 0
         self.warm = self.stuck = False
         self.begun = False  # value and gradient are those at the point, and so are Hessian products of the pairs
-
-    @property
-    def n_kernel_evaluations(self):
-        return self.design.n_kernel_evaluations
-
-    @property
-    def n_passes(self):
-        return self.design.n_passes
 
     # --- the iteration -----------------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from lockstep import Tally, Tolerance, follow
 from scipy import sparse
 
 from kernbench.kernels import Gaussian
-from kernbench.reference.bundle import cutting_planes
 from kernbench.reference.design import design_of
 from kernbench.reference.pairs.pairs import AllPairs
 from kernbench.reference.ranking.problem import SmoothedPairs
+from kernbench.solvers.bundle import cutting_planes
 from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import get
 

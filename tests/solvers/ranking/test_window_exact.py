@@ -7,16 +7,14 @@ import pytest
 from scipy.optimize import minimize
 
 from kernbench.metrics import roc_auc
-from kernbench.problems.ranking.criticality import criticality
 from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem
-from kernbench.reference.bundle.cutting_planes import CuttingPlanes as ReferencePlanes
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.ranking.ranked_risk import RankedRisk as ReferenceRisk
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.bundle._cutting_planes import CuttingPlanes
+from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
 from kernbench.solvers.design import as_design
-from kernbench.solvers.ranking._ranked_risk import RankedRisk
+from kernbench.solvers.ranking.criticality import criticality
 from kernbench.solvers.registry import get
 
 DCA, RANGE_DCA = get("dca-exact", "partial-auc"), get("dca-exact", "ranked-range")
@@ -53,8 +51,7 @@ def test_dca_with_exact_subproblems_walks_as_computed(sheet_example):
     for _ in range(6):
         risk = ReferenceRisk(design, ranked, 1e-8)
         risk.linearise(X @ coef)
-        planes = object.__new__(ReferencePlanes)
-        planes._set_up(risk, planes._settle(1e-9, 200, 0, None), Solution(coef))
+        planes = CuttingPlanes(risk, tol=1e-9, max_cuts=200, seed=0, initial=Solution(coef), core="reference")
         planes.advance(500)
         coef = planes.solution().coef
         values.append(risk.window(X @ coef)[0])
@@ -70,15 +67,13 @@ def test_it_ends_where_dca_ends(sheet_example):
 
 
 @pytest.mark.parametrize("coef, gradient", [(-1.0, 0.22395714), (0.0, 0.31377501), (1.0, 0.11028779)])
-@pytest.mark.parametrize(
-    "twin", [(CuttingPlanes, RankedRisk), (ReferencePlanes, ReferenceRisk)], ids=["compiled", "ref"]
-)
-def test_criticality_of_one_positive_and_two_negatives(coef, gradient, twin):
+@pytest.mark.parametrize("core", ["compiled", "reference"])
+def test_criticality_of_one_positive_and_two_negatives(coef, gradient, core):
     """The table of the proximal points of w in {-1, 0, 1}, mu = 1, ranks (1, 2)."""
     X, y = np.array([[1.0], [0.0], [-1.0]]), np.array([1.0, -1.0, -1.0])
-    design = (as_design if twin[0] is CuttingPlanes else as_reference_design)(X)
+    design = (as_design if core == "compiled" else as_reference_design)(X)
     ranked = WindowProblem(y, None, "log_loss", ranks=(1, 2))
-    found, error = criticality(design, ranked, [coef], twin=twin, mu=1.0, tol=1e-7, smoothed=True)
+    found, error = criticality(design, ranked, [coef], mu=1.0, tol=1e-7, smoothed=True, core=core)
     assert error < 1e-6 and found == pytest.approx(gradient, abs=error + 1e-7)
 
 

@@ -8,10 +8,13 @@ them until the risk is within eps of the model; it minimises 1/2 |w|^2 + C Q(w),
 
 import numpy as np
 
+from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.ranking.ranked_problem import StructuralProblem, check_loss
-from kernbench.reference.bundle.cutting_planes import CuttingPlanes
-from kernbench.reference.ranking.ranked_risk import RankedRisk
+from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
+from kernbench.solvers.method import core_at
+
+RISK = "kernbench.solvers.ranking._ranked_risk"
 
 
 class SVMpAUCTight(CuttingPlanes):
@@ -39,64 +42,55 @@ class SVMpAUCTight(CuttingPlanes):
         from f = 0; it ends where Q exceeds the model by at most `eps`.
     eps : float, default=1e-4
         See `plain`.
-    tol : float, default=1e-3
-        Converged when the gap is at most `tol` times the objective; not looked at where `plain`.
-    max_cuts : int, default=200
-        Cuts kept at the most, at least 3; beyond, the two of least weight become one.
+    tol, max_cuts, core
+        See `kernbench.solvers.ranking.bundle.Bundle`; `tol` is not looked at where `plain`.
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver; any other coefficients are where to start.
+        Continue a solution of this solver. Other coefficients are a starting point.
     """
 
     losses = ("hinge",)
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", fpr_range=(0.0, 1.0), ranks=None,
-                 rounding="mass", plain=False, eps=1e-4, tol=1e-3, max_cuts=200, random_state=None,
-                 initial=None):  # fmt: skip
+                 rounding="mass", plain=False, eps=1e-4, tol=1e-3, max_cuts=200, random_state=None, initial=None,
+                 core="compiled"):  # fmt: skip
         check_loss(loss, self.losses)
-        rng = self._settle(tol, max_cuts, random_state, initial)
         self.eps, self.plain = require_number("eps", eps, positive=True), bool(plain)
-        self._excess = np.inf  # of the risk at the last point over the model there
         require_number("alpha", alpha, positive=True)
         ranked = StructuralProblem(y, weights, fpr_range, ranks, rounding)
+        self.excess = np.inf  # of the risk at the last point over the model there, where `plain`
         if self.plain and initial is not None and "excess" in initial.state:
-            self._excess = float(initial.state["excess"][0])
-        self._set_up(RankedRisk(design, ranked, alpha), rng, initial)
-
-    def _first_point(self):
-        if not self.plain:
-            return super()._first_point()
-        if self._coef.any():
-            self._scores = self.design.scores(self._coef)
-        return self._coef, self._scores
+            self.excess = float(initial.state["excess"][0])
+        risk, seed = core_at(RISK, core).RankedRisk(design, ranked, alpha), seed_of(random_state, initial)
+        super().__init__(risk, tol=tol, max_cuts=max_cuts, seed=seed, initial=initial, core=core)
+        if self.plain:
+            self.warm = True  # no fit on a sample
 
     def _next_point(self):
-        if not self.plain:
-            return super()._next_point()
-        coef = -self._cuts.sum / self.alpha
-        return coef, self.design.scores(coef)
+        if self.plain:
+            self.core.minimise_model(self.cuts, self.alpha, self.next_coef, self.next_scores)
+        else:
+            super()._next_point()
 
-    def _evaluate(self, coef, scores):
+    def _evaluate(self):
         if not self.plain:
-            super()._evaluate(coef, scores)
+            super()._evaluate()
             return
-        risk, g = self.problem.risk(scores)
-        value = 0.5 * self.alpha * self.design.inner(coef, coef, scores) + risk
-        self._excess = value - self._dual
-        self._cuts.append(g, risk - g @ scores)
-        self._cuts.kept = self.n_cuts - 1
-        if self.n_cuts == 1:
-            self._cuts.append(np.zeros(self.problem.n), 0.0)  # Q is not negative
-        self._coef, self._scores, self._risk, self._objective = coef, scores, risk, value
-        self._stuck = 0
+        risk, value, offset = self.core.evaluate(self.problem, self.design, self.next_coef, self.next_scores, self.g)
+        self.cuts.append(self.g, offset)
+        self.excess = value - self.dual
+        self._move_to_next(value, risk)
+        self.stuck = 0
+        if self.cuts.n_cuts == 1:
+            self.cuts.append(np.zeros(self.problem.n), 0.0)  # Q is not negative
 
     def _is_within(self, tol):
-        return bool(self._excess <= self.eps) if self.plain else super()._is_within(tol)
+        return self.excess <= self.eps if self.plain else super()._is_within(tol)
 
     def solution(self):
-        """Return the best point, the last one where `plain`, and what it takes to go on."""
+        """Return the best point, the last one where `plain`, with the state needed to continue."""
         solution = super().solution()
         if self.plain:
-            solution.state["excess"] = np.array([self._excess])
+            solution.state["excess"] = np.array([self.excess])
         return solution

@@ -1,11 +1,15 @@
-"""The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `solvers.bundle._cutting_planes`)."""
+"""The bundle method for the ROC-SVM: cutting planes of the mean over pairs (see `solvers.bundle.cutting_planes`)."""
 
-from kernbench.solvers.bundle._cutting_planes cimport CuttingPlanes
+import numpy as np
 
-from kernbench.solvers.ranking._problem import PairwiseProblem
+from kernbench.problems.draws import seed_of
+from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
+from kernbench.solvers.method import core_at
+
+PROBLEM = "kernbench.solvers.ranking._problem"
 
 
-cdef class Bundle(CuttingPlanes):
+class Bundle(CuttingPlanes):
     """Bundle method for alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j))).
 
     Parameters
@@ -26,13 +30,14 @@ cdef class Bundle(CuttingPlanes):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
-        Cuts kept at the most, at least 3; beyond, the two of least weight become one. With more than 1,500 features
-        fewer, at least 10, where these would take much more memory than the data.
+        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged. With more than 1,500
+        features fewer, at least 10, where these would take much more memory than the data.
     random_state : None, int, RandomState or Generator
         For the pairs, and for the sample of the first fit.
     initial : Solution, optional
-        Go on from a solution of this solver, for this `alpha` exactly, for another with its cuts (they do not depend on
-        alpha); any other coefficients are where to start.
+        Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
+        alpha. Other coefficients are a starting point.
+    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
@@ -51,8 +56,11 @@ cdef class Bundle(CuttingPlanes):
     losses = ("hinge", "squared_hinge", "log_loss")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
-                 max_cuts=200, random_state=None, initial=None):
-        rng = self._settle(tol, max_cuts, random_state, initial)
-        problem = PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
-                                  balanced=balanced, rng=rng, offered=self.losses)
-        self._set_up(problem, rng, initial)
+                 max_cuts=200, random_state=None, initial=None, core="compiled"):  # fmt: skip
+        seed = seed_of(random_state, initial)
+        rng = np.random.default_rng(seed)
+        problem = core_at(PROBLEM, core).PairwiseProblem(
+            design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced, rng=rng,
+            offered=self.losses,
+        )  # fmt: skip
+        super().__init__(problem, tol=tol, max_cuts=max_cuts, seed=seed, rng=rng, initial=initial, core=core)

@@ -15,14 +15,19 @@ distance of each from the exact point by sqrt(2 gap / strength).
 
 import numpy as np
 
+from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number
+from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
+from kernbench.solvers.method import core_at
+
+CORE = "kernbench.solvers.ranking._lbfgs_dca"
 
 MAX_CUTS = 300
 CLOSED = 1e-14  # relative gap of the size of rounding errors
 CUTS = 10  # between two evaluations of the error
 
 
-def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000, smoothed=False):
+def criticality(design, ranked, coef, *, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1000, smoothed=False, core="compiled"):
     """Return |prox_m(w) - prox_n(w)| / mu, at the w whose prox_m is a solution, and a bound of its error.
 
     Parameters
@@ -33,8 +38,6 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
         Targets, weights, loss and range.
     coef : array-like of shape (n_coef,)
         Of the solution of any solver.
-    twin : (class, class)
-        `CuttingPlanes` and `RankedRisk`, the compiled ones or their references.
     alpha : float, default=0.0
     mu : float, default=1.0
         That of the paper, whose objective is a sum over pairs, times the number of pairs within the range.
@@ -44,23 +47,26 @@ def criticality(design, ranked, coef, *, twin, alpha=0.0, mu=1.0, tol=1e-2, max_
         Cuts for each point.
     smoothed : bool, default=False
         Take `coef` for w itself: the norm of the gradient of the smoothed objective there.
+    core : {"compiled", "reference"} or module, default="compiled"
+        That of `lbfgs_dca`.
 
     Returns
     -------
     criticality, error : float
     """
+    core = core_at(CORE, core) if isinstance(core, str) else core
     alpha, mu = require_number("alpha", alpha), require_number("mu", mu, positive=True)
     w = start = np.array(coef, dtype=np.float64)
     scores = design.scores(w)
     if not smoothed:
-        w = start + mu * design.combine(twin[1](design, ranked, alpha).lower_slopes(scores))
+        w = start + mu * design.combine(core.RankedRisk(design, ranked, alpha).lower_slopes(scores))
         scores = design.scores(w)
     # prox_n: with v = w / (1 + alpha mu) + u, the quadratic terms are (alpha + 1 / mu) / 2 |u|^2 and a constant.
     shrunk = 1 / (1 + alpha * mu)
-    points = [_Proximal(twin, design, ranked, alpha + 1 / mu, 1.0, shrunk * scores)]
+    points = [_Proximal(core, design, ranked, alpha + 1 / mu, 1.0, shrunk * scores)]
     if smoothed and ranked.low > 0:
         # L is the mean over the ranks up to m, times m / (n - m).
-        points.append(_Proximal(twin, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores))
+        points.append(_Proximal(core, design, ranked.below(), 1 / mu, ranked.low / (ranked.high - ranked.low), scores))
     while True:
         error = sum(point.error() for point in points) / mu
         prox_n = shrunk * w + points[0].step()
@@ -77,12 +83,10 @@ def _norm(design, v):
 class _Proximal:
     """The minimiser u of strength/2 |u|^2 + factor * upper part(f_0 + u); f_0 has the scores `origin`."""
 
-    def __init__(self, twin, design, ranked, strength, factor, origin):
-        planes, risk = twin
+    def __init__(self, core, design, ranked, strength, factor, origin):
         self.factor, self.strength = factor, strength
-        self.solver = planes.__new__(planes)
-        rng = self.solver._settle(CLOSED, MAX_CUTS, 0, None)
-        self.solver._set_up(risk(design, ranked, strength / factor, origin), rng)
+        risk = core.RankedRisk(design, ranked, strength / factor, origin)
+        self.solver = CuttingPlanes(risk, tol=CLOSED, max_cuts=MAX_CUTS, seed=seed_of(0), core=core.cutting_planes)
         self.solver.advance(1)
 
     def error(self):

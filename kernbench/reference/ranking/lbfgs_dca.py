@@ -1,0 +1,91 @@
+"""Values, gradients and steps of exact DCA: the core of `solvers.ranking.lbfgs_dca`."""
+
+import numpy as np
+
+from kernbench.reference.bundle import cutting_planes, limited_memory
+from kernbench.reference.ranking.ranked_risk import RankedRisk
+
+__all__ = [
+    "RankedRisk", "cutting_planes", "differentiate", "limited_memory", "line_search", "linearise", "newton_direction",
+    "slope_along", "value_along", "value_at",
+]  # fmt: skip
+
+EVALUATIONS = 40  # of a line search
+SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
+CURVATURE = 0.5  # share of the first slope that may be left at the end of a step
+
+
+def value_at(problem, coef, scores, g):
+    """Return the objective at a point; put the slopes of U - L in `g`, unless it is None."""
+    value, slopes = problem.window(scores)
+    if g is not None:
+        g[:] = slopes
+    return float(0.5 * problem.alpha * problem.design.inner(coef, coef, scores) + value)
+
+
+def value_along(problem, t, coef, scores, step, moved, next_coef, next_scores, g=None):
+    """Set the next point, t times the step away, and return the objective there."""
+    next_coef[:], next_scores[:] = coef + t * step, scores + t * moved
+    return value_at(problem, next_coef, next_scores, g)
+
+
+def differentiate(problem, coef, g, gradient, gradient_scores):
+    """Set the gradient and, where there is a kernel, its scores; return its squared norm."""
+    design = problem.design
+    gradient[:] = design.combine(g) + problem.alpha * coef
+    if design.is_kernel:
+        gradient_scores[:] = design.scores(gradient)
+    return float(design.inner(gradient, gradient, gradient_scores))
+
+
+def newton_direction(convex, preconditioner, g, step, moved):
+    """Set the step to that of Newton's method from f = 0 for a convex problem, and `moved` to its scores.
+
+    `g` is working memory.
+    """
+    moved[:] = 0.0
+    step[:] = -convex.design.combine(convex.risk(moved)[1])
+    if preconditioner is not None:
+        g[:] = convex.density(moved)
+        preconditioner.fit(g)
+        step[:] = preconditioner.solve(step)
+    moved[:] = convex.design.scores(step)
+
+
+def slope_along(design, gradient, step, moved):
+    """Set `moved` to the scores of a step, and return the slope of the objective along it."""
+    moved[:] = design.scores(step)
+    return float(design.inner(gradient, step, moved))
+
+
+def line_search(problem, value, slope, coef, scores, step, moved, next_coef, next_scores, g):
+    """Return a step at which the objective has fallen enough and become flatter (weak Wolfe conditions), by bisection.
+
+    Where it is concave or has kinks the second condition may fail for all steps tried: the longest of those that bring
+    enough is taken then. The next point lies there, and `g` holds its slopes; 0 if there is none.
+    """
+    line = coef, scores, step, moved, next_coef, next_scores, g
+    shrink = problem.alpha * problem.design.inner(coef, step, moved)
+    curvature = problem.alpha * problem.design.inner(step, step, moved)
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(EVALUATIONS):
+        here = value_along(problem, t, *line)
+        if not here <= value + SUFFICIENT * t * slope:
+            high = t
+        elif shrink + t * curvature + g @ moved < CURVATURE * slope:
+            low = t
+        else:
+            return t
+        t = 2.0 * low if high == np.inf else 0.5 * (low + high)
+    if low > 0:
+        value_along(problem, low, *line)
+    return low
+
+
+def linearise(risk, scores, change):
+    """Linearise the lower part anew; return the value there, and the change of the constant of the linear part, whose
+    slopes change by `change`."""
+    slopes, constant = risk.slopes, risk.constant
+    value = float(risk.linearise(scores)[0])
+    change[:] = slopes - risk.slopes
+    return value, float(risk.constant - constant)
