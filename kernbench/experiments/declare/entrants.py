@@ -9,6 +9,7 @@ from kernbench.experiments.declare.parts import Method
 
 ZERO_CLASSIFIER = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroClassifier")
 ZERO_REGRESSOR = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroRegressor")
+ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroNoveltyDetector")
 
 # Reasons that several races have.
 TRIMMED = {"RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr"}

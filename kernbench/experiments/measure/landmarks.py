@@ -90,6 +90,105 @@ class NystroemRegressor(OnLandmarks):
         return self._features(n_landmarks), LinearRegressor("squared_error", **settings)
 
 
+class NystroemSVR(OnLandmarks):
+    """Nyström's features and a linear regression with the epsilon-insensitive loss, of this library or of another.
+
+    Parameters
+    ----------
+    gamma, C, epsilon, kernel
+        As of ``SVR``; the linear regression has the same C and epsilon.
+    n_landmarks : int
+        At most one for each row.
+    library : {"kernbench", "sklearn", "rehline"}
+        scikit-learn has LIBLINEAR.
+    tol : float
+    random_state : int
+    """
+
+    def __init__(self, gamma="scale", C=1.0, epsilon=0.1, *, kernel="rbf", n_landmarks=300, library="kernbench",
+                 tol=1e-3, random_state=None):  # fmt: skip
+        self.gamma, self.C, self.epsilon, self.kernel, self.n_landmarks = gamma, C, epsilon, kernel, n_landmarks
+        self.library, self.tol, self.random_state = library, tol, random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with targets y."""
+        self.n_rows_ = X.shape[0]
+        return super().fit(X, y)
+
+    def _parts(self, n_landmarks):
+        features, loss = self._features(n_landmarks), "epsilon_insensitive"
+        if self.library == "kernbench":
+            from kernbench import LinearRegressor
+
+            alpha, seed = 1.0 / (self.C * self.n_rows_), self.random_state
+            return features, LinearRegressor(loss, alpha=alpha, epsilon=self.epsilon, tol=self.tol, random_state=seed)
+        settings = {"C": self.C, "tol": self.tol, "max_iter": 10_000}
+        if self.library == "rehline":
+            from rehline import plq_Ridge_Regressor
+
+            return features, plq_Ridge_Regressor({"name": "SVR", "epsilon": self.epsilon}, **settings)
+        from sklearn.svm import LinearSVR
+
+        return features, LinearSVR(loss=loss, epsilon=self.epsilon, random_state=self.random_state, **settings)
+
+
+class NystroemOneClass(OnLandmarks):
+    """Nyström's features and scikit-learn's linear one-class SVM by stochastic gradients.
+
+    Parameters
+    ----------
+    gamma, nu, kernel
+        As of ``OneClassSVM``.
+    n_landmarks : int
+        At most one for each row.
+    random_state : int
+    """
+
+    def __init__(self, gamma="scale", nu=0.5, *, kernel="rbf", n_landmarks=300, random_state=None):
+        self.gamma, self.nu, self.kernel = gamma, nu, kernel
+        self.n_landmarks, self.random_state = n_landmarks, random_state
+
+    def fit(self, X, y=None):
+        """Fit to rows X."""
+        return super().fit(X, y)
+
+    def _parts(self, n_landmarks):
+        from sklearn.linear_model import SGDOneClassSVM
+
+        return self._features(n_landmarks), SGDOneClassSVM(self.nu, random_state=self.random_state)
+
+
+class SnapSVC:
+    """SnapML's SVM, which approximates the Gaussian kernel by random features.
+
+    Parameters
+    ----------
+    gamma, C
+        As of ``SVC``; SnapML's regularisation is 1 / C.
+    n_components : int
+        Random features.
+    random_state : int
+    """
+
+    def __init__(self, gamma=1.0, C=1.0, *, n_components=300, random_state=None):
+        self.gamma, self.C, self.n_components, self.random_state = gamma, C, n_components, random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y."""
+        from snapml import SupportVectorMachine
+
+        self.machine_ = SupportVectorMachine(
+            kernel="rbf", gamma=self.gamma, regularizer=1.0 / self.C, n_components=self.n_components,
+            fit_intercept=True, random_state=self.random_state,
+        )  # fmt: skip
+        self.machine_.fit(X, y)
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.machine_.predict(X)
+
+
 class NystroemLogistic(OnLandmarks):
     """Nyström's features and scikit-learn's logistic regression: what many would try first to rank with a kernel.
 

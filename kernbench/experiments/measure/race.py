@@ -132,12 +132,15 @@ def in_precision(cell, data):
 
 
 def warm_up(cell, params, data):
-    """Fit a few rows of each class off the clock, since the first fit of a process also loads libraries."""
+    """Fit a few rows off the clock, of each class if there are few, since the first fit of a process also loads
+    libraries."""
     if cell.warm_up_rows == 0:
         return
     labels = np.unique(data.y_train)
     each = -(-cell.warm_up_rows // len(labels))
-    rows = np.concatenate([np.flatnonzero(data.y_train == label)[:each] for label in labels])
+    rows = np.arange(min(cell.warm_up_rows, len(data.y_train)))  # of a regression
+    if len(labels) <= cell.warm_up_rows:
+        rows = np.concatenate([np.flatnonzero(data.y_train == label)[:each] for label in labels])
     with suppress(Exception):  # the timed fit will raise it again
         build(cell.estimator, params, len(data.y_train)).fit(data.X_train[rows], data.y_train[rows])
 

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from kernbench.losses.regression import regression_loss
+from kernbench.problems.intercept import best_constant
+
 
 class ZeroClassifier:
     """f = 0 and the intercept of least mean hinge loss: predicts the larger class, whatever the row.
@@ -39,7 +42,35 @@ class ZeroClassifier:
 
 
 class ZeroRegressor:
-    """The mean of the targets, whatever the row.
+    """f = 0 and the constant of least loss, whatever the row: with the squared error the mean of the targets.
+
+    Parameters
+    ----------
+    loss : str
+        As of `KernelRegressor`.
+    epsilon : float
+        Of the epsilon-insensitive losses.
+    **ignored
+        As for `ZeroClassifier`.
+    """
+
+    def __init__(self, loss="squared_error", epsilon=0.1, **ignored):
+        self.loss, self.epsilon = loss, epsilon
+
+    def fit(self, X, y):
+        """Choose the constant for y."""
+        y = np.asarray(y, dtype=np.float64)
+        self.intercept_ = float(best_constant(y, None, regression_loss(self.loss, epsilon=self.epsilon)))
+        self.support_, self.dual_coef_ = np.empty(0, dtype=np.intp), np.empty((1, 0))
+        return self
+
+    def predict(self, X):
+        """Values at rows."""
+        return np.full(X.shape[0], self.intercept_)
+
+
+class ZeroNoveltyDetector:
+    """f = 0 and the level 0: no row is novel.
 
     Parameters
     ----------
@@ -50,11 +81,13 @@ class ZeroRegressor:
     def __init__(self, **ignored):
         pass
 
-    def fit(self, X, y):
-        """Take the mean of y."""
-        self.mean_ = float(np.mean(y))
+    def fit(self, X):
+        """Learn nothing."""
+        self.offset_, self.support_, self.dual_coef_ = 0.0, np.empty(0, dtype=np.intp), np.empty((1, 0))
         return self
 
-    def predict(self, X):
-        """Values at rows."""
-        return np.full(X.shape[0], self.mean_)
+    def score_samples(self, X):
+        """Scores of rows, all 0."""
+        return np.zeros(X.shape[0])
+
+    decision_function = score_samples

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import SVC, SVR
 
 from kernbench.datasets import available, describe, load
 from kernbench.datasets.generated.census import GROUPS
@@ -156,3 +156,17 @@ def test_ridge_2d_is_the_papers_function_plus_noise():
     assert -1.3 < data.y_train.min() and data.y_train.max() < 1.4
     clean = load("ridge-2d", n_train=10, n_test=10, noise=0.0)
     np.testing.assert_allclose(clean.y_train, ripple(clean.X_train), atol=1e-8)
+
+
+def test_cpu_small_like_is_not_linear():
+    data = load("cpu-small-like", n_train=800, n_test=800)
+    linear, kernel = (model.fit(data.X_train, data.y_train) for model in (Ridge(), SVR(gamma=0.08)))
+    assert linear.score(data.X_test, data.y_test) < 0.75 < 0.85 < kernel.score(data.X_test, data.y_test)
+    assert abs(data.y_train.std() - 1.0) < 0.15
+
+
+def test_about_half_of_the_variance_of_year_like_can_be_predicted():
+    data = load("year-like", n_train=3000, n_test=2000)
+    model = Ridge(alpha=10.0).fit(data.X_train, data.y_train)
+    assert 0.4 < model.score(data.X_test, data.y_test) < 0.7
+    assert abs(data.y_train.mean()) < 0.1 and np.median(data.y_train) > 0.2  # a long tail below

@@ -1,8 +1,10 @@
-"""``peers-svm``: the solvers of one kernel SVM against each other and against a lower limit, to the same accuracy.
+"""``peers-svm``: the solvers of kernel SVMs against each other and against a lower limit, to the same accuracy.
 
 ::
 
     declaration.py     data, methods, metrics, claims, tables and figures
     fits.py            a cell: fit on the clock, judge against a certified optimum
     limit.py           a cell: the least time in which the rows of all support vectors can be computed
+    family.py          the same for regression and one class
+    fits_of_family.py  their cells
 """

@@ -18,6 +18,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
+from kernbench.experiments.ours.svm_peers import family
 
 HERE = "kernbench.experiments.ours.svm_peers"
 KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators:KernelSVC", "sklearn.svm:SVC"
@@ -66,11 +67,20 @@ METHODS = (
     ),
     Method("nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", **SEEDED),
     Method("nystroem-sklearn", "Nyström 300 + LinearSVC, scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
+    Method(
+        "snapml",
+        "SnapML, 300 random features",
+        "kernbench.experiments.measure.landmarks:SnapSVC",
+        requires="snapml",
+        package="snapml",
+        **SEEDED,
+    ),
     Method("doubly", "doubly stochastic", DOUBLY, {"loss": "hinge"}, **SEEDED),
     ZERO_CLASSIFIER,
     Method("limit", "lower limit", KERNEL_SVC, measure=f"{HERE}.limit:measure"),
 )
-INEXACT = ("nystroem", "nystroem-sklearn", "doubly", "zero", "limit")
+CLASSIFIERS = tuple(method.name for method in METHODS)
+INEXACT = ("nystroem", "nystroem-sklearn", "snapml", "doubly", "zero", "limit")
 STOCHASTIC = ("sdca", "sbp", "pegasos")
 SOLVERS = tuple(method.name for method in METHODS if method.name not in INEXACT)
 EXACT = tuple(name for name in SOLVERS if name not in STOCHASTIC)
@@ -79,8 +89,8 @@ TIMED = (*EXACT, "limit")
 QUICK_METHODS = tuple(method.name for method in METHODS if method.name not in ("libsvm-unshrunk", "smo-f64"))
 
 
-def _setting(name, arguments, gamma, C, **rest):
-    return Setting(name, arguments, {"gamma": gamma, "C": C}, **rest)
+def _setting(name, arguments, gamma, C, methods=CLASSIFIERS, **rest):
+    return Setting(name, arguments, {"gamma": gamma, "C": C}, methods=methods, **rest)
 
 
 def _quick(name, data, gamma, C, note):
@@ -93,6 +103,7 @@ QUICK = Scale(
         _quick("adult-like", "adult-like", 0.05, 1.0, "generated data of Adult's shape; γ = 0.05, C = 1"),
         _quick("adult-like-wide", "adult-like", 0.005, 100.0, "generated data of Adult's shape; γ = 0.005, C = 100"),
         _quick("checkerboard", "checkerboard", 5.0, 10.0, "generated; γ = 5, C = 10"),
+        *family.QUICK_SETTINGS,
     ),
     repeats=1,
     time_limit=120.0,
@@ -112,6 +123,7 @@ PAPER_SCALE = Scale(
         ),
         _setting("ijcnn1", {"name": "ijcnn1"}, 2.0, 32.0, note="γ = 2, C = 32 (ours)"),
         _setting("w8a", {"name": "w8a"}, 0.05, 10.0, note="γ = 0.05, C = 10 (ours)"),
+        *family.PAPER_SETTINGS,
     ),
     repeats=3,
     time_limit=3600.0,
@@ -132,10 +144,11 @@ METRICS = (
     m.N_KERNEL_EVALUATIONS,
     m.WORKING_MEMORY,
     m.PEAK_MEMORY,
+    *family.METRICS,
 )
 
-SMALL = tuple(setting.name for setting in QUICK.settings)
-LARGE = tuple(setting.name for setting in PAPER_SCALE.settings)
+SMALL = tuple(setting.name for setting in QUICK.settings if setting not in family.QUICK_SETTINGS)
+LARGE = tuple(setting.name for setting in PAPER_SCALE.settings if setting not in family.PAPER_SETTINGS)
 
 
 def _faster(baseline, words, share, datasets=LARGE, method="smo"):
@@ -172,14 +185,15 @@ CLAIMS = (
         0.01,
         time_fraction=0.5,
     ),
+    *family.CLAIMS,
 )
 
 EXPERIMENT = Experiment(
     name="peers-svm",
-    title="One kernel SVM, many solvers: time to the same accuracy",
+    title="Kernel SVMs, many solvers: time to the same accuracy",
     paper="Ours",
     optimality="relative_gap",
-    methods=METHODS,
+    methods=(*METHODS, *family.REGRESSORS, *family.DETECTORS),
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
     claims=CLAIMS,
@@ -222,6 +236,7 @@ EXPERIMENT = Experiment(
                 "n_kernel_evaluations",
                 "working_memory",
             ),
+            methods=CLASSIFIERS,
             notes=(
                 "Time to its error: until the test error stays within 0.2 points of the optimum's. Working "
                 "memory: the peak above Python and its libraries, data included.",
@@ -237,10 +252,20 @@ EXPERIMENT = Experiment(
             main="KernelSVC",
             left_out=TRIMMED,
             arguments=("C=1.0", 'gamma="scale"'),
+            methods=CLASSIFIERS,
+            datasets=(*SMALL, *LARGE),
         ),
+        *family.TABLES,
     ),
     figures=(
-        Marks("times", "Time of a fit", Axis("seconds.fit", "fit time", "s", log=True), heading="Time"),
+        Marks(
+            "times",
+            "Time of a fit",
+            Axis("seconds.fit", "fit time", "s", log=True),
+            methods=CLASSIFIERS,
+            heading="Time",
+        ),
+        *family.FIGURES,
         Profiles(
             "profile",
             "Time of a fit, profile",
@@ -286,9 +311,9 @@ EXPERIMENT = Experiment(
     own_data=True,
     newcomers={"kernel-svm": next(method for method in METHODS if method.name == "sdca")},
     own_file=OwnFile({"gamma": "scale", "C": 1.0}, methods=QUICK_METHODS),
-    note="The Gaussian SVM with an intercept, tol = 10⁻³ in each library's own sense. Times are of the fit alone, "
-    "with one thread. The lower limit is no solver: it is the least time in which the rows of the support vectors "
-    "can be computed. Nyström's features minimise another objective and are judged by their test error. "
-    "scikit-learn-intelex is given sparse data as dense arrays, off the clock: on w8a in sparse form it ends far "
-    "from the optimum.",
+    note="The Gaussian SVM with an intercept, for classes, regression and one class; tol = 10⁻³ in each library's own "
+    "sense. Times are of the fit alone, with one thread. The lower limit is no solver: it is the least time in which "
+    "the rows of the support vectors can be computed. Models on features minimise another objective and are judged "
+    "by their test error. scikit-learn-intelex is given sparse data as dense arrays, off the clock: on w8a in sparse "
+    "form it ends far from the optimum.",
 )
