@@ -16,7 +16,7 @@ cdef class Pairs:
     cdef double value(self, int loss, const double *scores, double *gradient) noexcept nogil
     # The generalised Hessian times v at the scores of the last call of `value`, of its loss, of the squared hinge if that
     # was the hinge; such a call must have been, and must not have answered NaN.
-    cdef void hessian_product(self, const double *v, double *product) noexcept nogil
+    cdef void product(self, const double *v, double *product) noexcept nogil
 
 
 cdef class AllPairs(Pairs):

@@ -11,9 +11,10 @@ from libc.string cimport memset
 
 import numpy as np
 
-from kernbench.losses._margin cimport KB_HINGE, KB_LOG_LOSS, KB_SQUARED_HINGE, margin_slope, margin_value
+from kernbench.losses._margin cimport KB_HINGE, KB_LOG_LOSS, margin_slope, margin_value
 from kernbench.pairs._order cimport ScoreOrder
 from kernbench.pairs._sums cimport PairSums, margin_of, widest_of
+from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
 from kernbench.pairs.checks import binary_problem, checked_pairs, checked_scores, one_number_each
 
 cdef extern from "_order.h" nogil:
@@ -25,139 +26,72 @@ cdef class Pairs:
     cdef double value(self, int loss, const double *scores, double *gradient) noexcept nogil:
         return NAN
 
-    cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+    cdef void product(self, const double *v, double *product) noexcept nogil:
         pass
 
-    def _evaluate(self, scores, int loss, bint gradient):
-        cdef:
-            const double[::1] s = one_number_each(scores, self.n_samples)
-            double[::1] g = np.empty(self.n_samples if gradient else 1)
-            double *slopes = &g[0] if gradient else NULL
-            double value
-        with nogil:
-            value = self.value(loss, &s[0], slopes)
-        if not isfinite(value):
-            checked_scores(s, self.n_samples)   # says which one is not finite
-            raise ValueError("the scores are too far apart for float64 arithmetic: rescale them")
-        return (value, np.asarray(g)) if gradient else value
-
-    def _product(self, scores, int loss, v):
-        cdef:
-            const double[::1] direction = checked_scores(v, self.n_samples, name="v")
-            double[::1] product = np.empty(self.n_samples)
-        self._evaluate(scores, loss, False)
-        with nogil:
-            self.hessian_product(&direction[0], &product[0])
-        return np.asarray(product)
-
-    def hinge_loss(self, scores):
-        """Mean of max(0, 1 - (s_i - s_j)) over the pairs.
+    def mean_loss(self, scores, loss):
+        """Mean over the pairs of a loss of s_i - s_j.
 
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
+        loss : {"hinge", "squared_hinge", "log_loss"}
+            max(0, 1 - t), its square, or log(1 + exp(-t)).
 
         Returns
         -------
         float
         """
-        return self._evaluate(scores, KB_HINGE, False)
+        return self._evaluate(scores, loss, None)
 
-    def hinge_loss_and_subgradient(self, scores):
-        """The mean hinge and its subgradient with respect to the scores, pairs at the kink not counted.
+    def value_and_subgradient(self, scores, loss):
+        """The mean loss and its (sub)gradient with respect to the scores; pairs at the kink of the hinge do not count.
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,)
+        scores, loss
+            See `mean_loss`.
 
         Returns
         -------
         loss : float
         subgradient : ndarray of shape (n_samples,)
         """
-        return self._evaluate(scores, KB_HINGE, True)
+        gradient = np.empty(self.n_samples)
+        return self._evaluate(scores, loss, gradient), gradient
 
-    def squared_hinge_loss(self, scores):
-        """Mean of max(0, 1 - (s_i - s_j))^2 over the pairs.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        float
-        """
-        return self._evaluate(scores, KB_SQUARED_HINGE, False)
-
-    def squared_hinge_loss_and_gradient(self, scores):
-        """The mean squared hinge and its gradient with respect to the scores.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        loss : float
-        gradient : ndarray of shape (n_samples,)
-        """
-        return self._evaluate(scores, KB_SQUARED_HINGE, True)
-
-    def squared_hinge_hessian_product(self, scores, v):
-        """The generalised Hessian of the mean squared hinge at `scores`, times v.
+    def hessian_product(self, scores, v, loss):
+        """The (generalised) Hessian of the mean loss at `scores`, times v.
 
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
         v : array-like of shape (n_samples,)
+        loss : {"squared_hinge", "log_loss"}
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return self._product(scores, KB_SQUARED_HINGE, v)
+        cdef:
+            const double[::1] direction = checked_scores(v, self.n_samples, name="v")
+            double[::1] product = np.empty(self.n_samples)
+        self._evaluate(scores, require_loss(loss, PAIRWISE_LOSSES[1:]), None)
+        with nogil:
+            self.product(&direction[0], &product[0])
+        return np.asarray(product)
 
-    def log_loss(self, scores):
-        """Mean of log(1 + exp(-(s_i - s_j))) over the pairs.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        float
-        """
-        return self._evaluate(scores, KB_LOG_LOSS, False)
-
-    def log_loss_and_gradient(self, scores):
-        """The mean logistic loss and its gradient with respect to the scores.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        loss : float
-        gradient : ndarray of shape (n_samples,)
-        """
-        return self._evaluate(scores, KB_LOG_LOSS, True)
-
-    def log_loss_hessian_product(self, scores, v):
-        """The Hessian of the mean logistic loss at `scores`, times v.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-        v : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._product(scores, KB_LOG_LOSS, v)
+    def _evaluate(self, scores, loss, double[::1] gradient):
+        cdef:
+            const double[::1] s = one_number_each(scores, self.n_samples)
+            int code = PAIRWISE_LOSSES.index(require_loss(loss))
+            double value
+        with nogil:
+            value = self.value(code, &s[0], NULL if gradient is None else &gradient[0])
+        if not isfinite(value):
+            checked_scores(s, self.n_samples)   # says which one is not finite
+            raise ValueError("the scores are too far apart for float64 arithmetic: rescale them")
+        return value
 
 
 cdef class AllPairs(Pairs):
@@ -177,7 +111,7 @@ cdef class AllPairs(Pairs):
     Examples
     --------
     >>> pairs = AllPairs([1, 1, -1, -1, -1])
-    >>> loss, slopes = pairs.hinge_loss_and_subgradient([2, 0.5, 0, 1, 1])
+    >>> loss, slopes = pairs.value_and_subgradient([2, 0.5, 0, 1, 1], "hinge")
     >>> loss * 6, slopes * 6
     (3.5, array([-0., -3.,  1.,  1.,  1.]))
     """
@@ -204,7 +138,7 @@ cdef class AllPairs(Pairs):
         self.sums.take(self.order.records, self.n_samples, self.weights, self.scale)
         return self.sums.value(loss, gradient)
 
-    cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+    cdef void product(self, const double *v, double *product) noexcept nogil:
         self.sums.product(self.loss, v, product)
 
 
@@ -253,7 +187,7 @@ cdef class DrawnPairs(Pairs):
             self._spread(gradient, NULL)
         return total / self.n_pairs if isfinite(total) else NAN
 
-    cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
+    cdef void product(self, const double *v, double *product) noexcept nogil:
         self._spread(product, v)
 
     cdef void _spread(self, double *gradient, const double *v) noexcept nogil:

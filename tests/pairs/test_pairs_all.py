@@ -1,4 +1,5 @@
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,18 +16,18 @@ TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
 
 
 def everything(pairs, scores, v):
-    hinge, subgradient = pairs.hinge_loss_and_subgradient(scores)
-    squared, gradient = pairs.squared_hinge_loss_and_gradient(scores)
-    log_loss, log_gradient = pairs.log_loss_and_gradient(scores)
+    hinge, subgradient = pairs.value_and_subgradient(scores, "hinge")
+    squared, gradient = pairs.value_and_subgradient(scores, "squared_hinge")
+    log_loss, log_gradient = pairs.value_and_subgradient(scores, "log_loss")
     return {
         "hinge": hinge,
         "subgradient": subgradient,
         "squared_hinge": squared,
         "gradient": gradient,
-        "hessian_product": pairs.squared_hinge_hessian_product(scores, v),
+        "hessian_product": pairs.hessian_product(scores, v, "squared_hinge"),
         "log_loss": log_loss,
         "log_gradient": log_gradient,
-        "log_hessian_product": pairs.log_loss_hessian_product(scores, v),
+        "log_hessian_product": pairs.hessian_product(scores, v, "log_loss"),
     }
 
 
@@ -64,7 +65,7 @@ def test_tied_scores_and_integer_weights_are_summed_exactly(brute_force, samples
     scores, mask, weights = (np.array(column) for column in zip(*samples))
     scores, mask = np.append(scores, [0.0, 1.0]), np.append(mask, [True, False])
     weights = np.append(weights, [1, 2])
-    loss, subgradient = AllPairs(mask, weights).hinge_loss_and_subgradient(scores)
+    loss, subgradient = AllPairs(mask, weights).value_and_subgradient(scores, "hinge")
     expected = brute_force(np.where(mask, 1, -1), scores, weights)
     assert loss == pytest.approx(expected.hinge, rel=1e-14)
     np.testing.assert_allclose(subgradient, expected.subgradient, rtol=1e-14, atol=1e-300)
@@ -75,7 +76,7 @@ def test_tied_scores_and_integer_weights_are_summed_exactly(brute_force, samples
 
 @TWINS
 def test_worked_scores(Pairs):
-    loss, subgradient = Pairs([1, 1, -1, -1, -1]).hinge_loss_and_subgradient([2, 0.5, 0, 1, 1])
+    loss, subgradient = Pairs([1, 1, -1, -1, -1]).value_and_subgradient([2, 0.5, 0, 1, 1], "hinge")
     assert loss * 6 == pytest.approx(3.5, rel=1e-15)
     np.testing.assert_allclose(subgradient * 6, [0, -3, 1, 1, 1], rtol=1e-15)
 
@@ -87,7 +88,7 @@ def test_worked_scores(Pairs):
 def test_worked_problem(Pairs, w, objective, gradient):
     X = np.array([[2, 0], [0, 1], [0, 0], [1, 1], [-1, 0]], dtype=float)
     w, alpha = np.array(w, dtype=float), 0.1
-    loss, slopes = Pairs([1, 1, -1, -1, -1]).hinge_loss_and_subgradient(X @ w)
+    loss, slopes = Pairs([1, 1, -1, -1, -1]).value_and_subgradient(X @ w, "hinge")
     assert loss + alpha / 2 * w @ w == pytest.approx(objective, abs=1e-9)
     np.testing.assert_allclose(X.T @ slopes + alpha * w, gradient, atol=1e-9)
 
@@ -95,9 +96,9 @@ def test_worked_problem(Pairs, w, objective, gradient):
 @TWINS
 def test_pairs_exactly_at_the_margin_are_not_active(Pairs):
     pairs = Pairs([1, -1])
-    assert pairs.hinge_loss_and_subgradient([1.5, 0.5])[1].tolist() == [0, 0]
-    assert pairs.hinge_loss_and_subgradient([np.nextafter(1.5, 0), 0.5])[1].tolist() == [-1, 1]
-    assert pairs.squared_hinge_hessian_product([1.5, 0.5], [1, 0]).tolist() == [0, 0]
+    assert pairs.value_and_subgradient([1.5, 0.5], "hinge")[1].tolist() == [0, 0]
+    assert pairs.value_and_subgradient([np.nextafter(1.5, 0), 0.5], "hinge")[1].tolist() == [-1, 1]
+    assert pairs.hessian_product([1.5, 0.5], [1, 0], "squared_hinge").tolist() == [0, 0]
 
 
 # --- laws ---------------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def test_pairs_exactly_at_the_margin_are_not_active(Pairs):
 def test_subgradient_inequality_and_convexity(weighted, ties, pair_problem):
     p = pair_problem(0, 30, weighted, ties)
     pairs = AllPairs(p.y, p.weights)
-    for evaluate in (pairs.hinge_loss_and_subgradient, pairs.squared_hinge_loss_and_gradient):
+    for evaluate in (partial(pairs.value_and_subgradient, loss=loss) for loss in ("hinge", "squared_hinge")):
         for _ in range(50):
             here = p.scores + np.round(p.rng.normal(size=p.n))
             there = here + np.round(2 * p.rng.normal(size=p.n)) / 2
@@ -125,14 +126,13 @@ def test_derivatives_match_finite_differences(weighted, pair_problem):
     excess = p.scores[p.y < 0] - p.scores[p.y > 0][:, None] + 1
     assert np.abs(excess).min() > 10 * step  # no kink nearby
     ahead, behind = p.scores + step * p.v, p.scores - step * p.v
-    for value, derivative in (
-        (pairs.hinge_loss, pairs.hinge_loss_and_subgradient),
-        (pairs.squared_hinge_loss, pairs.squared_hinge_loss_and_gradient),
-    ):
-        slope = (value(ahead) - value(behind)) / (2 * step)
-        assert slope == pytest.approx(derivative(p.scores)[1] @ p.v, rel=1e-6)
-    change = pairs.squared_hinge_loss_and_gradient(ahead)[1] - pairs.squared_hinge_loss_and_gradient(behind)[1]
-    product = pairs.squared_hinge_hessian_product(p.scores, p.v)
+    for loss in ("hinge", "squared_hinge"):
+        slope = (pairs.mean_loss(ahead, loss) - pairs.mean_loss(behind, loss)) / (2 * step)
+        assert slope == pytest.approx(pairs.value_and_subgradient(p.scores, loss)[1] @ p.v, rel=1e-6)
+    change = (
+        pairs.value_and_subgradient(ahead, "squared_hinge")[1] - pairs.value_and_subgradient(behind, "squared_hinge")[1]
+    )
+    product = pairs.hessian_product(p.scores, p.v, "squared_hinge")
     np.testing.assert_allclose(change / (2 * step), product, rtol=1e-6, atol=1e-8)
 
 
@@ -141,7 +141,7 @@ def test_derivatives_match_finite_differences(weighted, pair_problem):
 def test_hessian_is_symmetric_and_positive_semidefinite(weighted, ties, pair_problem):
     p = pair_problem(1, 20, weighted, ties)
     pairs = AllPairs(p.y, p.weights)
-    H = np.array([pairs.squared_hinge_hessian_product(p.scores, e) for e in np.eye(p.n)])
+    H = np.array([pairs.hessian_product(p.scores, e, "squared_hinge") for e in np.eye(p.n)])
     np.testing.assert_allclose(H, H.T, atol=1e-16)
     assert np.linalg.eigvalsh(H).min() > -1e-15
     np.testing.assert_allclose(H @ np.ones(p.n), 0, atol=1e-15)
@@ -207,10 +207,10 @@ def test_a_class_may_have_one_member(n_positive, n_negative, brute_force):
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e9])
 def test_equal_scores_make_every_pair_fall_short_by_one(value):
     y = np.array([1, -1, -1, 1, -1])
-    loss, subgradient = AllPairs(y).hinge_loss_and_subgradient(np.full(5, value))
+    loss, subgradient = AllPairs(y).value_and_subgradient(np.full(5, value), "hinge")
     assert loss == 1
     np.testing.assert_allclose(subgradient, np.where(y > 0, -1 / 2, 1 / 3), rtol=1e-15)
-    loss, gradient = AllPairs(y).squared_hinge_loss_and_gradient(np.full(5, value))
+    loss, gradient = AllPairs(y).value_and_subgradient(np.full(5, value), "squared_hinge")
     assert loss == 1
     np.testing.assert_allclose(gradient, 2 * subgradient, rtol=1e-15)
 
@@ -244,11 +244,11 @@ def test_a_common_offset_costs_no_digit(offset, pair_problem):
     p = pair_problem(8, 40)
     scores = p.scores + offset  # rounded to the grid at the offset, exact from here on
     pairs = AllPairs(p.y)
-    assert pairs.hinge_loss(scores) == pytest.approx(exactly(p.y, scores, False), rel=1e-15)
-    assert pairs.squared_hinge_loss(scores) == pytest.approx(exactly(p.y, scores, True), rel=1e-15)
+    assert pairs.mean_loss(scores, "hinge") == pytest.approx(exactly(p.y, scores, False), rel=1e-15)
+    assert pairs.mean_loss(scores, "squared_hinge") == pytest.approx(exactly(p.y, scores, True), rel=1e-15)
     np.testing.assert_allclose(
-        pairs.squared_hinge_loss_and_gradient(scores)[1],
-        pairs.squared_hinge_loss_and_gradient(scores - offset)[1], rtol=1e-14, atol=0,
+        pairs.value_and_subgradient(scores, "squared_hinge")[1],
+        pairs.value_and_subgradient(scores - offset, "squared_hinge")[1], rtol=1e-14, atol=0,
     )  # fmt: skip
 
 
@@ -256,17 +256,17 @@ def test_a_common_offset_costs_no_digit(offset, pair_problem):
 def test_scores_of_any_size(size, pair_problem):
     p = pair_problem(9, 40)
     scores = p.scores * size
-    loss, subgradient = AllPairs(p.y).hinge_loss_and_subgradient(scores)
+    loss, subgradient = AllPairs(p.y).value_and_subgradient(scores, "hinge")
     assert loss == pytest.approx(exactly(p.y, scores, False), rel=1e-14)
     assert np.all(np.isfinite(subgradient))
     if size < 1e140:
-        assert AllPairs(p.y).squared_hinge_loss(scores) == pytest.approx(exactly(p.y, scores, True), rel=1e-14)
+        assert AllPairs(p.y).mean_loss(scores, "squared_hinge") == pytest.approx(exactly(p.y, scores, True), rel=1e-14)
 
 
 def test_one_outlier_does_not_spoil_the_others(pair_problem, brute_force):
     p = pair_problem(10, 60)
     p.scores[5] = -1e300 if p.y[5] < 0 else 1e300  # on its side: no pair of it is active
-    loss, subgradient = AllPairs(p.y).hinge_loss_and_subgradient(p.scores)
+    loss, subgradient = AllPairs(p.y).value_and_subgradient(p.scores, "hinge")
     others = np.delete(np.arange(p.n), 5)
     share = np.mean(p.y[others] == p.y[5]) * (p.n - 1) / np.sum(p.y == p.y[5])
     expected = brute_force(p.y[others], p.scores[others])
@@ -278,9 +278,9 @@ def test_float32_scores_and_lists_are_taken_as_they_are(pair_problem):
     p = pair_problem(11)
     single = p.scores.astype(np.float32)
     pairs = AllPairs(p.y.tolist())
-    expected = pairs.hinge_loss_and_subgradient(single.astype(np.float64))
+    expected = pairs.value_and_subgradient(single.astype(np.float64), "hinge")
     for scores in (single, single.tolist(), np.repeat(single, 2)[::2]):
-        loss, subgradient = pairs.hinge_loss_and_subgradient(scores)
+        loss, subgradient = pairs.value_and_subgradient(scores, "hinge")
         assert loss == expected[0]
         np.testing.assert_array_equal(subgradient, expected[1])
 
@@ -312,7 +312,7 @@ def test_many_pairs_are_counted_exactly():
     """4e10 pairs, all active: counts beyond 32 bits."""
     n = 400_000
     y = np.where(np.arange(n) % 2, 1, -1)
-    loss, subgradient = AllPairs(y).hinge_loss_and_subgradient(np.where(y > 0, 0.0, 3.0))
+    loss, subgradient = AllPairs(y).value_and_subgradient(np.where(y > 0, 0.0, 3.0), "hinge")
     assert loss == pytest.approx(4, rel=1e-15)
     np.testing.assert_allclose(subgradient, np.where(y > 0, -2 / n, 2 / n), rtol=1e-15)
 
@@ -327,20 +327,21 @@ def test_scores_that_are_not_finite_are_refused(Pairs, wrong, n):
     scores = np.zeros(n)
     scores[3] = wrong
     pairs = Pairs(np.arange(n) % 2 == 0)
-    for evaluate in (pairs.hinge_loss, pairs.squared_hinge_loss_and_gradient):
-        with pytest.raises(ValueError, match="finite.* index 3"):
-            evaluate(scores)
+    with pytest.raises(ValueError, match="finite.* index 3"):
+        pairs.mean_loss(scores, "hinge")
+    with pytest.raises(ValueError, match="finite.* index 3"):
+        pairs.value_and_subgradient(scores, "squared_hinge")
     with pytest.raises(ValueError, match="v must be finite"):
-        pairs.squared_hinge_hessian_product(np.zeros(n), scores)
-    assert pairs.hinge_loss(np.zeros(n)) == 1  # and no harm is done
+        pairs.hessian_product(np.zeros(n), scores, "squared_hinge")
+    assert pairs.mean_loss(np.zeros(n), "hinge") == 1  # and no harm is done
 
 
 def test_scores_too_far_apart_are_refused():
     pairs = AllPairs([1, -1])
     with pytest.raises(ValueError, match="too far apart"):
-        pairs.hinge_loss([-1.7e308, 1.7e308])
+        pairs.mean_loss([-1.7e308, 1.7e308], "hinge")
     with pytest.raises(ValueError, match="too far apart"):
-        pairs.squared_hinge_loss([-1e200, 1e200])
+        pairs.mean_loss([-1e200, 1e200], "squared_hinge")
 
 
 @TWINS
@@ -369,4 +370,4 @@ def test_problems_without_pairs_are_refused(Pairs, y, weights, message):
 @pytest.mark.parametrize("scores", [[1.0], [[1.0, 2.0]], [1.0, 2.0, 3.0], []])
 def test_scores_of_another_length_are_refused(Pairs, scores):
     with pytest.raises(ValueError, match="shape"):
-        Pairs([1, -1]).hinge_loss(scores)
+        Pairs([1, -1]).mean_loss(scores, "hinge")

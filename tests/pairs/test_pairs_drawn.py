@@ -11,11 +11,11 @@ X = np.array([[2, 0], [0, 1], [0, 0], [1, 1], [-1, 0]], dtype=float)
 
 def everything(pairs, scores, v):
     return [
-        *pairs.hinge_loss_and_subgradient(scores),
-        *pairs.squared_hinge_loss_and_gradient(scores),
-        pairs.squared_hinge_hessian_product(scores, v),
-        *pairs.log_loss_and_gradient(scores),
-        pairs.log_loss_hessian_product(scores, v),
+        *pairs.value_and_subgradient(scores, "hinge"),
+        *pairs.value_and_subgradient(scores, "squared_hinge"),
+        pairs.hessian_product(scores, v, "squared_hinge"),
+        *pairs.value_and_subgradient(scores, "log_loss"),
+        pairs.hessian_product(scores, v, "log_loss"),
     ]
 
 
@@ -24,7 +24,7 @@ def test_worked_problem(Pairs):
     """The pairs (0, 0), (1, 1), (1, 1), (0, 2) of the classes' own numbering."""
     pairs = Pairs([0, 1, 1, 0], [2, 3, 3, 4], 5)
     w, alpha = np.array([0.5, 0.25]), 0.1
-    loss, slopes = pairs.hinge_loss_and_subgradient(X @ w)
+    loss, slopes = pairs.value_and_subgradient(X @ w, "hinge")
     assert loss + alpha / 2 * w @ w == pytest.approx(0.765625, rel=1e-15)
     np.testing.assert_allclose(X.T @ slopes + alpha * w, [0.55, 0.025], rtol=1e-14)
 
@@ -55,25 +55,25 @@ def test_twins_agree_and_the_order_of_pairs_is_immaterial(ties, pair_problem):
 def test_a_repeated_pair_counts_twice(Pairs):
     once, twice = Pairs([0, 1], [2, 3], 4), Pairs([0, 1, 1], [2, 3, 3], 4)
     scores = np.array([0.1, 0.2, 0.3, 0.4])
-    assert once.hinge_loss(scores) == pytest.approx((1.2 + 1.2) / 2)
-    assert twice.hinge_loss(scores) == pytest.approx((1.2 + 2 * 1.2) / 3)
-    np.testing.assert_allclose(twice.hinge_loss_and_subgradient(scores)[1], np.array([-1, -2, 1, 2]) / 3)
+    assert once.mean_loss(scores, "hinge") == pytest.approx((1.2 + 1.2) / 2)
+    assert twice.mean_loss(scores, "hinge") == pytest.approx((1.2 + 2 * 1.2) / 3)
+    np.testing.assert_allclose(twice.value_and_subgradient(scores, "hinge")[1], np.array([-1, -2, 1, 2]) / 3)
 
 
 @TWINS
 def test_pairs_exactly_at_the_margin_are_not_active(Pairs):
-    assert Pairs([0], [1], 2).hinge_loss_and_subgradient([1.5, 0.5])[1].tolist() == [0, 0]
+    assert Pairs([0], [1], 2).value_and_subgradient([1.5, 0.5], "hinge")[1].tolist() == [0, 0]
 
 
 @TWINS
 def test_bad_scores_are_refused(Pairs):
     pairs = Pairs([0], [1], 3)
     with pytest.raises(ValueError, match="finite.* index 1"):
-        pairs.hinge_loss([0.0, np.nan, 0.0])
+        pairs.mean_loss([0.0, np.nan, 0.0], "hinge")
     with pytest.raises(ValueError, match="shape"):
-        pairs.squared_hinge_loss([0.0, 1.0])
+        pairs.mean_loss([0.0, 1.0], "squared_hinge")
     with pytest.raises(ValueError, match="finite.* index 2"):
-        pairs.hinge_loss_and_subgradient([0.0, 1.0, np.inf])  # which is in no pair
+        pairs.value_and_subgradient([0.0, 1.0, np.inf], "hinge")  # which is in no pair
 
 
 @TWINS
@@ -149,10 +149,11 @@ def test_mean_over_drawn_pairs_is_unbiased_and_has_the_variance_of_the_formula()
     rng = np.random.default_rng(2)
     scores = rng.normal(size=200) + 0.5 * Y
     B, repeats = 200, 1500
-    whole = AllPairs(Y).hinge_loss(scores)
+    whole = AllPairs(Y).mean_loss(scores, "hinge")
     losses = {
         balanced: [
-            DrawnPairs(*draw_pairs(rng, Y, B, balanced=balanced), 200).hinge_loss(scores) for _ in range(repeats)
+            DrawnPairs(*draw_pairs(rng, Y, B, balanced=balanced), 200).mean_loss(scores, "hinge")
+            for _ in range(repeats)
         ]
         for balanced in (False, True)
     }

@@ -31,9 +31,9 @@ def test_sums_are_exact_to_rounding(n, spread, shift, weighted):
         weights = rng.exponential(size=n) if weighted else None
         value, gradient = in_extended_precision(y, scores, weights)
         pairs = AllPairs(y, weights)
-        found, slopes = pairs.log_loss_and_gradient(scores)
+        found, slopes = pairs.value_and_subgradient(scores, "log_loss")
         assert abs(found / value - 1) <= 3 * ROUNDING
-        assert pairs.log_loss(scores) == found
+        assert pairs.mean_loss(scores, "log_loss") == found
         errors = np.abs(slopes - gradient)
         assert errors.max() <= 4 * ROUNDING * np.abs(gradient).max()
         near = np.abs(gradient) > 1e-12 * np.abs(gradient).max()  # beyond 40 units the slope is 0 or 1
@@ -43,7 +43,7 @@ def test_sums_are_exact_to_rounding(n, spread, shift, weighted):
 @pytest.mark.parametrize("distance", [-60.0, -40.5, -39.5, 0.0, 39.5, 40.5, 60.0])
 def test_two_scores_at_any_distance(distance):
     for base in (0.0, 0.25, -7.9):
-        loss, slopes = AllPairs([1, -1]).log_loss_and_gradient([base + distance, base])
+        loss, slopes = AllPairs([1, -1]).value_and_subgradient([base + distance, base], "log_loss")
         assert loss == pytest.approx(np.logaddexp(0, -distance), rel=1e-14, abs=1e-17)
         np.testing.assert_allclose(slopes[1], 1 / (1 + np.exp(distance)), rtol=1e-13, atol=1e-17)
         assert slopes[0] == pytest.approx(-slopes[1], rel=1e-13)
@@ -54,14 +54,14 @@ def test_hessian_product_is_the_derivative_of_the_gradient():
     n = 500
     y, scores, v, weights = (rng.random(n) < 0.3, 3 * rng.normal(size=n), rng.normal(size=n), rng.exponential(size=n))
     pairs = AllPairs(y, weights)
-    ahead, behind = (pairs.log_loss_and_gradient(scores + sign * 1e-5 * v)[1] for sign in (1, -1))
-    product = pairs.log_loss_hessian_product(scores, v)
+    ahead, behind = (pairs.value_and_subgradient(scores + sign * 1e-5 * v, "log_loss")[1] for sign in (1, -1))
+    product = pairs.hessian_product(scores, v, "log_loss")
     np.testing.assert_allclose((ahead - behind) / 2e-5, product, rtol=1e-6, atol=1e-9 * np.abs(product).max())
-    np.testing.assert_allclose(pairs.log_loss_hessian_product(scores, np.ones(n)), 0, atol=1e-16)
+    np.testing.assert_allclose(pairs.hessian_product(scores, np.ones(n), "log_loss"), 0, atol=1e-16)
 
 
 def test_scores_far_apart_are_linear_or_refused():
-    assert AllPairs([1, -1]).log_loss([-1e306, 1e306]) == pytest.approx(2e306)
-    assert AllPairs([1, -1]).log_loss([1e306, -1e306]) == 0
+    assert AllPairs([1, -1]).mean_loss([-1e306, 1e306], "log_loss") == pytest.approx(2e306)
+    assert AllPairs([1, -1]).mean_loss([1e306, -1e306], "log_loss") == 0
     with pytest.raises(ValueError, match="too far apart"):
-        AllPairs([1, -1]).log_loss([-1e308, 1e308])
+        AllPairs([1, -1]).mean_loss([-1e308, 1e308], "log_loss")

@@ -127,10 +127,7 @@ def test_twins_agree(loss, weighted, n, fpr_range, pair_problem):
 def test_whole_window_is_all_pairs(loss, weighted, pair_problem):
     p = pair_problem(5, 300, weighted)
     pairs = AllPairs(p.y, p.weights)
-    name = {"hinge": "hinge_loss_and_subgradient"}.get(
-        loss, f"{loss}_and_gradient".replace("hinge_and", "hinge_loss_and")
-    )
-    expected = getattr(pairs, name)(p.scores)
+    expected = pairs.value_and_subgradient(p.scores, loss)
     for found in (WindowPairs(p.y, loss=loss, sample_weight=p.weights).value_and_subgradient(p.scores),
                   WindowPairs(p.y, loss=loss, sample_weight=p.weights).upper_and_subgradient(p.scores)):  # fmt: skip
         assert found[0] == pytest.approx(expected[0], rel=1e-14)

@@ -9,16 +9,12 @@ from torch.autograd.function import once_differentiable
 
 from kernbench.deep.checks import scored_batch
 from kernbench.losses.margin import MARGIN_LOSSES
+from kernbench.losses.pairwise import PAIRWISE_LOSSES
 from kernbench.pairs import AllPairs, WindowPairs
 from kernbench.pairs.window import checked_fpr_range
 from kernbench.validation.numbers import check_name, is_integer
 
 DEFAULT_RANGE = (0.0, 0.1)  # what `fpr_range` is unless it is given
-OF_ALL_PAIRS = {
-    "hinge": AllPairs.hinge_loss_and_subgradient,
-    "squared_hinge": AllPairs.squared_hinge_loss_and_gradient,
-    "log_loss": AllPairs.log_loss_and_gradient,
-}
 
 
 class _OnTheHost(torch.autograd.Function):
@@ -121,7 +117,7 @@ class PairwiseLoss(torch.nn.Module):
 
     def __init__(self, loss="hinge"):
         super().__init__()
-        self.loss = check_name("loss", loss, tuple(OF_ALL_PAIRS))
+        self.loss = check_name("loss", loss, PAIRWISE_LOSSES)
 
     def forward(self, scores, labels):
         """Return the loss of a batch.
@@ -138,7 +134,7 @@ class PairwiseLoss(torch.nn.Module):
         """
         scores, classes = scored_batch(scores, labels)
         pairs = AllPairs(classes.mask.cpu().numpy())
-        return _OnTheHost.apply(scores, lambda s: OF_ALL_PAIRS[self.loss](pairs, s))
+        return _OnTheHost.apply(scores, lambda s: pairs.value_and_subgradient(s, self.loss))
 
     def extra_repr(self):
         return f"loss={self.loss!r}"

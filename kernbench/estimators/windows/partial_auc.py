@@ -57,32 +57,17 @@ class PartialAUCClassifier(RankingClassifier):
         1 - b; the others are those of `ROCSVC`.
     threshold_on : "train" or float, default="train"
         Whose scores the threshold is set on; see `ROCSVC`.
-    gamma : {"scale", "auto", "median"} or float, default="scale"
-        This and the next six parameters are those of `ROCSVC`.
-    degree : int, default=3
-    coef0 : float, default=0.0
-    features : {"auto", "nystroem", "random", "exact"}, default="auto"
-    n_landmarks : int, default=None
-    landmarks : {"stratified", "uniform", "kmeans", "leverage"} or rows, default="stratified"
-    n_features : int, default=None
+    gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
+        As in `ROCSVC`.
     tol : float, default=1e-3
         Of the solver's rule; for ``dca-exact``, of the relative decrease of the objective and of the certified gap of
         its subproblem.
     max_iter : int, default=-1
         -1 is the solver's default limit.
-    max_seconds : float, default=None
-    cache_size : float, default=500
-        Megabytes for kernel values.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-    warm_start : bool, default=False
-        Go on from the last fit.
+    max_seconds, warm_start, callback, verbose
+        As in `ROCSVC`.
     random_state : int, RandomState, Generator or None, default=None
-        Draws examples, landmarks, random features and held-out rows. Pass an int for the same result each time; None is
-        NumPy's global state (``np.random.seed``).
-    callback : callable or list of callables, default=None
-        As in `KernelSVC`.
-    verbose : int, default=0
-        1 shows a progress bar with the objective.
+        Draws examples, landmarks, random features and held-out rows; see `ROCSVC`.
     solver_options : dict, default=None
         Other parameters of the solver, such as ``{"shared_batches": False}`` for ``agd-sbcd``.
 

@@ -18,24 +18,15 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         \frac{\alpha}{2} \|f\|^2 + \frac{1}{n - m} \sum_{k = m + 1}^{n} \ell_{[k]}(f),
 
     where :math:`\ell_{[k]}` is the k-th largest of the losses of the residuals :math:`f(x_i) - y_i`, the sum of ranked
-    range [2]_. With squares and the largest left out it is the least trimmed squares of robust statistics.
+    range [1]_. With squares and the largest left out it is the least trimmed squares of robust statistics.
 
     Parameters
     ----------
-    ranked_range : (m, n), default=(0.05, 1.0)
-        The losses that count, ranked from the largest down. Two integers are ranks, 0 <= m < n: the losses of rank
-        m + 1 to n. Two floats are shares of all losses, 0 <= m < n <= 1. The default leaves out the largest
-        twentieth, those of outliers and of wrong labels.
+    ranked_range, solver, alpha, kernel, keep
+        As in `RankedRangeClassifier`.
     loss : {"auto", "squared_error", "absolute_error", "huber", "epsilon_insensitive"}, default="auto"
         ½ r², \|r\|, Huber's function with its bend at 1, or max(0, \|r\| - 0.1), of the residual r in units of `unit`.
         ``"auto"`` is ``squared_error``.
-    solver : {"dca-exact", "agd", "dca"}, default="dca-exact"
-        ``dca-exact`` (ours) descends on all rows and certifies its convex subproblems; ``agd`` is the stochastic method
-        of [1]_, ``dca`` that of [2]_.
-    alpha : float, default=1e-4
-        Strength of the regularisation, >= 0.
-    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
-        As in `ROCSVC`.
     fit_intercept : bool, default=True
         The median of y is subtracted, and a constant column, which is regularised like the others, does the rest.
     unit : float, default=1.0
@@ -43,8 +34,6 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
     validation : float or (X, y), default=None
         Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit,
         or other rows. The trace then has a column ``validation_score``, minus the median of the absolute residuals.
-    keep : {"best", "last"}, default="best"
-        With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`. Landmarks are drawn from all rows by default.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
@@ -69,9 +58,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
 
     References
     ----------
-    .. [1] Y. Yao, Q. Lin, T. Yang, "Large-scale optimization of partial AUC in a range of false positive rates",
-       NeurIPS 2022.
-    .. [2] S. Hu, Y. Ying, X. Wang, S. Lyu, "Learning by minimizing the sum of ranked range", NeurIPS 2020.
+    .. [1] S. Hu, Y. Ying, X. Wang, S. Lyu, "Learning by minimizing the sum of ranked range", NeurIPS 2020.
 
     Examples
     --------

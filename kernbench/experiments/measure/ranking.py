@@ -23,7 +23,7 @@ def truth_auc(data):
 def pairwise_objective(model, alpha, data):
     """alpha/2 ‖f‖² + the mean hinge over all pairs of training rows, by the same code for every model."""
     scores = training_scores(model, data.X_train)
-    return 0.5 * alpha * squared_norm(model, scores) + AllPairs(data.y_train).hinge_loss(scores)
+    return 0.5 * alpha * squared_norm(model, scores) + AllPairs(data.y_train).mean_loss(scores, "hinge")
 
 
 def ranker(fit):

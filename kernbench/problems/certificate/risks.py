@@ -133,11 +133,8 @@ class PairRisk:
         return self._evaluated(scores)[0]
 
     def _evaluated(self, scores):
-        name = self.loss if self.loss.endswith("_loss") else f"{self.loss}_loss"
         middle = (scores.max() + scores.min()) / 2  # differences count: keep their digits
-        rounded = (scores - middle).astype(np.float64)
-        which = f"{name}_and_subgradient" if self.loss == "hinge" else f"{name}_and_gradient"
-        return getattr(self.pairs, which)(rounded)
+        return self.pairs.value_and_subgradient((scores - middle).astype(np.float64), self.loss)
 
     def lower_bounds(self, space, coef, scores, intercept, state):
         risk, slopes = self._evaluated(scores)

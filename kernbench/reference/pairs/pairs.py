@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from kernbench.losses.margin import LogLoss
+from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
 from kernbench.pairs.checks import binary_problem, checked_pairs, checked_scores
 
 BLOCK = 256  # positives whose pairs are looked at together
@@ -18,19 +19,18 @@ BLOCK = 256  # positives whose pairs are looked at together
 class Pairs:
     """What both sets of pairs share: their losses by name."""
 
+    def mean_loss(self, scores, loss):
+        """Mean over the pairs of a loss of a_i - b_j."""
+        return self.value_and_subgradient(scores, loss)[0]
+
     def value_and_subgradient(self, scores, loss):
-        """The mean loss called `loss`, and a subgradient of it."""
-        return {
-            "hinge": self.hinge_loss_and_subgradient,
-            "squared_hinge": self.squared_hinge_loss_and_gradient,
-            "log_loss": self.log_loss_and_gradient,
-        }[loss](scores)
+        """The mean loss and its (sub)gradient with respect to the scores."""
+        return getattr(self, f"_{require_loss(loss)}")(scores)
 
     def hessian_product(self, scores, v, loss):
-        """The generalised Hessian of the mean loss called `loss`, times v."""
-        if loss == "log_loss":
-            return self.log_loss_hessian_product(scores, v)
-        return self.squared_hinge_hessian_product(scores, v)
+        """The (generalised) Hessian of the mean loss at `scores`, times v."""
+        v = checked_scores(v, self.n_samples, name="v")
+        return getattr(self, f"_{require_loss(loss, PAIRWISE_LOSSES[1:])}_product")(scores, v)
 
 
 class AllPairs(Pairs):
@@ -56,23 +56,13 @@ class AllPairs(Pairs):
         whole[self.positives], whole[self.negatives] = of_positives, of_negatives
         return whole / self.total
 
-    def hinge_loss(self, scores):
-        """Mean of max(0, 1 - (a_i - b_j))."""
-        return self.hinge_loss_and_subgradient(scores)[0]
-
-    def hinge_loss_and_subgradient(self, scores):
-        """The mean hinge and its subgradient with respect to the scores."""
+    def _hinge(self, scores):
         t, b, tail, head = self._rank(scores)
         count, total = tail.sums(self.v), tail.sums(self.v * b)
         loss = self.w @ (total - count * t) / self.total
         return loss, self._in_order_of_samples(-self.w * count, self.v * head.sums(self.w))
 
-    def squared_hinge_loss(self, scores):
-        """Mean of max(0, 1 - (a_i - b_j))^2."""
-        return self.squared_hinge_loss_and_gradient(scores)[0]
-
-    def squared_hinge_loss_and_gradient(self, scores):
-        """The mean squared hinge and its gradient with respect to the scores."""
+    def _squared_hinge(self, scores):
         t, b, tail, head = self._rank(scores)
         count, total, squares = tail.sums(self.v), tail.sums(self.v * b), tail.sums(self.v * b**2)
         loss = self.w @ (squares - 2 * t * total + count * t**2) / self.total
@@ -80,21 +70,15 @@ class AllPairs(Pairs):
         of_negatives = 2 * self.v * (b * head.sums(self.w) - head.sums(self.w * t))
         return loss, self._in_order_of_samples(of_positives, of_negatives)
 
-    def squared_hinge_hessian_product(self, scores, v):
-        """The generalised Hessian of the mean squared hinge at `scores`, times v."""
+    def _squared_hinge_product(self, scores, v):
         _, _, tail, head = self._rank(scores)
-        v = checked_scores(v, self.n_samples, name="v")
         x, z = v[self.positives], v[self.negatives]
         of_positives = 2 * self.w * (tail.sums(self.v) * x - tail.sums(self.v * z))
         of_negatives = 2 * self.v * (head.sums(self.w) * z - head.sums(self.w * x))
         return self._in_order_of_samples(of_positives, of_negatives)
 
-    def log_loss(self, scores):
-        """Mean of log(1 + exp(-(a_i - b_j)))."""
-        return self.log_loss_and_gradient(scores)[0]
-
-    def log_loss_and_gradient(self, scores):
-        """The mean logistic loss and its gradient with respect to the scores, pair by pair."""
+    def _log_loss(self, scores):
+        """Pair by pair."""
         loss, gradient = 0.0, np.zeros(self.n_samples)
         for members, w, margins in self._margins(scores):
             loss += w @ LogLoss.value(margins) @ self.v
@@ -103,9 +87,7 @@ class AllPairs(Pairs):
             gradient[self.negatives] -= self.v * (w @ slopes)
         return loss / self.total, gradient / self.total
 
-    def log_loss_hessian_product(self, scores, v):
-        """The Hessian of the mean logistic loss at `scores`, times v."""
-        v = checked_scores(v, self.n_samples, name="v")
+    def _log_loss_product(self, scores, v):
         product = np.zeros(self.n_samples)
         for members, w, margins in self._margins(scores):
             curved = expit(margins) * expit(-margins) * (v[members][:, None] - v[self.negatives])
@@ -160,41 +142,23 @@ class DrawnPairs(Pairs):
         down = np.bincount(self.first, weights=of_pairs, minlength=self.n_samples)
         return (up - down) / self.n_pairs
 
-    def hinge_loss(self, scores):
-        """Mean of max(0, 1 - (a_i - b_j))."""
-        return self._excess(scores).mean()
-
-    def hinge_loss_and_subgradient(self, scores):
-        """The mean hinge and its subgradient with respect to the scores."""
+    def _hinge(self, scores):
         excess = self._excess(scores)
         return excess.mean(), self._sum_up(excess > 0)
 
-    def squared_hinge_loss(self, scores):
-        """Mean of max(0, 1 - (a_i - b_j))^2."""
-        return np.mean(self._excess(scores) ** 2)
-
-    def squared_hinge_loss_and_gradient(self, scores):
-        """The mean squared hinge and its gradient with respect to the scores."""
+    def _squared_hinge(self, scores):
         excess = self._excess(scores)
         return np.mean(excess**2), self._sum_up(2 * excess)
 
-    def squared_hinge_hessian_product(self, scores, v):
-        """The generalised Hessian of the mean squared hinge at `scores`, times v."""
-        v = checked_scores(v, self.n_samples, name="v")
+    def _squared_hinge_product(self, scores, v):
         return self._sum_up(2 * (self._excess(scores) > 0) * (v[self.second] - v[self.first]))
 
-    def log_loss(self, scores):
-        """Mean of log(1 + exp(-(a_i - b_j)))."""
-        return LogLoss.value(self._margins(scores)).mean()
-
-    def log_loss_and_gradient(self, scores):
-        """The mean logistic loss and its gradient with respect to the scores."""
+    def _log_loss(self, scores):
         margins = self._margins(scores)
         return LogLoss.value(margins).mean(), self._sum_up(-LogLoss.slope(margins))
 
-    def log_loss_hessian_product(self, scores, v):
-        """The Hessian of the mean logistic loss at `scores`, times v."""
-        v, margins = checked_scores(v, self.n_samples, name="v"), self._margins(scores)
+    def _log_loss_product(self, scores, v):
+        margins = self._margins(scores)
         return self._sum_up(expit(margins) * expit(-margins) * (v[self.second] - v[self.first]))
 
     def _margins(self, scores):

@@ -142,8 +142,8 @@ class SmoothedPairs:
         if self.loss != HINGE:
             value, g = self.pairs.value_and_subgradient(scores, self.loss)
             return value, g, value - g @ scores
-        value, g = self.pairs.squared_hinge_loss_and_gradient(scores)
-        beyond, h = self.pairs.squared_hinge_loss_and_gradient(scores + self.mu * self.positive)
+        value, g = self.pairs.value_and_subgradient(scores, "squared_hinge")
+        beyond, h = self.pairs.value_and_subgradient(scores + self.mu * self.positive, "squared_hinge")
         g = (g - h) / (2 * self.mu)
         return (value - beyond) / (2 * self.mu), g, -g[self.positive].sum()
 
@@ -151,6 +151,6 @@ class SmoothedPairs:
         """The second derivative at the last scores, times v."""
         if self.loss != HINGE:
             return self.pairs.hessian_product(self.scores, v, self.loss)
-        product = self.pairs.squared_hinge_hessian_product(self.scores, v)
+        product = self.pairs.hessian_product(self.scores, v, "squared_hinge")
         beyond = self.scores + self.mu * self.positive
-        return (product - self.pairs.squared_hinge_hessian_product(beyond, v)) / (2 * self.mu)
+        return (product - self.pairs.hessian_product(beyond, v, "squared_hinge")) / (2 * self.mu)

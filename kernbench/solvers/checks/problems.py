@@ -111,9 +111,7 @@ def objective_of(problem, solution, loss):
     scores = data.scores(coef)
     if problem.kind.name in ("linear-svm", "linear-regression"):
         return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
-    pairs = AllPairs(problem.y > 0, problem.weights)
-    mean_loss = getattr(pairs, loss if loss.endswith("_loss") else f"{loss}_loss")
-    risk = mean_loss(scores)
+    risk = AllPairs(problem.y > 0, problem.weights).mean_loss(scores, loss)
     return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
 
 

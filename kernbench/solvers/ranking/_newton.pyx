@@ -118,7 +118,7 @@ cdef int _fit_preconditioner(Work work) except -1 nogil:
     cdef Py_ssize_t i
     for i in range(work.problem.n):
         work.moved[i] = work.problem.mask[i]
-    work.problem.pairs.hessian_product(&work.moved[0], &work.curved[0])
+    work.problem.pairs.product(&work.moved[0], &work.curved[0])
     for i in range(work.problem.n):
         work.curved[i] = fabs(work.curved[i])
     return work.preconditioner.fit(&work.curved[0])
@@ -141,7 +141,7 @@ cdef Py_ssize_t _solve_newton_equation(Work work, double share) except -1 nogil:
     goal = rz * (share * share)
     for turn in range(LARGEST_CG):
         answer_signals()
-        work.problem.pairs.hessian_product(&work.p_scores[0], &work.curved[0])
+        work.problem.pairs.product(&work.p_scores[0], &work.curved[0])
         work.design.gather_up(&work.curved[0], &work.product[0])
         for k in range(d):
             work.product[k] += work.problem.alpha * work.p[k]

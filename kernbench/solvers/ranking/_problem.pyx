@@ -182,9 +182,9 @@ cdef class SmoothedPairs(SmoothedRisk):
 
     cdef void hessian_product(self, const double *v, double *product) noexcept nogil:
         cdef Py_ssize_t i
-        self.pairs.hessian_product(v, product)
+        self.pairs.product(v, product)
         if self.code != KB_HINGE:
             return
-        self.narrower.hessian_product(v, &self.slopes[0])
+        self.narrower.product(v, &self.slopes[0])
         for i in range(self.n):
             product[i] = (product[i] - self.slopes[i]) / (2.0 * self.mu)

@@ -140,7 +140,7 @@ def test_empty_columns_weigh_nothing(twin, rank):
     np.testing.assert_array_equal(np.delete(coef, used), 0.0)
     assert solver.objective() == pytest.approx(other.objective(), rel=1e-5)
     scores = as_design(problem.X).scores(coef)
-    loss = AllPairs(problem.y).hinge_loss(scores)
+    loss = AllPairs(problem.y).mean_loss(scores, "hinge")
     assert solver.objective() == pytest.approx(0.005 * coef @ coef + loss, rel=1e-10)
 
 
@@ -203,8 +203,8 @@ def test_smoothed_gradients_are_slopes_of_cuts(mu):
     for size in (0.1, 1.0, 10.0):
         here, there = size * rng.normal(size=40), rng.normal(size=(50, 40)) * 3 * size
         value, g, offset = smoothed.evaluate(here)
-        assert 0 <= pairs.hinge_loss(here) - value <= mu / 2 * (1 + 1e-9)
-        assert all(pairs.hinge_loss(s) >= g @ s + offset - 1e-9 for s in there)
+        assert 0 <= pairs.mean_loss(here, "hinge") - value <= mu / 2 * (1 + 1e-9)
+        assert all(pairs.mean_loss(s, "hinge") >= g @ s + offset - 1e-9 for s in there)
         v, step = rng.normal(size=40), 1e-4 * mu
         ahead = [smoothed.evaluate(here + t * v) for t in (-step, step)]
         assert (ahead[1][0] - ahead[0][0]) / (2 * step) == pytest.approx(g @ v, rel=1e-3, abs=1e-5)
