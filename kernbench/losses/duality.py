@@ -97,18 +97,18 @@ def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
 def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):
     """Return a dual feasible a, each a_i in the loss's domain, near that of `coef` (equal to it at the optimum).
 
-    Entries outside the domain are clipped; with an intercept the class with the larger sum of w_i a_i is then
-    scaled down to the other's.
+    Entries outside the domain are clipped; with an intercept the class, or in a regression the sign, with the larger
+    sum of w_i a_i is then scaled down to the other's.
     """
     raw = np.divide(alpha * len(y) * y * coef, weights, out=np.zeros(len(y)), where=weights > 0)
     a = np.clip(raw, loss.lower, loss.upper)
     if fit_intercept:
-        mass = weights * a
-        positive, negative = mass[y > 0].sum(), mass[y < 0].sum()
+        mass, side = weights * a, a if isinstance(loss, ResidualLoss) else y
+        positive, negative = abs(mass[side > 0].sum()), abs(mass[side < 0].sum())
         if positive > negative:
-            a[y > 0] *= negative / positive
+            a[side > 0] *= negative / positive
         elif negative > positive:
-            a[y < 0] *= positive / negative
+            a[side < 0] *= positive / negative
     return a
 
 

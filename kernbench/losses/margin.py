@@ -33,7 +33,7 @@ class Hinge:
     """max(0, 1 - m); the slope at the kink is 0."""
 
     name, code, smoothness, upper = "hinge", 0, np.inf, 1.0
-    lower, parameter = 0.0, 0.0
+    lower, parameter, zone, bend = 0.0, 0.0, 0.0, 0.0
 
     @staticmethod
     def value(margins):
@@ -66,7 +66,7 @@ class SquaredHinge:
     """max(0, 1 - m)^2."""
 
     name, code, smoothness, upper = "squared_hinge", 1, 2.0, np.inf
-    lower, parameter = 0.0, 0.0
+    lower, parameter, zone, bend = 0.0, 0.0, 0.0, 0.5
 
     @staticmethod
     def value(margins):

@@ -238,3 +238,4 @@ def example_loss(loss, offered=None):
 
 
 EXAMPLE_LOSSES = (*MARGIN_LOSSES, *RESIDUAL_LOSSES)
+QUADRATIC_LOSSES = tuple(name for name in EXAMPLE_LOSSES if name != "log_loss")  # the dual is a quadratic programme

@@ -6,9 +6,9 @@ z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i
 
 import numpy as np
 
-from kernbench.losses.duality import dual_bound
+from kernbench.losses.duality import balanced, dual_bound
 from kernbench.losses.regression import ResidualLoss, example_loss
-from kernbench.problems.intercept import best_intercept
+from kernbench.problems.intercept import best_constant, best_intercept
 from kernbench.validation.numbers import check_number
 
 
@@ -26,13 +26,17 @@ class MarginProblem:
     weights : array-like of shape (n,), optional
         Non-negative weights w_i; ones by default.
     fit_intercept : bool
-        Whether the unregularised bias b is free or 0; False for a loss of residuals.
+        Whether the unregularised bias b is free or 0.
     loss : str or ResidualLoss, default="hinge"
+    free_constant : bool, default=False
+        Whether the solver finds the b of a loss of residuals; if not, `fit_intercept` is refused for them.
 
     Attributes
     ----------
     y, targets : ndarray of shape (n,)
         s and t above.
+    linear : ndarray of shape (n,)
+        Factors of the coefficients in the dual objective: the labels, or the targets.
 
     Raises
     ------
@@ -40,15 +44,16 @@ class MarginProblem:
         With a sentence that says what to change.
     """
 
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge"):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", free_constant=False):
         self.loss = example_loss(loss)
         self.rows, self.n, self.fit_intercept = rows, rows.n_rows, bool(fit_intercept)
         is_regression = isinstance(self.loss, ResidualLoss)
         self.y = np.ones(self.n) if is_regression else self._checked_labels(y)
         self.targets = self._checked_targets(y) if is_regression else np.zeros(self.n)
+        self.linear = self.targets if is_regression else self.y
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
-        if is_regression and self.fit_intercept:
+        if is_regression and self.fit_intercept and not free_constant:
             raise ValueError(f"loss={self.loss.name!r} is minimised without an intercept: pass fit_intercept=False")
         if is_regression and not self.total_weight > 0:
             raise ValueError("at least one example needs a positive weight")
@@ -86,7 +91,21 @@ class MarginProblem:
         """Return the b that minimises the sum of the losses at these responses; 0.0 without intercept."""
         if not self.fit_intercept:
             return 0.0
+        if isinstance(self.loss, ResidualLoss):
+            return best_constant(self.targets - responses, self.weights, self.loss)
         return best_intercept(responses, self.y, self.weights, self.loss)
+
+    def unit(self):
+        """Return the size of a margin, 1, or that of targets: their mean distance from the best constant."""
+        if not isinstance(self.loss, ResidualLoss):
+            return 1.0
+        constant = self.best_intercept(np.zeros(self.n))
+        return float(self.weights @ np.abs(self.targets - constant) / self.total_weight)
+
+    def feasible(self, coef):
+        """Return coefficients near `coef` inside the box and, with an intercept, of sum zero."""
+        beta = np.clip(np.asarray(coef, dtype=np.float64), *self.box())
+        return balanced(beta) if self.fit_intercept else beta
 
     def box(self):
         """Return the bounds of the coefficients y_i w_i a_i / (alpha n), arrays (lower, upper) of shape (n,)."""

@@ -24,6 +24,7 @@ COUNTS = {
     ("linear-svm", "sbmd"): ("n_blocks",),
     ("linear-svm", "rbcd"): ("n_blocks",),
     ("linear-svm", "bundle"): ("max_cuts",),
+    ("kernel-regression", "smo"): ("classic_rows",),
     ("kernel-regression", "norma"): ("window",),
     ("linear-regression", "sdca"): ("min_iter",),
     ("linear-regression", "pegasos"): ("batch_size",),

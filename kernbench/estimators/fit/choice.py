@@ -6,12 +6,13 @@ from kernbench.solvers import registry
 AUTO = "auto"
 SMOOTH = ("squared_hinge", "log_loss", "squared_error", "huber", "squared_epsilon_insensitive")
 KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
+KERNEL_SMOOTH = ("squared_error", "huber")  # losses of a residual for which it is: with others f is sparse
 
 # The solver that does well where another one does not converge.
 OTHERS = {
     "linear-svm": {"sdca": "newton", "newton": "sdca", "bundle": "newton", None: "newton"},
     "linear-regression": {"sdca": "newton", "newton": "sdca", None: "newton"},
-    "kernel-regression": {"sdca": "newton", "newton": "sdca", None: "newton"},
+    "kernel-regression": {"sdca": "smo", "newton": "sdca", "smo": "sdca", None: "smo"},
 }
 
 
@@ -36,9 +37,9 @@ def linear_entry(problem, loss, n_rows, n_columns):
 
 def kernel_regression_entry(loss, n_rows):
     """Return the entry that ``"auto"`` stands for in a kernel regression."""
-    newton = registry.get("newton", "kernel-regression")
-    direct = loss.name in newton.losses and n_rows <= KERNEL_LARGEST
-    return newton if direct else registry.get("sdca", "kernel-regression")
+    if loss.name not in KERNEL_SMOOTH:
+        return registry.get("smo", "kernel-regression")
+    return registry.get("newton" if n_rows <= KERNEL_LARGEST else "sdca", "kernel-regression")
 
 
 def other_solver(entry, loss):

@@ -52,22 +52,26 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         At least 0.
     quantile : float, default=0.5
         In (0, 1).
-    solver : {"auto", "newton", "sdca", "norma", "pegasos"}, default="auto"
-        ``newton`` factorises the kernel matrix; for the squared error one step is exact (kernel ridge regression), for
-        ``huber`` a few. It is chosen for these losses and up to 4,000 rows; else ``sdca``, dual coordinate ascent [1]_.
+    solver : {"auto", "smo", "newton", "sdca", "norma", "pegasos"}, default="auto"
+        ``smo``, sequential minimal optimisation as in `KernelSVC`, is chosen for losses with kinks and for
+        ``squared_epsilon_insensitive``, whose solutions have few support vectors. ``newton`` factorises the kernel
+        matrix; for the squared error one step is exact (kernel ridge regression), for ``huber`` a few. It is chosen for
+        these losses and up to 4,000 rows; else ``sdca``, dual coordinate ascent [1]_.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective.
+        Tolerance, > 0: certified duality gap divided by the objective. For ``smo`` that of the largest violation of the
+        optimality conditions, too, divided by the targets' mean distance from the best constant.
     max_iter : int, default=-1
         Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
         given in the registry.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
-        Centre y by the constant of least loss (for the squared error its mean), which becomes the intercept.
-        It is not changed any more: f has no intercept of its own. A linear kernel, given by name or object, is taken of
-        the columns less their means, so that <w, x> + b has the best b for the squared error, as in
-        ``sklearn.linear_model.Ridge``; of a function or a precomputed matrix nothing is known of columns, so that f is
-        0 at their origin, as in ``sklearn.kernel_ridge.KernelRidge``. False leaves y and columns as they are.
+        ``smo`` finds the best intercept, which is not regularised, as in ``sklearn.svm.SVR``. For other solvers it is
+        the constant of least loss (for the squared error the mean of y), and f has none of its own. A linear kernel,
+        given by name or object, is taken of the columns less their means, so that <w, x> + b has the best b for the
+        squared error, as in ``sklearn.linear_model.Ridge``; of a function or a precomputed matrix nothing is known of
+        columns, so that f is 0 at their origin, as in ``sklearn.kernel_ridge.KernelRidge``. False leaves y and columns
+        as they are.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes); the kernel matrix of at most 1,536 rows is kept whatever it
         is.
@@ -85,7 +89,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     verbose : int, default=0
         1 shows a progress bar of the iterations.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``smo`` and ``sdca``.
 
     Attributes
     ----------
@@ -109,7 +113,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     solver_ : str
         The solver that `solver` stands for.
     n_iter_ : ndarray of shape (1,) or (n_outputs,)
-        Iterations of the last ``fit``.
+        Iterations of the last ``fit``; one of ``smo`` moves two coefficients.
     converged_ : bool
         Whether `tol` was reached.
     status_ : str, or list of str with more than one output

@@ -158,6 +158,8 @@ class KernelRegressorTask(Task):
         X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel, several=True)
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
+        # Its dual has one more constraint, which SMO keeps; for other solvers the targets are centred.
+        self.free_intercept = model.solver_ == "smo" and model.fit_intercept
         self.has_outputs = y.ndim == 2
         self.problems = [
             KernelRegressionProblem(self, k, target, offset_of(model, self.loss, target, self.weights))
@@ -188,7 +190,7 @@ class KernelRegressorTask(Task):
 
     def advice(self):
         """The cause, if the kernel matrix shows it, or another solver."""
-        if shows_negative_curvature(self.model.kernel_, self.X, np.zeros(self.n_rows), balanced=False):
+        if shows_negative_curvature(self.model.kernel_, self.X, np.zeros(self.n_rows), balanced=self.free_intercept):
             return (
                 "The kernel matrix is not positive semi-definite, so that there need not be a minimum: choose another "
                 "kernel."
@@ -205,6 +207,7 @@ class KernelRegressorTask(Task):
             cache_size=model.cache_size,
             twin=model._twin,
             may_widen=model.dtype == "auto",
+            two_precisions=self.entry.two_precisions,
         )
         if self.dtype == "float32" and rows.dtype is np.float64:
             model.dtype_ = "float64"
@@ -216,7 +219,8 @@ class KernelRegressorTask(Task):
     def set_solutions(self, model, solutions):
         """Set the attributes that define the predictions."""
         coef = np.array([solution.coef for solution in solutions])
-        offsets = np.array([problem.offset for problem in self.problems], dtype=np.float64)
+        pairs = zip(self.problems, solutions, strict=True)
+        offsets = np.array([problem.offset + solution.intercept for problem, solution in pairs], dtype=np.float64)
         set_expansions(model, self.given, coef, offsets)
         if not self.has_outputs:
             model.intercept_ = float(model.intercept_[0])
@@ -259,24 +263,36 @@ class KernelRegressionProblem:
 
     def make_solver(self, rows, alpha, initial):
         task = self.task
+        if hasattr(rows, "release"):
+            rows.release()  # the previous solver may have left them restricted to a working set
         settings = {
             "alpha": alpha,
             "weights": task.weights,
             "loss": task.loss,
             "random_state": task.last.draws[self.k],
             "initial": initial,
-            "fit_intercept": False,
+            "fit_intercept": task.free_intercept,
         }
         return make_solver(task.model, task.entry, rows, self.y, settings)
 
     def examined(self, rows, solver, alpha):
         task = self.task
-        problem = MarginProblem(rows, self.y, alpha=alpha, weights=task.weights, fit_intercept=False, loss=task.loss)
-        dtype, centre = np.dtype(rows.dtype).name, task.model.centre_
-        return Examined(MarginRisk(problem), task.X, task.kernel, rows, dtype, centre=centre)
+        if hasattr(rows, "release"):
+            rows.release()
+        problem = MarginProblem(
+            rows,
+            self.y,
+            alpha=alpha,
+            weights=task.weights,
+            fit_intercept=task.free_intercept,
+            loss=task.loss,
+            free_constant=True,
+        )
+        own_dual, dtype = task.entry.name == "smo", np.dtype(rows.dtype).name
+        return Examined(MarginRisk(problem), task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
 
     def describe(self, model, solution):
-        set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset], dtype=np.float64))
+        set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset + solution.intercept]))
         model.intercept_ = float(model.intercept_[0])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.losses.duality import best_multiple, dual_variables
 from kernbench.losses.margin import LogLoss
+from kernbench.losses.regression import ResidualLoss
 from kernbench.pairs import AllPairs, DrawnPairs
 from kernbench.problems.certificate.extended import LONG
 
@@ -91,6 +92,8 @@ class MarginRisk:
         if p.fit_intercept:
             # The a that is balanced exactly, not only up to rounding, differs from this one by |sum_i g_i|.
             steepest = STEEPEST if p.loss is LogLoss else 1.0 + float(a.max())
+            if isinstance(p.loss, ResidualLoss):
+                steepest = float(np.abs(p.targets).max()) + p.loss.zone + p.loss.bend * float(np.abs(a).max())
             residual = float(abs(g.sum())) + np.finfo(float).eps * float(np.abs(g).max())
             bound -= residual / p.n * (steepest + float(np.abs(scores).max() / (p.alpha * p.n)))
         return float(bound), float(np.abs(g).sum() / p.n)

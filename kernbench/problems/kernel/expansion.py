@@ -99,7 +99,8 @@ def best_multiple(problem, responses, squared_norm):
     Returns
     -------
     s, b : float
-        s is 0.0 if no positive multiple lowers the objective; b is 0.0 without an intercept.
+        s is 0.0 if no positive multiple lowers the objective; b is 0.0 without an intercept. With one and a loss of
+        residuals that has kinks s is nearly the best.
     """
     y, weights, loss = problem.y, problem.weights, problem.loss
     if loss is Hinge:
@@ -107,7 +108,8 @@ def best_multiple(problem, responses, squared_norm):
             y * responses, squared_norm, y, weights, alpha=problem.alpha, fit_intercept=problem.fit_intercept
         )
     if isinstance(loss, ResidualLoss):
-        return _best_multiple_of_residuals(problem, responses, squared_norm), 0.0
+        s = _best_multiple_of_residuals(problem, responses, squared_norm)
+        return s, problem.best_intercept(s * responses)
     size = np.abs(responses).max()
     if size == 0.0 or squared_norm <= 0.0:
         return 0.0, problem.best_intercept(np.zeros_like(responses))
@@ -137,7 +139,7 @@ def best_multiple(problem, responses, squared_norm):
 
 def _best_multiple_of_residuals(problem, responses, squared_norm):
     def slope(s):
-        slopes = problem.loss.slope(s * responses - problem.targets)
+        slopes = problem.loss.slope(s * responses + problem.best_intercept(s * responses) - problem.targets)
         return problem.alpha * s * squared_norm + (problem.weights * responses) @ slopes / problem.n
 
     if not squared_norm > 0.0 or slope(0.0) >= 0.0:

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from lockstep import Tally, Tolerance, case_name, cases, follow
+from lockstep import Tally, TieWatchingSMO, Tolerance, case_name, cases, follow
 
-from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
 from kernbench.solvers import registry
 
 # Options that take other paths through a solver's code; every solver is also run with its defaults.
@@ -45,29 +44,6 @@ by_name = pytest.mark.parametrize(
 )
 # Share of the rounds that must be compared; all of them if choices are not tied.
 SHARE = {"smo": 0.4, "scs": 0.9, "wolfe": 0.9}
-
-
-class TieWatchingSMO(ReferenceSMO):
-    """Records the smallest difference between the best two pairs in all its choices.
-
-    After a step on (i, j) the two gradients are equal, up to rounding; if both are then the best, rounding decides
-    which is chosen, and the twins diverge. Up to that moment they must agree.
-    """
-
-    closest_call = np.inf
-
-    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
-        violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, grain, goal)
-        if move is not None:
-            ups = np.sort(e[beta < upper])[::-1]
-            if len(ups) > 1 and ups[0] != 1.0:  # at the start e = y: those ties are exact, in both twins
-                self.closest_call = min(self.closest_call, ups[0] - ups[1])
-            i = int(np.argmax(np.where(beta < upper, e, -np.inf)))
-            curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], 1e-12)
-            gains = np.sort((np.maximum(ups[0] - e, 0) ** 2 / curvature)[beta > lower])[::-1]
-            if len(gains) > 1:
-                self.closest_call = min(self.closest_call, (gains[0] - gains[1]) / gains[0])
-        return violation, move
 
 
 def ties_of_smo(compiled, reference):

@@ -26,6 +26,6 @@ def best_scale(problem, beta, scores, lower, upper):
     return scale, problem.best_intercept(scale * scores)
 
 
-def least_goal(beta, diagonal):
+def least_goal(linear, beta, diagonal):
     """Return the violation caused by rounding in the gradient: no smaller one can be reached."""
-    return np.finfo(float).eps * (1 + np.abs(beta).max(initial=0.0) * diagonal.max())
+    return np.finfo(float).eps * (np.abs(linear).max() + np.abs(beta).max(initial=0.0) * diagonal.max())

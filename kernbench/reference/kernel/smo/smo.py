@@ -1,15 +1,19 @@
 """Sequential minimal optimisation: the dual of the kernel SVM, a working set at a time, two coordinates a step.
 
-With beta_i = y_i a_i the dual is
+The dual is
 
-    maximise  D(beta) = sum_i beta_i y_i - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,
-                                                                    sum beta = 0 (with a bias),
+    maximise  D(beta) = sum_i p_i beta_i - zone |beta_i| - 1/2 beta' (K + R) beta   with  lower <= beta <= upper,
+                                                                             sum beta = 0 (with a bias),
 
-and e = y - (K + R) beta is its gradient. For the hinge R = 0; the squared hinge has no upper bound but the
-ridge R_ii = alpha n / (2 w_i), which makes 1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. beta is
-optimal when no coordinate that can grow has a larger e than one that can shrink. A step takes a violating
-pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j
-down as far as D grows. Without a bias single coordinates move.
+and e = p - (K + R) beta is the gradient of its smooth part. In classification beta_i = y_i a_i, p_i = y_i and zone
+is 0. For the hinge R = 0; the squared hinge has no upper bound but the ridge R_ii = alpha n / (2 w_i), which makes
+1/2 beta' R beta the sum of w_i a_i^2 / 4 over alpha n. In a regression p_i is the target, and the loss of a residual
+has the dual value -zone |a| - bend/2 a^2 on an interval (`losses.regression`): R_ii = bend alpha n / w_i, and D has a
+kink at 0 if zone > 0. There the slope of D in beta_i is e_i - zone upwards and e_i + zone downwards.
+
+beta is optimal when no coordinate that can grow has a larger slope than one that can shrink. A step takes a violating
+pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j down as far
+as D grows: at a kink the slope of the step falls by 2 zone. Without a bias single coordinates move.
 
 Working sets: the coordinates that violate the conditions most form a set, steps are taken inside it until its own
 violation is small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
@@ -25,8 +29,7 @@ the best multiple of the solution and the best intercept for it are taken, or el
 
 import numpy as np
 
-from kernbench.losses.duality import balanced
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernel.smo.certificate import MOST_GAP, best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
@@ -43,14 +46,15 @@ class SMO:
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
         Weight of the norm, ``1 / (C n)``.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the margin.
+        Largest violation of the optimality conditions, in units of the margin, or of the size of targets.
     random_state : ignored
     initial : Solution, optional
         Start from these coefficients, clipped to the box.
@@ -61,7 +65,7 @@ class SMO:
         Problems of at most this many rows are one working set.
     """
 
-    losses = ("hinge", "squared_hinge")
+    losses = QUADRATIC_LOSSES
     granularity = 1
     first_check = None
 
@@ -91,25 +95,25 @@ class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        loss = margin_loss(loss, offered=self.losses).name
-        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
-        self.rows, self.tol = rows, tol
-        n = self.problem.n
+        example_loss(loss, self.losses)
+        self.problem = problem = MarginProblem(
+            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, free_constant=True
+        )
+        self.rows, self.tol, self.unit = rows, tol, problem.unit()
+        n, self.linear, self.zone = problem.n, problem.linear, problem.loss.zone
         self.lower, self.upper = self.problem.box()
         self.ridge, self.grain = self._ridge()
-        self.beta, self.e = np.zeros(n), self.problem.y.copy()
+        self.beta, self.e = np.zeros(n), self.linear.copy()
         self.diagonal = rows.diagonal() + self.ridge
         self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
         self.converged, self.stuck, self.violation = False, False, np.inf
         self.goal, self.intercept = np.inf, None  # goal: a violation below `tol`, if the gap requires it
         if initial is not None:
             self.n_iter = initial.n_iter
-            self.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), self.lower, self.upper)
-            if fit_intercept:
-                self.beta = balanced(self.beta)
+            self.beta = problem.feasible(initial.coef)
             self.e -= rows.matvec(self.beta) + self.ridge * self.beta
         self.reach = np.abs(self.beta).max()  # the largest coefficient so far
-        self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
+        self.dual = self._dual()
         self.classic = n <= classic_rows
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinks_core = shrinking and self.classic and n >= self.SHRINK_ROWS
@@ -125,12 +129,21 @@ class SMO:
 
     def _ridge(self):
         """Return the diagonal of R, and the rounding error of each coefficient as a share of its box."""
-        if self.problem.loss.name == "hinge":
-            return np.zeros(self.problem.n), SAME_BETA * (self.upper - self.lower)
-        weights = self.problem.weights
+        problem = self.problem
+        if problem.loss.bend == 0.0:
+            return np.zeros(problem.n), SAME_BETA * (self.upper - self.lower)
+        weights = problem.weights
         used = np.where(weights > 0, weights, np.inf)
-        full = 2 * used / (self.problem.alpha * self.problem.n)  # |beta| at a margin of 0: a = 2
-        return np.where(weights > 0, 1 / full, 0.0), np.where(weights > 0, SAME_BETA * full, 0.0)
+        full = used / problem.loss.bend / (problem.alpha * problem.n)  # |beta| at a slope of 1 / bend
+        return np.where(weights > 0, 1 / full, 0.0), np.where(weights > 0, SAME_BETA * self.unit * full, 0.0)
+
+    def _dual(self):
+        """The dual objective, from the coefficients and their gradient."""
+        return 0.5 * self.beta @ (self.e + self.linear) - self.zone * np.abs(self.beta).sum()
+
+    def _slopes(self, beta, e):
+        """The slopes of the dual objective where coordinates grow, and where they shrink."""
+        return e - np.where(beta >= 0, self.zone, -self.zone), e - np.where(beta > 0, self.zone, -self.zone)
 
     def advance(self, n_iter):
         """Take about `n_iter` steps (a working set that was begun is finished); return how many."""
@@ -146,15 +159,15 @@ class SMO:
 
     def _classic_round(self, budget):
         """Steps on the whole problem."""
-        goal = min(self.tol, self.goal)
+        goal, exact = min(self.tol * self.unit, self.goal), self.EXACT_GOAL * self.unit
         if self.extra_steps >= 0:
-            steps, violation = self._solve_whole(min(goal, self.EXACT_GOAL), min(budget, self.extra_steps))
+            steps, violation = self._solve_whole(min(goal, exact), min(budget, self.extra_steps))
         else:
             steps, violation = self._solve_whole(goal, budget)
         self.violation = violation
         if self.extra_steps >= 0:
             self.extra_steps -= steps
-            if violation <= self.EXACT_GOAL or self.extra_steps == 0 or steps == 0:
+            if violation <= exact or self.extra_steps == 0 or steps == 0:
                 self.converged = self._conclude()
         elif violation <= goal:
             if self.problem.n <= self.EXACT_ROWS and self.goal == np.inf:
@@ -197,7 +210,7 @@ class SMO:
     def _round(self):
         """One working set."""
         while True:
-            members, tol = self._choose(), min(self.tol, self.goal)
+            members, tol = self._choose(), min(self.tol * self.unit, self.goal)
             if self.violation <= tol:
                 if self.active.all():
                     self.converged = self._conclude()
@@ -257,37 +270,54 @@ class SMO:
     def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
         """The violation inside the set, and the step on its best pair (None when the violation is at most `goal`)."""
         can_grow, can_shrink = beta < upper, beta > lower
-        top = e.max(where=can_grow, initial=-np.inf)
-        bottom = e.min(where=can_shrink, initial=np.inf)
+        grow, shrink = self._slopes(beta, e)
+        top = grow.max(where=can_grow, initial=-np.inf)
+        bottom = shrink.min(where=can_shrink, initial=np.inf)
         violation = max(top - bottom, 0.0)
         if not violation > goal:
             return violation, None
-        i = int(np.argmax(np.where(can_grow, e, -np.inf)))
+        i = int(np.argmax(np.where(can_grow, grow, -np.inf)))
         curvature = diagonal[i] + diagonal - 2 * block[i]
         curvature[i] = 0.0  # its own entry in the block holds the ridge; it is never chosen
         curvature = np.maximum(curvature, TINY)
-        gain = np.where(can_shrink, np.maximum(top - e, 0.0), 0.0) ** 2 / curvature
+        gain = np.where(can_shrink, np.maximum(top - shrink, 0.0), 0.0) ** 2 / curvature
         j = int(np.argmax(gain))
         if gain[j] <= 0:
             return violation, None
 
         def move():
             room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-            s = min((top - e[j]) / curvature[j], room_i, room_j)
-            self.dual += s * (top - e[j]) - 0.5 * s * s * curvature[j]
+            s = self._step_over_kinks(beta[i], beta[j], top - shrink[j], curvature[j], min(room_i, room_j))
             self.reach = max(self.reach, abs(beta[i] + s), abs(beta[j] - s))
-            beta[i] = upper[i] if room_i - s <= min(grain[i], SAME_BETA * self.reach) else beta[i] + s
-            beta[j] = lower[j] if room_j - s <= min(grain[j], SAME_BETA * self.reach) else beta[j] - s
+            rounding = np.minimum(grain[[i, j]], SAME_BETA * self.reach)
+            beta[i] = upper[i] if room_i - s <= rounding[0] else beta[i] + s
+            beta[j] = lower[j] if room_j - s <= rounding[1] else beta[j] - s
+            if self.zone:
+                beta[[i, j]] = np.where(np.abs(beta[[i, j]]) <= rounding, 0.0, beta[[i, j]])
             e[:] -= s * (block[i] - block[j])
 
         return violation, move
 
+    def _step_over_kinks(self, beta_i, beta_j, slope, curvature, end):
+        """The best step of a pair up to `end`, piece by piece between the kinks, where a coefficient is 0."""
+        kinks = sorted(kink for kink in (-beta_i, beta_j) if kink > 0 and self.zone)
+        step = 0.0
+        for kink in (*kinks, np.inf):
+            length = min(slope / curvature, end - step, kink - step)
+            self.dual += length * (slope - 0.5 * length * curvature)
+            at_kink = length == kink - step
+            step = kink if at_kink else step + length
+            slope -= length * curvature + 2 * self.zone
+            if not at_kink or step >= end or slope <= 0:
+                break
+        return step
+
     def _single_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
         """The same for one coordinate: the one whose own step gains most."""
         curvature = np.maximum(diagonal, TINY)
-        s = np.clip(e / curvature, lower - beta, upper - beta)
-        gain = s * (e - 0.5 * s * curvature)
-        violation = np.abs(e).max(where=s != 0, initial=0.0)
+        s, gain = self._single_steps(beta, e, curvature, lower, upper)
+        grow, shrink = self._slopes(beta, e)
+        violation = np.maximum(grow, -shrink).max(where=s != 0, initial=0.0)
         i = int(np.argmax(gain))
         if not violation > goal or gain[i] <= 0:
             return violation, None
@@ -306,25 +336,37 @@ class SMO:
 
         return violation, move
 
+    def _single_steps(self, beta, e, curvature, lower, upper):
+        """The best step of each coordinate by itself, and its gain: soft thresholding, within the box."""
+        best = beta + e / curvature
+        best = np.sign(best) * np.maximum(np.abs(best) - self.zone / curvature, 0.0) if self.zone else best
+        step = best - beta if self.zone else e / curvature
+        step = np.clip(step, lower - beta, upper - beta)
+        kink = self.zone * (np.abs(beta + step) - np.abs(beta))
+        return step, step * (e - 0.5 * step * curvature) - kink
+
     def _choose(self):
         """Return the next working set: the newest half of the last one, and the largest violations; set `violation`."""
         beta, e, active = self.beta, self.e, self.active
-        slack = 0.5 * min(self.tol, self.goal)  # coordinates of a smaller violation are not chosen
+        slack = 0.5 * min(self.tol * self.unit, self.goal)  # coordinates of a smaller violation are not chosen
         can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
+        grow, shrink = self._slopes(beta, e)
         if self.problem.fit_intercept:
-            top = e.max(where=can_grow, initial=-np.inf)
-            bottom = e.min(where=can_shrink, initial=np.inf)
+            top = grow.max(where=can_grow, initial=-np.inf)
+            bottom = shrink.min(where=can_shrink, initial=np.inf)
             self.violation = max(top - bottom, 0.0)
-            sides = [np.flatnonzero(can_grow & (e > bottom + slack)), np.flatnonzero(can_shrink & (e < top - slack))]
-            urgency = [e[sides[0]], -e[sides[1]]]
+            sides = [
+                np.flatnonzero(can_grow & (grow > bottom + slack)), np.flatnonzero(can_shrink & (shrink < top - slack))
+            ]  # fmt: skip
+            urgency = [grow[sides[0]], -shrink[sides[1]]]
         else:
-            wrong = (can_grow & (e > 0)) | (can_shrink & (e < 0))
-            self.violation = np.abs(e).max(where=wrong, initial=0.0)
-            side = np.flatnonzero(wrong & (np.abs(e) > slack))
-            curvature = np.maximum(self.diagonal[side], TINY)
-            s = np.clip(e[side] / curvature, (self.lower - beta)[side], (self.upper - beta)[side])
-            sides = [side, side]
-            urgency = [s * (e[side] - 0.5 * s * curvature), np.abs(e[side])]
+            size = np.maximum(np.where(can_grow, grow, 0.0), np.where(can_shrink, -shrink, 0.0))
+            self.violation = size.max(initial=0.0)
+            side = np.flatnonzero(size > slack)
+            _, gain = self._single_steps(
+                beta[side], e[side], np.maximum(self.diagonal[side], TINY), self.lower[side], self.upper[side]
+            )
+            sides, urgency = [side, side], [gain, size[side]]
         in_play = int(np.count_nonzero(self.active))
         size = in_play if in_play <= 2 * self.set_size and in_play < self.problem.n else self.set_size
         full = len(self.members) >= size
@@ -346,15 +388,14 @@ class SMO:
         return self.members
 
     def _shrinkable(self):
-        """A mask of the coordinates at a bound that no violating partner could move away from it."""
+        """A mask of the coordinates at a bound or kink that no violating partner could move away from it."""
         at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
-        if not self.problem.fit_intercept:
-            return (at_upper & (self.e > 0)) | (at_lower & (self.e < 0))
-        top = self.e.max(where=~at_upper & self.active, initial=-np.inf)
-        bottom = self.e.min(where=~at_lower & self.active, initial=np.inf)
-        return (
-            (at_upper & ~at_lower & (self.e > top)) | (at_lower & ~at_upper & (self.e < bottom)) | (at_lower & at_upper)
-        )
+        grow, shrink = self._slopes(self.beta, self.e)
+        top = bottom = 0.0
+        if self.problem.fit_intercept:
+            top = grow.max(where=~at_upper & self.active, initial=-np.inf)
+            bottom = shrink.min(where=~at_lower & self.active, initial=np.inf)
+        return (at_upper | (grow < bottom)) & (at_lower | (shrink > top))
 
     def _shrink(self):
         shrinkable = self._shrinkable() & self.active
@@ -369,7 +410,7 @@ class SMO:
         members = self.members
         self._choose()
         self.members = members
-        if self.violation > min(self.tol, self.goal):
+        if self.violation > min(self.tol * self.unit, self.goal):
             shrinkable = self._shrinkable() & ~was_active
             if shrinkable.sum() >= self.SHRINK_SHARE * len(shrinkable):
                 shrinkable[self.members] = False
@@ -378,17 +419,17 @@ class SMO:
     def _conclude(self):
         """Return, once the violation is at most the goal, whether the run ends, by the gap; see the head of this
         file."""
-        goal = 0.1 * min(self.tol, self.goal, self.violation)
-        is_last = goal < least_goal(self.beta, self.diagonal)
+        goal = 0.1 * min(self.tol * self.unit, self.goal, self.violation)
+        is_last = goal < least_goal(self.linear, self.beta, self.diagonal)
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
         if self._is_certified(share):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
         self.beta = scale * self.beta
-        self.e = self.problem.y - scale * scores - self.ridge * self.beta
-        self.dual = 0.5 * self.beta @ (self.e + self.problem.y)
-        if self._largest_violation() <= self.tol and self._is_certified(share):
+        self.e = self.linear - scale * scores - self.ridge * self.beta
+        self.dual = self._dual()
+        if self._largest_violation() <= self.tol * self.unit and self._is_certified(share):
             return True
         (self.beta, self.e, self.dual), self.intercept = before, None
         self.goal, self.extra_steps, self.stuck = goal, -1, is_last
@@ -399,33 +440,36 @@ class SMO:
 
     def _largest_violation(self):
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
+        grow, shrink = self._slopes(self.beta, self.e)
         if self.problem.fit_intercept:
-            top = self.e.max(where=can_grow, initial=-np.inf)
-            return max(top - self.e.min(where=can_shrink, initial=np.inf), 0.0)
-        wrong = (can_grow & (self.e > 0)) | (can_shrink & (self.e < 0))
-        return np.abs(self.e).max(where=wrong, initial=0.0)
+            top = grow.max(where=can_grow, initial=-np.inf)
+            return max(top - shrink.min(where=can_shrink, initial=np.inf), 0.0)
+        return max(grow.max(where=can_grow, initial=0.0), -shrink.min(where=can_shrink, initial=0.0))
 
     def _scores(self):
         """K times the coefficients."""
-        return self.problem.y - self.e - self.ridge * self.beta
+        return self.linear - self.e - self.ridge * self.beta
 
     def check(self, tol):
         """Return whether the rule, which `advance` tests, holds (also while further digits are computed)."""
-        if not self.converged and self.classic and self.violation <= tol:
+        if not self.converged and self.classic and self.violation <= tol * self.unit:
             self.converged = self._is_certified(tol)
         return self.converged
 
     def _intercept(self):
-        """Mean of e over the coordinates strictly inside the box, else the middle of the admissible interval."""
+        """Mean slope of the coordinates that are at no bound or kink, else the middle of the admissible interval."""
         if self.intercept is not None:
             return self.intercept
         if not self.problem.fit_intercept:
             return 0.0
         free = (self.beta > self.lower) & (self.beta < self.upper)
+        if self.zone:
+            free &= self.beta != 0
+        grow, shrink = self._slopes(self.beta, self.e)
         if np.any(free):
-            return float(self.e[free].mean())
-        top = self.e.max(where=self.beta < self.upper, initial=-np.inf)
-        bottom = self.e.min(where=self.beta > self.lower, initial=np.inf)
+            return float(grow[free].mean())
+        top = grow.max(where=self.beta < self.upper, initial=-np.inf)
+        bottom = shrink.min(where=self.beta > self.lower, initial=np.inf)
         return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
 
     def solution(self):

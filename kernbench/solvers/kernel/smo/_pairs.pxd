@@ -17,3 +17,9 @@ cdef extern from "_pairs.h" nogil:
     ptrdiff_t move_and_choose_double(double *e, const double *row_i, double step, const double *diagonal,
                                      const double *low, const double *high, ptrdiff_t n, double *gain,
                                      double *violation)
+    ptrdiff_t move_and_choose_kinked_float(double *e, const float *row_i, double step, const double *diagonal,
+                                           const double *low, const double *high, const double *beta, double zone,
+                                           ptrdiff_t n, double *gain, double *violation)
+    ptrdiff_t move_and_choose_kinked_double(double *e, const double *row_i, double step, const double *diagonal,
+                                            const double *low, const double *high, const double *beta, double zone,
+                                            ptrdiff_t n, double *gain, double *violation)

@@ -28,8 +28,7 @@ from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 
 import numpy as np
 
-from kernbench.losses.duality import balanced
-from kernbench.losses.margin import margin_loss
+from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
@@ -60,19 +59,21 @@ cdef class SMO:
     ----------
     rows : KernelRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
         Weight of the norm, ``1 / (C n)``.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the margin (LIBSVM's ``tol``).
+        Largest violation of the optimality conditions, in units of the margin (LIBSVM's ``tol``), or in a regression of
+        the targets' mean distance from the best constant.
     random_state : ignored
         The method has no randomness.
     initial : Solution, optional
         Start from these coefficients, clipped to the box. ``initial.state["products"]``, if present, is taken to be K
         times them.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     working_set_size : int, optional
         1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
@@ -98,8 +99,9 @@ cdef class SMO:
     cdef object stagnation              # Stagnation
     cdef Py_ssize_t set_size
     cdef bint classic, with_bias, shrinking, loaded
-    cdef double dual                    # sum beta y - 1/2 beta' (K + R) beta, updated in every round
+    cdef double dual                    # the dual objective, updated in every round
     cdef double highest_dual, total_width
+    cdef double unit                    # of a violation: 1 for margins, the size of targets
     cdef double goal                    # violation to reach: `tol`, or less if the gap requires it
     cdef Py_ssize_t last_shrunk, extra_steps, until_look, looks
     cdef Py_ssize_t n_kept              # members that the last set kept from the one before
@@ -108,7 +110,7 @@ cdef class SMO:
     cdef double last_objective
     cdef long long objective_at         # step at which it was computed
 
-    losses = ("hinge", "squared_hinge")
+    losses = QUADRATIC_LOSSES
     granularity = 1
     first_check = None
 
@@ -119,24 +121,24 @@ cdef class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        loss = margin_loss(loss, offered=self.losses).name
-        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        example_loss(loss, self.losses)
+        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
+                                     free_constant=True)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
         state = State.of(self.problem, rows.diagonal())
         self.active = ActiveSet(self.problem, rows, state)
         if initial is not None:
-            state.beta = np.clip(np.asarray(initial.coef, dtype=np.float64), state.lower, state.upper)
-            if fit_intercept:
-                state.beta = balanced(state.beta)
+            state.beta = self.problem.feasible(initial.coef)
             self.n_iter = initial.n_iter
             self.active.start_gradient(initial, SAME_BETA * np.abs(state.beta).max())
-        self.dual = state.dual(self.problem.y)
+        self.dual, self.unit = state.dual(), self.problem.unit()
         self.members = np.empty(0, dtype=np.intp)
         self.classic = n <= classic_rows and rows.capacity >= n
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
-        self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic, self.classic and shrinking)
+        self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic, self.classic and shrinking,
+                                state.zone)
         self.stagnation = Stagnation(self.dual, rows.single)
         self.goal, self.extra_steps, self.objective_at, self.until_look = np.inf, -1, -1, CLASSIC_LOOK * n
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
@@ -168,13 +170,13 @@ cdef class SMO:
     cdef Py_ssize_t _classic_round(self, Py_ssize_t budget) except -1:
         """Pair steps on the whole problem, in memory."""
         cdef Py_ssize_t steps, n = self.problem.n
-        cdef double goal = min(self.tol, self.goal)
+        cdef double goal = min(self.tol * self.unit, self.goal), exact = EXACT_GOAL * self.unit
         if not self.loaded:
             self.inner.load(self.rows, np.arange(n, dtype=np.intp), self.active.state)
             self.loaded = True
         # The requested number of steps depends on the clock; progress checks come after a fixed number of steps.
         if self.extra_steps >= 0:
-            steps = self._solve(min(goal, EXACT_GOAL), min(budget, self.extra_steps, self.until_look))
+            steps = self._solve(min(goal, exact), min(budget, self.extra_steps, self.until_look))
         else:
             steps = self._solve(goal, min(budget, self.until_look))
         if self.stagnation.stuck:
@@ -182,7 +184,7 @@ cdef class SMO:
             return 0
         state = self.active.state
         state.beta[:], state.e[:] = np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n]
-        self.dual, self.violation = state.dual(self.problem.y), self.inner.violation
+        self.dual, self.violation = state.dual(), self.inner.violation
         self.until_look -= steps
         if self.until_look == 0:
             self.until_look = CLASSIC_LOOK * n
@@ -192,7 +194,7 @@ cdef class SMO:
                     return steps
         if self.extra_steps >= 0:
             self.extra_steps -= steps
-            if self.violation <= EXACT_GOAL or self.extra_steps == 0 or steps == 0:
+            if self.violation <= exact or self.extra_steps == 0 or steps == 0:
                 self.converged = self._conclude()
         elif self.violation <= goal:
             # As many steps again may be spent on digits beyond tol, so that the solution of small problems is
@@ -217,7 +219,7 @@ cdef class SMO:
             state = self.active.state
             if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
                 self.active.compute_gradient()
-                self.dual, self.loaded = state.dual(self.problem.y), False
+                self.dual, self.loaded = state.dual(), False
             self.last_looked = state.beta.copy(), state.e.copy()
         return 0
 
@@ -237,7 +239,7 @@ cdef class SMO:
         """Choose a working set, solve it, update the gradient; test for the end first."""
         cdef Py_ssize_t steps
         while True:
-            tol = min(self.tol, self.goal)
+            tol = min(self.tol * self.unit, self.goal)
             self._choose(tol)
             if self.violation <= tol:
                 if self.active.indices is None:
@@ -274,16 +276,16 @@ cdef class SMO:
         # The gap is at most the violation times the widths of the boxes, and the dual objective below the primal one.
         if self.rough or self.violation * self.total_width <= self.tol * self.dual:
             return True
-        goal = 0.1 * min(self.tol, self.goal, self.violation)
+        goal = 0.1 * min(self.tol * self.unit, self.goal, self.violation)
         is_last = goal < least_goal(state)
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
         if is_certified(problem, state, self._intercept(), share):
             return True
         moved, intercept = rescaled(problem, state)
         violation, _, _ = moved.violation(self.with_bias)
-        if violation <= self.tol and is_certified(problem, moved, intercept, share):
+        if violation <= self.tol * self.unit and is_certified(problem, moved, intercept, share):
             state.beta[:], state.e[:] = moved.beta, moved.e
-            self.dual, self.violation, self.intercept = state.dual(problem.y), violation, intercept
+            self.dual, self.violation, self.intercept = state.dual(), violation, intercept
             self.objective_at, self.loaded = -1, False
             return True
         self.goal, self.extra_steps, self.stagnation.stuck = goal, -1, is_last
@@ -319,7 +321,7 @@ cdef class SMO:
         """Activate all coordinates, compute their gradient from the coefficients and keep no members."""
         self.active.activate_all()
         self.active.compute_gradient()
-        self.dual = self.active.state.dual(self.problem.y)
+        self.dual = self.active.state.dual()
         self.stagnation.start_anew(self.dual)
         self.members = np.empty(0, dtype=np.intp)
 
@@ -341,9 +343,12 @@ cdef class SMO:
                 self._add_rows(moved[first : first + height], -changes[first : first + height])
         # The gain of the dual objective by the updated gradient, not by the set's own kernel values.
         if self.active.indices is None:
-            self.dual = state.dual(self.problem.y)
+            self.dual = state.dual()
         else:
             self.dual += 0.5 * float(changes @ (before + state.e[moved]))
+            if state.zone:
+                now = state.beta[moved]
+                self.dual -= state.zone * float((np.abs(now) - np.abs(now - changes)).sum())
 
     cdef int _add_rows(self, const Py_ssize_t[::1] moved, const double[::1] steps) except -1:
         """e += K[:, moved] steps, through the cache."""
@@ -370,7 +375,7 @@ cdef class SMO:
 
     def check(self, tol):
         """Return whether the rule, which `advance` tests, holds (also while further digits are computed)."""
-        if not self.converged and self.classic and self.loaded and self.violation <= tol:
+        if not self.converged and self.classic and self.loaded and self.violation <= tol * self.unit:
             self.converged = is_certified(self.problem, self.active.state, self._intercept(), tol)
         return self.converged
 
@@ -384,7 +389,7 @@ cdef class SMO:
         self.active.write_back()
         whole, state = self.active.whole, {}
         if self.active.indices is None:
-            state["products"] = whole.scores(self.problem.y)
+            state["products"] = whole.scores()
         return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
@@ -395,7 +400,7 @@ cdef class SMO:
         """The primal objective; if coordinates are left out, their gradient is computed."""
         if self.objective_at != self.n_iter:
             e, whole = self.active.full_gradient(count=False), self.active.whole
-            scores = self.problem.y - e - whole.ridge * whole.beta
+            scores = whole.linear - e - whole.ridge * whole.beta
             self.last_objective = self.problem.objective(scores, float(whole.beta @ scores), self._intercept())
             self.objective_at = self.n_iter
         return self.last_objective

@@ -9,6 +9,7 @@ cdef class WorkingSet:
     cdef double most_gain                    # steps end once `dual_gain` exceeds this
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
     cdef double top, bottom                  # extreme gradients of coordinates that can grow, and that can shrink
+    cdef double zone                         # slope of the dual objective's kink at 0, on both sides
     cdef double reach                        # SAME_BETA times the largest coefficient so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
@@ -42,5 +43,8 @@ cdef class WorkingSet:
     cdef bint _stays(self, Py_ssize_t k) noexcept nogil
     cdef int _hold(self, Py_ssize_t size) except -1
     cdef void _write_back(self) noexcept nogil
-    cdef Py_ssize_t _n_negative(self) noexcept nogil
+    cdef Py_ssize_t _n_negative(self, bint strictly) noexcept nogil
+    cdef double _step_over_kinks(self, Py_ssize_t i, Py_ssize_t j, double slope, double curvature,
+                                 double end) noexcept nogil
+    cdef void _settle(self, Py_ssize_t k) noexcept nogil
     cdef void _pad(self) noexcept nogil

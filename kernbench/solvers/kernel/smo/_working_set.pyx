@@ -2,10 +2,11 @@
 
 In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kernel SVM is
 
-    maximise  sum_i beta_i y_i - 1/2 beta' (K + R) beta   subject to  lower <= beta <= upper  and, with a bias,
-                                                                      sum beta = 0,
+    maximise  sum_i p_i beta_i - zone |beta_i| - 1/2 beta' (K + R) beta
+    subject to  lower <= beta <= upper  and, with a bias,  sum beta = 0,
 
-and e is its gradient; R is a diagonal ridge, zero for the hinge. A step with a bias moves two coordinates, beta_i += s
+and e is the gradient of its smooth part; R is a diagonal ridge, zero for the hinge; p are labels and zone = 0, or in a
+regression targets and the kink at 0 that an insensitive zone of the loss brings (`dual_state`). A step with a bias moves two coordinates, beta_i += s
 and beta_j -= s, chosen by second-order information (Fan, Chen, Lin, JMLR 2005); without one it moves the single
 coordinate that gains most.
 
@@ -26,7 +27,7 @@ from kernbench.kernels._rows cimport KernelRows
 from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.solvers.kernel.smo._pairs cimport (
     KB_PAD, best_partner_double, best_partner_float, move_and_choose_double, move_and_choose_float,
-    move_and_scan_double, move_and_scan_float,
+    move_and_choose_kinked_double, move_and_choose_kinked_float, move_and_scan_double, move_and_scan_float,
 )
 
 import numpy as np
@@ -63,10 +64,12 @@ cdef class WorkingSet:
         The set is always the whole problem: kernel rows are used directly if the cache holds them.
     shrinks : bool
         Whether to leave out coordinates that will probably stay at their bound.
+    zone : float, default=0.0
     """
 
-    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole, bint shrinks):
+    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole, bint shrinks, double zone=0.0):
         self.single, self.with_bias, self.whole, self.shrinks = single, with_bias, whole, shrinks
+        self.zone = zone
         self._allocate(capacity)
 
     def _allocate(self, Py_ssize_t capacity):
@@ -119,14 +122,13 @@ cdef class WorkingSet:
         Searches read up to KB_PAD - 1 entries beyond a row. In a matrix these belong to the next row; the row with the
         highest address is copied, since none follows.
         """
-        cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8, n_negative
+        cdef Py_ssize_t k, last = 0, item = 4 if self.single else 8
         if not self.whole:
             for k in range(self.size):
                 self.kernel[k] = self.block + k * self.padded * item
             return rows.fetch_square(members, self.kernel)
         self.rows, self.n_held = rows, 0
-        n_negative = self._n_negative()
-        if rows.on_demand and RARE * min(n_negative, self.size - n_negative) <= self.size:
+        if rows.on_demand and RARE * min(self._n_negative(False), self.size - self._n_negative(True)) <= self.size:
             memset(self.kernel, 0, self.size * sizeof(void *))
             self.source = self.kernel
             return 0
@@ -140,10 +142,15 @@ cdef class WorkingSet:
         return 0
 
     cdef void _mark(self, Py_ssize_t k) noexcept nogil:
-        """Set in which directions coordinate k can move: penalties with a bias, bounds on the step without."""
+        """Set in which directions coordinate k can move: with a bias what its slopes differ from e by, infinite where it
+        cannot move; bounds on the step without."""
         if self.with_bias:
-            self.up[k] = 0.0 if self.beta[k] < self.upper[k] else -INFINITY
-            self.low[k] = 0.0 if self.beta[k] > self.lower[k] else INFINITY
+            self.up[k] = (
+                -INFINITY if self.beta[k] >= self.upper[k] else -self.zone if self.beta[k] >= 0.0 else self.zone
+            )
+            self.low[k] = (
+                INFINITY if self.beta[k] <= self.lower[k] else -self.zone if self.beta[k] > 0.0 else self.zone
+            )
         else:
             self.up[k] = self.upper[k] - self.beta[k]
             self.low[k] = self.lower[k] - self.beta[k]
@@ -201,12 +208,12 @@ cdef class WorkingSet:
     # --- shrinking -----------------------------------------------------------------------------------------------
 
     cdef bint _stays(self, Py_ssize_t k) noexcept nogil:
-        """Whether coordinate k is at a bound that no step with a violating partner would move it away from."""
-        if not self.with_bias:
-            return (self.up[k] <= 0.0 and self.e[k] > 0.0) or (self.low[k] >= 0.0 and self.e[k] < 0.0)
-        if self.up[k] != 0.0:  # it cannot grow
-            return self.low[k] != 0.0 or self.e[k] > self.top
-        return self.low[k] != 0.0 and self.e[k] < self.bottom
+        """Whether coordinate k is at a bound or at the kink, and no step with a violating partner would move it away."""
+        cdef double beta = self.beta[k], e = self.e[k]
+        if self.with_bias:
+            return e + self.up[k] < self.bottom and e + self.low[k] > self.top
+        return ((self.up[k] <= 0.0 or e < (self.zone if beta >= 0.0 else -self.zone)) and
+                (self.low[k] >= 0.0 or e > (self.zone if beta > 0.0 else -self.zone)))
 
     cdef int _enter(self) except -1:
         """Form the core of the coordinates that may still move, if it is small enough."""
@@ -218,7 +225,7 @@ cdef class WorkingSet:
         if m > (1.0 - SHRINK_SHARE) * self.size:
             return 0
         if core is None:
-            core = self.core = WorkingSet(m, self.single, self.with_bias, True, False)
+            core = self.core = WorkingSet(m, self.single, self.with_bias, True, False, self.zone)
             core.is_core = True
             self.before = np.empty((3, self.arrays.shape[1]))
         core._hold(m)
@@ -274,13 +281,38 @@ cdef class WorkingSet:
             self.beta[k], self.e[k] = self.core.beta[q], self.core.e[q]
             self._mark(k)
 
+    # --- the kink at zero ----------------------------------------------------------------------------------------
+
+    cdef double _step_over_kinks(self, Py_ssize_t i, Py_ssize_t j, double slope, double curvature, double end) noexcept nogil:
+        """The best step of a pair, up to `end`, and its gain. Where a coefficient passes 0, the slope drops by 2 zone."""
+        cdef:
+            double kink_i = -self.beta[i] if self.beta[i] < 0.0 else INFINITY
+            double kink_j = self.beta[j] if self.beta[j] > 0.0 else INFINITY
+            double step = 0.0, kink, length
+            int passed
+        for passed in range(3):
+            kink = INFINITY if passed == 2 else max(kink_i, kink_j) if passed == 1 else min(kink_i, kink_j)
+            length = min(min(slope / curvature, end - step), kink - step)
+            self.dual_gain += length * (slope - 0.5 * length * curvature)
+            step = kink if length == kink - step else step + length
+            slope -= length * curvature + 2.0 * self.zone
+            if step < kink or step >= end or slope <= 0.0:
+                break
+        return step
+
+    cdef void _settle(self, Py_ssize_t k) noexcept nogil:
+        """Set a coefficient that is 0 up to rounding to 0."""
+        if fabs(self.beta[k]) <= min(self.grain[k], self.reach):
+            self.beta[k] = 0.0
+
     # --- rows on demand ------------------------------------------------------------------------------------------
 
-    cdef Py_ssize_t _n_negative(self) noexcept nogil:
-        """The number of rows of the negative class."""
+    cdef Py_ssize_t _n_negative(self, bint strictly) noexcept nogil:
+        """The number of coordinates that can be negative; `strictly`, those that cannot be positive. The same in
+        classification: the rows of the negative class."""
         cdef Py_ssize_t k, count = 0
         for k in range(self.size):
-            count += self.lower[k] < 0.0
+            count += self.lower[k] < 0.0 and not (strictly and self.upper[k] > 0.0)
         return count
 
     cdef int _demand(self, Py_ssize_t k, bint grows) except -1 nogil:
@@ -299,7 +331,7 @@ cdef class WorkingSet:
         if self.source[place] == NULL:
             wanted[0] = place
             if self.n_held == 0 and not self.is_core:
-                rare_is_negative = 2 * self._n_negative() <= self.size
+                rare_is_negative = 2 * self._n_negative(False) <= self.size
                 for q in range(self.size):
                     if q != place and (self.lower[q] < 0.0) == rare_is_negative and m <= FIRST_ROWS:
                         wanted[m] = q
@@ -346,7 +378,7 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         double *e = &self.e[0]
         double *up = &self.up[0]
         double *low = &self.low[0]
-        double top, bottom, gain, curvature, step, room_i, room_j, after_i, after_j
+        double top, bottom, gain, curvature, slope, step, room_i, room_j, after_i, after_j
         const real *row_i = <const real *> self.block  # any readable row
         const real *row_j = row_i
     if real is float:
@@ -367,17 +399,23 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
             self._demand(j, False)
         row_j = kernel[j]
         curvature = max(self.diagonal[i] + self.diagonal[j] - 2.0 * row_i[j], 1e-12)
-        step = (top - e[j]) / curvature
+        slope = top - (e[j] + low[j])
         room_i = self.upper[i] - self.beta[i]
         room_j = self.beta[j] - self.lower[j]
-        step = min(step, min(room_i, room_j))
+        if self.zone > 0.0:
+            step = self._step_over_kinks(i, j, slope, curvature, min(room_i, room_j))
+        else:
+            step = min(slope / curvature, min(room_i, room_j))
+            self.dual_gain += step * slope - 0.5 * step * step * curvature
         # A coordinate that reaches its bound up to rounding is set to it exactly: tests for "at the bound" compare for
         # equality, and steps of the size of a rounding error would only mislead the search.
         after_i, after_j = self.beta[i] + step, self.beta[j] - step
         self.reach = max(self.reach, ROUNDING * max(fabs(after_i), fabs(after_j)))
         self.beta[i] = self.upper[i] if room_i - step <= min(self.grain[i], self.reach) else after_i
         self.beta[j] = self.lower[j] if room_j - step <= min(self.grain[j], self.reach) else after_j
-        self.dual_gain += step * (top - e[j]) - 0.5 * step * step * curvature
+        if self.zone > 0.0:
+            self._settle(i)
+            self._settle(j)
         self._mark(i)
         self._mark(j)
         e[i] -= step * self.ridge[i]
@@ -393,34 +431,52 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
 
 cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) except -1 nogil:
     cdef:
-        Py_ssize_t i, n = self.padded, steps = 0
+        Py_ssize_t i, steps = 0
         double *e = &self.e[0]
         double gain, violation, curvature, step, after, grain
         const real *row_i = <const real *> self.block  # any readable row
-    if real is float:
-        i = move_and_choose_float(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
-    else:
-        i = move_and_choose_double(e, row_i, 0.0, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain, &violation)
+    i = _move_and_choose[real](self, row_i, 0.0, &gain, &violation)
     while violation > goal and gain > 0.0 and steps < budget and self.dual_gain <= self.most_gain:
         if kernel[i] == NULL:
             self._demand(i, e[i] > 0.0)
         row_i = kernel[i]
         curvature = max(self.diagonal[i], 1e-12)
-        step = min(max(e[i] / curvature, self.low[i]), self.up[i])
+        step = e[i] / curvature
+        if self.zone > 0.0:
+            step = _shrunk(self.beta[i] + step, self.zone / curvature) - self.beta[i]
+        step = min(max(step, self.low[i]), self.up[i])
         after = self.beta[i] + step
         self.reach = max(self.reach, ROUNDING * fabs(after))
         grain = min(self.grain[i], self.reach)
+        self.dual_gain += step * (e[i] - 0.5 * step * curvature) - self.zone * (fabs(after) - fabs(self.beta[i]))
         self.beta[i] = (self.upper[i] if self.up[i] - step <= grain else
                         self.lower[i] if step - self.low[i] <= grain else after)
-        self.dual_gain += step * (e[i] - 0.5 * step * curvature)
         self._mark(i)
         e[i] -= step * self.ridge[i]
-        if real is float:
-            i = move_and_choose_float(e, row_i, step, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain,
-                                      &violation)
-        else:
-            i = move_and_choose_double(e, row_i, step, &self.diagonal[0], &self.low[0], &self.up[0], n, &gain,
-                                       &violation)
+        i = _move_and_choose[real](self, row_i, step, &gain, &violation)
         steps += 1
     self.violation = violation
     return steps
+
+
+cdef double _shrunk(double x, double width) noexcept nogil:
+    """x moved towards 0 by `width`, at most to 0."""
+    cdef double size = fabs(x) - width
+    return 0.0 if size <= 0.0 else size if x > 0.0 else -size
+
+
+cdef Py_ssize_t _move_and_choose(WorkingSet self, const real *row_i, double step, double *gain, double *violation) noexcept nogil:
+    cdef Py_ssize_t n = self.padded
+    if self.zone > 0.0:
+        if real is float:
+            return move_and_choose_kinked_float(&self.e[0], row_i, step, &self.diagonal[0], &self.low[0], &self.up[0],
+                                                &self.beta[0], self.zone, n, gain, violation)
+        else:
+            return move_and_choose_kinked_double(&self.e[0], row_i, step, &self.diagonal[0], &self.low[0], &self.up[0],
+                                                 &self.beta[0], self.zone, n, gain, violation)
+    if real is float:
+        return move_and_choose_float(&self.e[0], row_i, step, &self.diagonal[0], &self.low[0], &self.up[0], n, gain,
+                                     violation)
+    else:
+        return move_and_choose_double(&self.e[0], row_i, step, &self.diagonal[0], &self.low[0], &self.up[0], n, gain,
+                                      violation)

@@ -84,7 +84,7 @@ class ActiveSet:
         whole = self.whole
         used = np.flatnonzero(whole.beta)
         products = self._rows.product(np.arange(self._problem.n), used, whole.beta[used])
-        whole.e[:] = self._problem.y - products - whole.ridge * whole.beta
+        whole.e[:] = whole.linear - products - whole.ridge * whole.beta
 
     def start_gradient(self, initial, reach):
         """Do so at the start, from K times the coefficients of `initial` if that is known and saves work.
@@ -103,7 +103,7 @@ class ActiveSet:
             self.compute_gradient()
             return
         products = products + self._rows.product(np.arange(self._problem.n), changed, steps[changed])
-        whole.e[:] = self._problem.y - products - whole.ridge * whole.beta
+        whole.e[:] = whole.linear - products - whole.ridge * whole.beta
 
     def full_gradient(self, count):
         """Return the gradient of all coordinates.
@@ -113,7 +113,7 @@ class ActiveSet:
         """
         self.write_back()
         beta, e = self.whole.beta, self.whole.e.copy()
-        start = self._problem.y - self.whole.ridge * beta
+        start = self.whole.linear - self.whole.ridge * beta
         used = np.flatnonzero(beta)
         for coordinates, then in self._dropped:
             changed = np.flatnonzero(beta != then)

@@ -17,16 +17,16 @@ SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the m
 
 def is_certified(problem, state, intercept, share):
     """Return whether the gap is at most `share` of the sum of the magnitudes of the objective's two parts."""
-    scores = state.scores(problem.y)
+    scores = state.scores()
     norm = 0.5 * problem.alpha * float(state.beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
-    gap = norm + loss - problem.alpha * state.dual(problem.y)
+    gap = norm + loss - problem.alpha * state.dual()
     return gap <= share * (abs(norm) + loss)
 
 
 def rescaled(problem, state):
     """Return the state at the best multiple of beta inside the box, and the best intercept for it."""
-    scores = state.scores(problem.y)
+    scores = state.scores()
     scale, _ = best_multiple(problem, scores, float(state.beta @ scores))
     used = state.beta != 0.0
     bound = np.where(state.beta > 0.0, state.upper, state.lower)
@@ -34,10 +34,11 @@ def rescaled(problem, state):
     if not 0.0 < scale < np.inf:
         return state, problem.best_intercept(scores)
     beta = scale * state.beta
-    moved = state.at(beta, problem.y - scale * scores - state.ridge * beta)
+    moved = state.at(beta, state.linear - scale * scores - state.ridge * beta)
     return moved, problem.best_intercept(scale * scores)
 
 
 def least_goal(state):
     """Return the violation caused by rounding in the gradient: no smaller one can be reached."""
-    return np.finfo(float).eps * (1.0 + float(np.abs(state.beta).max(initial=0.0) * state.diagonal.max()))
+    size = float(np.abs(state.linear).max())
+    return np.finfo(float).eps * (size + float(np.abs(state.beta).max(initial=0.0) * state.diagonal.max()))

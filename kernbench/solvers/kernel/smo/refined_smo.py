@@ -16,7 +16,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernbench.losses.duality import balanced
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._smo import SMO
@@ -46,8 +45,10 @@ class RefinedSMO:
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
                  initial=None, **options):  # fmt: skip
         self.rows, self.tol, self.converged = rows, tol, False
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
+                                free_constant=True)  # fmt: skip
         self.problem = problem
+        self._y, self._unit = y, problem.unit()
         self._options = {"alpha": problem.alpha, "weights": problem.weights, "fit_intercept": fit_intercept,
                          "loss": loss, **options}  # fmt: skip
         # The last point whose gradient was computed in float64; at first beta = 0.
@@ -57,21 +58,20 @@ class RefinedSMO:
             start = self._feasible(initial)
             if "products" in initial.state:
                 known = self._known
-                e = problem.y - initial.state["products"] - known.ridge * initial.coef
+                e = known.linear - initial.state["products"] - known.ridge * initial.coef
                 self._known = replace(known, beta=np.asarray(initial.coef, dtype=np.float64), e=e)
             self._known = self._state_at(start.coef, count=True)
             self._violation, _, _ = self._known.violation(fit_intercept)
-        self._begin(np.float64 if self._violation <= max(tol, ROUGH) else np.float32, start)
+        self._begin(np.float64 if self._violation <= max(tol, ROUGH) * self._unit else np.float32, start)
 
     def _feasible(self, solution):
         """Return its coefficients as SMO requires them: inside the box, and with sum zero if there is an intercept."""
-        beta = np.clip(np.asarray(solution.coef, dtype=np.float64), self._known.lower, self._known.upper)
-        return Solution(balanced(beta) if self.problem.fit_intercept else beta, n_iter=solution.n_iter)
+        return Solution(self.problem.feasible(solution.coef), n_iter=solution.n_iter)
 
     def _begin(self, dtype, start):
         """Continue from `start`, where the gradient is known, on rows of this precision."""
         start = replace(start, state={"products": self._known_products()})
-        solver = SMO(self.rows.of(dtype), self.problem.y, tol=self.tol, initial=start, **self._options)
+        solver = SMO(self.rows.of(dtype), self._y, tol=self.tol, initial=start, **self._options)
         if dtype is np.float32:
             solver.rough = True
         self._solver, self._exact = solver, dtype is np.float64
@@ -111,7 +111,7 @@ class RefinedSMO:
         self._violation, _, _ = self._known.violation(self.problem.fit_intercept)
         known, problem = self._known, self.problem
         intercept = known.intercept() if problem.fit_intercept else 0.0
-        self.converged = self._violation <= self.tol and is_certified(problem, known, intercept, self.tol)
+        self.converged = self._violation <= self.tol * self._unit and is_certified(problem, known, intercept, self.tol)
         if not self.converged:
             self._begin(np.float64, start)
 
@@ -123,7 +123,7 @@ class RefinedSMO:
         known = self._known
         changed, used = np.flatnonzero(beta != known.beta), np.flatnonzero(beta)
         if len(used) < len(changed):
-            e = self.problem.y - known.ridge * beta - self.rows.product(used, beta[used], count=count)
+            e = known.linear - known.ridge * beta - self.rows.product(used, beta[used], count=count)
         else:
             change = beta - known.beta
             e = known.e - known.ridge * change - self.rows.product(changed, change[changed], count=count)
@@ -149,14 +149,13 @@ class RefinedSMO:
 
     def _known_products(self):
         """K times the coefficients of the last known point."""
-        known = self._known
-        return self.problem.y - known.e - known.ridge * known.beta
+        return self._known.scores()
 
     def dual_objective(self):
         """alpha times the dual objective, a lower bound of the optimum; in the float32 phase up to rounding."""
         if not self._is_known():
             return self._solver.dual_objective()
-        return 0.5 * self.problem.alpha * float(self._known.beta @ (self._known.e + self.problem.y))
+        return self.problem.alpha * self._known.dual()
 
     def objective(self):
         """The primal objective; in the float32 phase this computes the gradient in float64."""
@@ -164,7 +163,7 @@ class RefinedSMO:
         if self._exact:
             return self._solver.objective()
         state = self._known
-        scores = self.problem.y - state.e - state.ridge * state.beta
+        scores = state.scores()
         return self.problem.objective(scores, float(state.beta @ scores), self.solution().intercept)
 
     def gap(self):

@@ -15,14 +15,16 @@ class SMO(_smo.SMO):
     ----------
     rows : KernelRows or TwoPrecisionRows
     y : array-like of shape (n,)
-        -1 and +1.
+        -1 and +1; targets for a loss of residuals.
     alpha : float
         Weight of the norm, ``1 / (C n)``.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the margin (LIBSVM's ``tol``).
+        Largest violation of the optimality conditions, in units of the margin (LIBSVM's ``tol``), or in a regression of
+        the targets' mean distance from the best constant.
     random_state : ignored
         The method has no randomness.
     initial : Solution, optional
