@@ -78,3 +78,35 @@ def test_working_sets_of_far_rows():
     found = KernelSVC(gamma=0.5, C=10.0).fit(X, y)
     expected = KernelSVC("precomputed", C=10.0).fit(matrix, y)
     assert found.objective_ == pytest.approx(expected.objective_, rel=2e-3)
+
+
+@pytest.mark.parametrize("d", [2, 30])
+@pytest.mark.parametrize("reach", [2.5, 10.0, 25.0, 40.0, 200.0, 1000.0])
+def test_float32_is_float64_but_for_the_rounding_of_rows_where_the_length_scale_is_small(reach, d, global_random_seed):
+    """`reach` is the largest distance from the centre in length scales; every second row has a near neighbour."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(200, d))
+    sigma = np.linalg.norm(X[::2] - X[::2].mean(axis=0), axis=1).max() / reach
+    X[1::2] = X[::2] + sigma / d**0.5 * rng.normal(size=(100, d))
+    X = X.astype(np.float32)
+    exact = Gaussian(sigma)(X.astype(np.float64))
+    assert np.diagonal(exact, 1)[::2].mean() > 0.2
+    # Inner products round squared norms, reach² / 2 in the exponent; differences round rows.
+    limit = 3e-7 * (4.0 + reach**2) if reach < 20 else 2e-7 * reach
+    rows = KernelRows(X, Gaussian(sigma), dtype=np.float32)
+    for values in (Gaussian(sigma)(X), rows.batch(np.arange(200)), rows.block(np.arange(200), np.arange(200))):
+        assert values.dtype == np.float32
+        assert np.abs(values - exact).max() <= limit
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_narrow_kernel_of_sparse_rows_is_computed_in_float64_unless_float32_is_asked_for():
+    X = sparse.random(2600, 40, 0.1, format="csr", random_state=0)
+    X.data += 1.0
+    y = np.arange(2600) % 2
+    narrow = {"gamma": 200.0, "max_iter": 10}
+    assert KernelSVC(**narrow).fit(X, y).dtype_ == "float64"
+    assert KernelSVC(**narrow, dtype="float32").fit(X, y).dtype_ == "float32"
+    assert KernelSVC(gamma=1.0, max_iter=10).fit(X, y).dtype_ == "float32"
+    dense = np.random.default_rng(0).normal(size=(2600, 5))  # squared differences are accurate enough
+    assert KernelSVC(**narrow).fit(dense, y).dtype_ == "float32"
