@@ -189,8 +189,11 @@ def _reported(method):
 
     @wraps(method)
     def reported(self, *args, **kwargs):
+        around = _current.get()
+        if around is not SILENT and around.model is self:  # a method of a base class, called by this one's
+            return method(self, *args, **kwargs)
         if not getattr(self, "_skl_callbacks", None):
-            if _current.get() is SILENT:
+            if around is SILENT:
                 return method(self, *args, **kwargs)
             report = SILENT  # another estimator's fit encloses this one
         else:

@@ -132,6 +132,17 @@ def test_each_pair_of_classes_is_a_task(n_jobs):
     np.testing.assert_allclose(fitted.decision_function(X), KernelSVC().fit(X, y).decision_function(X), atol=0.05)
 
 
+def test_a_fit_that_calls_that_of_its_base_class_is_one_task():
+    class Longer(LinearSVC):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y, sample_weight)
+
+    recorder = Recorder()
+    Longer(random_state=0).set_callbacks(recorder).fit(*examples_of("classify"))
+    assert_well_formed(recorder)
+    assert recorder.calls.count("setup") == 1 and names_of(recorder)["Longer", "fit"] == 1
+
+
 def test_a_path_has_a_task_for_each_strength():
     X, y = examples_of("rank")
     recorder = Recorder()

@@ -29,7 +29,7 @@ def _with_hyphens(name):
 
 
 # Of `KernelRegressor`, those that minimise the epsilon-insensitive loss: a test compares them to the registry.
-REGRESSION_SOLVERS = ("sdca", "pegasos", "norma")
+REGRESSION_SOLVERS = ("smo", "sdca", "pegasos", "norma")
 REGRESSORS = tuple(
     replace(method, measure=REGRESSION)
     for method in (
