@@ -5,7 +5,7 @@ Lower is better for all of them.
 
 import math
 
-from .linear_runs import LinearRuns
+from .runs import LinearRuns
 
 
 class LinearIterations(LinearRuns):
@@ -15,7 +15,7 @@ class LinearIterations(LinearRuns):
     repeat = (1, 10, 0.5)
 
     def time_iterations(self, solver):
-        self.run()
+        self.run(solver)
 
 
 class LinearQuality(LinearRuns):
@@ -24,19 +24,19 @@ class LinearQuality(LinearRuns):
     params = (LinearRuns.params[0],)
 
     def peakmem_iterations(self, solver):
-        self.run()
+        self.run(solver)
 
     def track_log10_gap(self, solver):
         """log10 of (objective - optimum) / optimum; lower is better."""
-        return math.log10(self.problem.relative_gap(self.run().solution().coef))
+        return math.log10(self.problem.relative_gap(self.run(solver).solution().coef))
 
     def track_test_error(self, solver):
         """Share of 2,000 test rows misclassified; lower is better."""
-        return self.problem.test_error(self.run().solution().coef)
+        return self.problem.test_error(self.run(solver).solution().coef)
 
     def track_inner_products(self, solver):
         """Inner products of rows, and steps along them, so far; lower is better."""
-        return self.run().n_inner_products
+        return self.run(solver).n_inner_products
 
     track_log10_gap.unit = "log10 relative gap"
     track_test_error.unit = "test error"

@@ -14,8 +14,6 @@ except ImportError:  # a commit from before they were there
 N_ROWS, N_COLUMNS, N_FEATURES = 1000, 32, 512  # of timings
 N_JUDGED, D_JUDGED, SEEDS = 200, 8, range(5)  # of errors
 N_LANDMARKS = 64
-DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
-LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
 
 
 def need(features):
@@ -93,7 +91,7 @@ class Draws(_Timed):
     """The Gaussian's frequencies, drawn in four ways: their cost and their error."""
 
     param_names = ("draws",)
-    params = (DRAWS,)
+    params = (primitives.errors.DRAWS,)
 
     def setup(self, draws):
         need(RandomFeatures)
@@ -121,7 +119,7 @@ class NystroemMap(_Timed):
     """64 landmarks among 1,000 rows in clusters of uneven sizes, chosen in four ways."""
 
     param_names = ("landmarks",)
-    params = (LANDMARKS,)
+    params = (primitives.errors.LANDMARKS,)
 
     def setup(self, landmarks):
         need(Nystroem)

@@ -1,30 +1,15 @@
 """The kernels and rows that the benchmarks of blocks and features share with the experiment ``primitives``.
 
-Both are read from the files of the experiment beside this suite, not from the commit that is measured: every commit is
-measured on the same numbers. A commit that lacks a kernel skips its benchmarks.
+A commit that lacks a kernel skips its benchmarks.
 """
-
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import numpy as np
 
 from kernbench import kernels
 
-FOLDER = Path(__file__).parents[2] / "kernbench" / "experiments" / "ours" / "primitives"
+from .beside import catalogue, errors, inputs
 
-
-def _beside(name):
-    """A module of the experiment, from the file beside this suite."""
-    spec = spec_from_file_location(f"kernbench_asv_primitives_{name}", FOLDER / f"{name}.py")
-    module = sys.modules[spec.name] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-inputs = _beside("inputs")
-CATALOGUE = {entry.name: entry for entry in _beside("catalogue").CATALOGUE}
+CATALOGUE = {entry.name: entry for entry in catalogue.CATALOGUE}
 WITH_FEATURES = tuple(name for name, entry in CATALOGUE.items() if entry.forms)
 
 
@@ -54,5 +39,10 @@ def clusters(n, d, seed):
 
 def log10_error(K, features):
     """log10 of the root mean square over `features` of ‖K − Φ Φᵀ‖ / ‖K‖; never less than -16."""
-    squares = [np.linalg.norm(K - F @ F.T) ** 2 for F in features]
-    return float(max(-16.0, np.log10(np.mean(squares) ** 0.5 / np.linalg.norm(K))))
+    error = errors.root_mean_square([errors.relative_error(K, F) for F in features])
+    return log10(error)
+
+
+def log10(error):
+    """log10 of an error; never less than -16."""
+    return float(max(-16.0, np.log10(max(error, 1e-16))))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .ranking_runs import RankingRuns
+from .runs import RankingRuns
 
 
 class Ranking(RankingRuns):
@@ -25,7 +25,8 @@ class RankingQuality(RankingRuns):
 
     def track_objective(self, solver):
         """The objective over all pairs, 1 for no weights; lower is better."""
-        return float(self.problem.objective(np.asarray(self.run(solver).solution().coef), self.squared))
+        coef = np.asarray(self.run(solver).solution().coef)
+        return float(self.problem.objective(coef, self.is_squared(solver)))
 
     def track_one_minus_auc(self, solver):
         """Share of the pairs of 2,000 test rows in the wrong order; lower is better."""

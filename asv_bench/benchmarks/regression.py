@@ -1,6 +1,6 @@
 """Solvers of regressions, compiled beside reference: what two passes cost and what they are worth."""
 
-from .regression_runs import KernelRuns, LinearRuns
+from .runs import KernelRegressionRuns, LinearRegressionRuns
 
 
 class _Costs:
@@ -22,21 +22,21 @@ class _Quality:
     track_objective.unit = "objective"
 
 
-class KernelRegression(KernelRuns, _Costs):
+class KernelRegression(KernelRegressionRuns, _Costs):
     """Time of solvers with a kernel."""
 
 
-class KernelRegressionQuality(KernelRuns, _Quality):
+class KernelRegressionQuality(KernelRegressionRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (KernelRuns.params[0],)
+    params = (KernelRegressionRuns.params[0],)
 
 
-class LinearRegression(LinearRuns, _Costs):
+class LinearRegression(LinearRegressionRuns, _Costs):
     """Time of solvers on features."""
 
 
-class LinearRegressionQuality(LinearRuns, _Quality):
+class LinearRegressionQuality(LinearRegressionRuns, _Quality):
     """What these solvers are worth, and their memory."""
 
-    params = (LinearRuns.params[0],)
+    params = (LinearRegressionRuns.params[0],)

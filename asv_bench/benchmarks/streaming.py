@@ -3,7 +3,7 @@
 Lower is better for all of them.
 """
 
-from .streaming_runs import StreamingRuns, error
+from .runs import StreamingRuns
 
 
 class StreamingIterations(StreamingRuns):
@@ -13,7 +13,7 @@ class StreamingIterations(StreamingRuns):
     repeat = (1, 10, 0.5)
 
     def time_iterations(self, solver):
-        self.run()
+        self.run(solver)
 
 
 class StreamingQuality(StreamingRuns):
@@ -22,15 +22,15 @@ class StreamingQuality(StreamingRuns):
     params = (StreamingRuns.params[0],)
 
     def peakmem_iterations(self, solver):
-        self.run()
+        self.run(solver)
 
     def track_test_error(self, solver):
         """Share of 2,000 test rows misclassified; lower is better."""
-        return error(self.run(), self.X_test, self.y_test)
+        return self.test_error(solver)
 
     def track_feature_values(self, solver):
         """Features of rows computed so far; lower is better."""
-        return self.run().n_feature_values
+        return self.run(solver).n_feature_values
 
     track_test_error.unit = "test error"
     track_feature_values.unit = "feature values"

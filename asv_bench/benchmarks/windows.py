@@ -1,6 +1,6 @@
 """Solvers of partial AUC, ranked ranges and the AUC margin loss, compiled beside reference."""
 
-from .window_runs import MarginRuns, RangeRuns, WindowRuns
+from .runs import MarginRuns, RangeRuns, WindowRuns
 
 
 class _Costs:

@@ -33,10 +33,7 @@ def load_suite():
 
 
 MODULES = load_suite()
-problems, solver_runs = MODULES["problems"], MODULES["solver_runs"]
-ranking_runs, linear_runs = MODULES["ranking_runs"], MODULES["linear_runs"]
-streaming_runs, window_runs = MODULES["streaming_runs"], MODULES["window_runs"]
-regression_runs = MODULES["regression_runs"]
+problems, runs = MODULES["problems"], MODULES["runs"]
 
 
 def benchmark_classes():
@@ -112,31 +109,14 @@ def test_a_run_ends_at_the_same_numbers_every_time(solver):
     for _ in range(2):
         benchmark = MODULES["solvers_quality"].AfterTwoPasses()
         benchmark.setup(solver)
-        ends.append(benchmark.run())
+        ends.append(benchmark.run(solver))
     first, second = (end.solution() for end in ends)
     np.testing.assert_array_equal(first.coef, second.coef)
     assert first.intercept == second.intercept
     assert ends[0].n_kernel_evaluations == ends[1].n_kernel_evaluations
 
 
-SOLVER_RUNS = {
-    module.KIND: [owner for owner in CLASSES if issubclass(owner, runs)]
-    for module, runs in (
-        (solver_runs, solver_runs.SolverRuns),
-        (linear_runs, linear_runs.LinearRuns),
-        (ranking_runs, ranking_runs.RankingRuns),
-        (streaming_runs, streaming_runs.StreamingRuns),
-    )
-} | {
-    runs.kind: [owner for owner in CLASSES if issubclass(owner, runs)]
-    for runs in (
-        window_runs.WindowRuns,
-        window_runs.RangeRuns,
-        window_runs.MarginRuns,
-        regression_runs.KernelRuns,
-        regression_runs.LinearRuns,
-    )
-}
+SOLVER_RUNS = {kind: [owner for owner in CLASSES if getattr(owner, "kind", None) == kind] for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,7 +193,7 @@ def test_the_suite_and_its_readme_say_that_lower_is_better():
 
 def test_a_solver_the_measured_commit_lacks_is_left_out():
     with pytest.raises(NotImplementedError, match="no such-solver"):
-        solver_runs.SolverRuns().setup("such-solver")
+        runs.KernelRuns().setup("such-solver")
 
 
 def test_the_gap_is_measured_from_the_optimum():

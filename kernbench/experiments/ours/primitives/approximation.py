@@ -1,31 +1,16 @@
 """How well explicit features approximate their kernel: ‖K − Φ Φᵀ‖ over ‖K‖, Frobenius norms."""
 
-from statistics import fmean, median
+from statistics import median
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.record import columns, exponent, result
 from kernbench.experiments.ours.primitives import catalogue
+from kernbench.experiments.ours.primitives.errors import DRAWS, LANDMARKS, relative_error, root_mean_square
 
 # The matrices are too small for a second thread to help.
 one_thread = threadpool_limits.wrap(limits=1)
-
-DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
-LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
-
-
-def relative_error(K, features):
-    """‖K − Φ Φᵀ‖ / ‖K‖.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-    features : ndarray of shape (n, D)
-    """
-    features = np.asarray(features, dtype=np.float64)
-    return float(np.linalg.norm(K - features @ features.T) / np.linalg.norm(K))
 
 
 class Errors:
@@ -46,15 +31,12 @@ class Errors:
         self.rows.append((kind, size, seed, error))
 
     def of(self, kind):
-        """Root mean square error over seeds by size, a dict.
-
-        For independent draws the expected mean square is that of one draw over their number.
-        """
+        """Root mean square error over seeds by size, a dict."""
         found = {}
         for name, size, _, error in self.rows:
             if name == kind:
                 found.setdefault(size, []).append(error)
-        return {size: fmean(error**2 for error in errors) ** 0.5 for size, errors in found.items()}
+        return {size: root_mean_square(errors) for size, errors in found.items()}
 
     def slope(self, kind):
         """The fitted exponent of one kind; None where there are not two sizes."""

@@ -8,6 +8,7 @@ from kernbench._lazy import load
 from kernbench.experiments.measure.alternation import alternate
 from kernbench.experiments.measure.record import columns, result
 from kernbench.experiments.ours.primitives import catalogue
+from kernbench.experiments.ours.primitives.errors import float32_error
 from kernbench.experiments.ours.primitives.inputs import rows
 from kernbench.experiments.ours.primitives.peers import PEERS
 from kernbench.kernels.blocks import block
@@ -78,14 +79,12 @@ def _precision(entry, X):
     """Differences of float32 from float64, and of float64 from the peer: largest difference over largest value."""
     kernel, half = entry.kernel(X.shape[1]), len(X) // 2
     X, Z = X[:half], X[half:]
-    exact = block(kernel, X, Z)
-    scale = np.abs(exact).max()
-    single = block(kernel, X.astype(np.float32), Z.astype(np.float32))
-    found = {"float32_error": np.abs(single - exact).max() / scale}
+    found = {"float32_error": float32_error(block, kernel, X, Z)}
     peer = PEERS.get(entry.name)
     if peer is not None:
+        exact = block(kernel, X, Z)
         values = peer.values(peer.call(kernel, X, Z), X, Z)
-        found["peer_difference"] = np.abs(values - exact).max() / scale
+        found["peer_difference"] = np.abs(values - exact).max() / np.abs(exact).max()
     return found
 
 

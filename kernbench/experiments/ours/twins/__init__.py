@@ -3,5 +3,6 @@
 ::
 
     runs.py          a cell: all solvers of the registry on problems of one size, twin beside twin
+    settings.py      what solvers of a kind are given besides data; the asv suite reads this file, too
     declaration.py   the experiment: sizes, claims, the heat map
 """

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 from kernbench._lazy import load
 from kernbench.datasets.base import Dataset, array_checksum
 from kernbench.experiments.measure.record import columns, result
+from kernbench.experiments.ours.twins.settings import BATCH_SIZE, settings_of
 from kernbench.kernels import Gaussian
 from kernbench.solvers.kinds import TWINS
 from kernbench.solvers.registry import SOLVERS
@@ -16,7 +17,6 @@ from kernbench.solvers.registry import SOLVERS
 ROUNDS = 3  # of which the fastest counts: other work on the machine can only add time
 DECIMALS = 9  # mathematics libraries may differ in later ones, which must not change the checksum
 MOST_STEPS = 2**20
-BATCH_SIZE = 64
 
 
 def measure(cell):
@@ -96,9 +96,7 @@ def new_solver(entry, data, twin):
     n, d = X.shape
     kernel = Gaussian((d / 2) ** 0.5)
     options = {"alpha": 1.0 / n, "random_state": 0, "loss": entry.losses[0], **kind.defaults}
-    # Options without which a solver of their kind would have nothing to choose.
-    options |= {"fpr_range": (0.05, 0.5)} if "fpr_range" in kind.options else {}
-    options |= {"ranked_range": (n // 20, n)} if "ranked_range" in kind.options else {}
+    options |= settings_of(entry.problem, n)
     if kind.first == "batches":
         batches = kind.make_data(X, twin=twin, y=y, batch_size=BATCH_SIZE)
         return entry.load(twin)(batches, kernel, block_size=BATCH_SIZE, **options)
