@@ -32,6 +32,7 @@ DRAWS = {
     "Nystroem": {"n_landmarks": 10},
     "RandomFeatures": {"n_features": 10},
 }
+STILL = ("KernelSVR",)  # draw for gamma="median" only, from more rows than here
 OUTPUTS = ("decision_function", "predict", "log_ratio", "transform")
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
@@ -70,7 +71,7 @@ def test_a_script_repeats_after_seeding_numpy(model, global_random_seed):
     first = script()
     np.random.seed(global_random_seed)
     np.testing.assert_array_equal(first, script())
-    assert np.any(first[0] != first[1])
+    assert np.any(first[0] != first[1]) != (model.name in STILL)
 
 
 @quiet

@@ -16,8 +16,8 @@ LEAST_SPREAD = 1e-9  # of targets, for a solver whose dual variables, of their s
 ROUNDING = 1e-12  # relative
 
 
-def check_regressor(model, kind):
-    """Check the parameters that all regressors have.
+def check_regressor(model, kind, *, strength="alpha", offered=None):
+    """Check the parameters that all regressors have, of losses `offered`; `strength` is "alpha" or "C".
 
     Returns
     -------
@@ -26,10 +26,12 @@ def check_regressor(model, kind):
     loss : ResidualLoss
     """
     entry = named_entry(model, kind)
-    loss = regression_loss(model.loss, delta=model.delta, epsilon=model.epsilon, quantile=model.quantile)
+    loss = regression_loss(
+        model.loss, delta=model.delta, epsilon=model.epsilon, quantile=model.quantile, offered=offered
+    )
     if entry is not None:
         require_loss_of(entry, loss.name)
-    check_positive("alpha", model.alpha)
+    check_positive(strength, getattr(model, strength))
     check_flag("fit_intercept", model.fit_intercept)
     check_run(model)
     return entry, loss

@@ -12,6 +12,7 @@ from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows, row_size, with_constant
+from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.regression.parameters import check_regression_data, check_regressor, check_spread, offset_of
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
@@ -20,6 +21,7 @@ from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_flag
 
 
 def check_linear_regressor(model):
@@ -31,6 +33,14 @@ def check_kernel_regressor(model):
     """Check the parameters of a `KernelRegressor`; return the registry's entry of its solver and its loss."""
     check_kernel(model)
     return check_regressor(model, "kernel-regression")
+
+
+def check_kernel_svr(model):
+    """Check the parameters of a `KernelSVR`; return the registry's entry of its solver and its loss."""
+    check_kernel(model)
+    check_flag("shrinking", model.shrinking)
+    offered = ("epsilon_insensitive", "squared_epsilon_insensitive")
+    return check_regressor(model, "kernel-regression", strength="C", offered=offered)
 
 
 class LinearRegressorTask(WeightsTask):
@@ -149,13 +159,16 @@ class KernelRegressorTask(Task):
         As given to ``fit``.
     """
 
-    strength, plural = "alpha", "outputs"
+    strength, plural, several = "alpha", "outputs", True
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
+    check = staticmethod(check_kernel_regressor)
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
-        self.entry, self.loss = check_kernel_regressor(model)
-        X, y, self.weights = check_regression_data(model, X, y, sample_weight, kernel=model.kernel, several=True)
+        self.entry, self.loss = self.check(model)
+        X, y, self.weights = check_regression_data(
+            model, X, y, sample_weight, kernel=model.kernel, several=self.several
+        )
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
         # Its dual has one more constraint, which SMO keeps; for other solvers the targets are centred.
@@ -186,7 +199,8 @@ class KernelRegressorTask(Task):
         self.given, self.X = X, centred(X, model.centre_)
         if model.warm_start:
             parts = tuple(digest(part) for part in (X, y, self.weights) if part is not None)
-            self.key = (model.kernel_, *parts, self.dtype, model.alpha, self.loss.name, self.loss.parameter)
+            strength = getattr(model, self.strength)
+            self.key = (model.kernel_, *parts, self.dtype, strength, self.loss.name, self.loss.parameter)
 
     def advice(self):
         """The cause, if the kernel matrix shows it, or another solver."""
@@ -222,8 +236,43 @@ class KernelRegressorTask(Task):
         pairs = zip(self.problems, solutions, strict=True)
         offsets = np.array([problem.offset + solution.intercept for problem, solution in pairs], dtype=np.float64)
         set_expansions(model, self.given, coef, offsets)
+        self.shape_intercept(model)
+
+    def alpha_of(self, strength):
+        """Return the alpha of the problem for one of the model's strengths."""
+        return strength
+
+    def shape_intercept(self, model):
+        """Make the intercept of a model of one output a number."""
         if not self.has_outputs:
             model.intercept_ = float(model.intercept_[0])
+
+
+class KernelSVRTask(KernelRegressorTask):
+    """The task of one `KernelSVR`, or of a path of them.
+
+    Its objective is that of the regressor with weights of mean 1, times C and the sum of the weights.
+
+    Parameters
+    ----------
+    model : KernelSVR
+    X, y, sample_weight
+        As given to ``fit``.
+    """
+
+    strength, several = "C", False
+    check = staticmethod(check_kernel_svr)
+
+    def __init__(self, model, X, y, sample_weight):
+        super().__init__(model, X, y, sample_weight)
+        weights = np.ones(self.n_rows) if sample_weight is None else check_weights(sample_weight, self.X)
+        self.total_weight = float(weights.sum())
+
+    def alpha_of(self, strength):
+        return 1.0 / (strength * self.total_weight)
+
+    def shape_intercept(self, model):
+        """Leave it an array, as in scikit-learn's `SVR`."""
 
 
 class KernelRegressionProblem:
@@ -261,12 +310,12 @@ class KernelRegressionProblem:
         # The reference twins count for themselves.
         return rows.n_evaluations if self.task.model._twin == "compiled" else 0
 
-    def make_solver(self, rows, alpha, initial):
+    def make_solver(self, rows, strength, initial):
         task = self.task
         if hasattr(rows, "release"):
             rows.release()  # the previous solver may have left them restricted to a working set
         settings = {
-            "alpha": alpha,
+            "alpha": task.alpha_of(strength),
             "weights": task.weights,
             "loss": task.loss,
             "random_state": task.last.draws[self.k],
@@ -275,14 +324,14 @@ class KernelRegressionProblem:
         }
         return make_solver(task.model, task.entry, rows, self.y, settings)
 
-    def examined(self, rows, solver, alpha):
+    def examined(self, rows, solver, strength):
         task = self.task
         if hasattr(rows, "release"):
             rows.release()
         problem = MarginProblem(
             rows,
             self.y,
-            alpha=alpha,
+            alpha=task.alpha_of(strength),
             weights=task.weights,
             fit_intercept=task.free_intercept,
             loss=task.loss,
@@ -293,7 +342,7 @@ class KernelRegressionProblem:
 
     def describe(self, model, solution):
         set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset + solution.intercept]))
-        model.intercept_ = float(model.intercept_[0])
+        self.task.shape_intercept(model)
 
 
 def set_expansions(model, X, coef, offsets):

@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernbench import KernelRegressor, LinearRegressor
+from kernbench import KernelRegressor, KernelSVR, LinearRegressor
 from kernbench._models import BY_NAME
 
-MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"]]
+MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"], BY_NAME["KernelSVR"]]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -21,6 +21,8 @@ MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"]]
         KernelRegressor(),
         KernelRegressor(tol=1e-13),
         KernelRegressor("huber", kernel="precomputed", tol=1e-13),
+        KernelRegressor("epsilon_insensitive", tol=1e-9),
+        KernelSVR(tol=1e-9),
     ]
 )
 def test_scikit_learn_check(estimator, check):
