@@ -44,11 +44,13 @@ class LinearSVC(Classifier):
         ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
-        continues to the last digit if a million steps suffice, since this costs almost nothing.
+        continues to the last digit if a million steps suffice, since this costs almost nothing; so does ``newton``,
+        with the hinge up to 64 columns.
     max_iter : int, default=-1
         Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row, one of
-        ``newton`` a Newton step. -1 means the limit given in the registry; of ``sdca`` at least 10 million steps, or as
-        many as touch 10⁹ stored values, where a step of the logistic loss counts as 400 more.
+        ``newton`` a Newton step, or all of the coordinate ascent that it tries first for the hinge where a Hessian
+        takes far longer than a pass over X. -1 means the limit given in the registry; of ``sdca`` at least 10 million
+        steps, or as many as touch 10⁹ stored values, where a step of the logistic loss counts as 400 more.
     max_seconds : float, default=None
         Time budget of the solver in seconds, divided among the classes; None means no limit. Callbacks and
         traces are not charged.

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from kernbench.estimators.fit.centring import centre_of, centred, shift_of
 from kernbench.estimators.fit.certificate import Examined
-from kernbench.estimators.fit.choice import linear_entry, other_solver
+from kernbench.estimators.fit.choice import SMOOTH, linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -22,6 +22,7 @@ from kernbench.solvers.base import Solution
 
 FEW_VALUES = 1 << 14  # stored values of X, for which a million steps take some hundredths of a second
 FEW_STEPS = 1 << 20
+FEW_COLUMNS = 64  # up to which some hundred Newton steps take as little time
 
 
 class WeightsTask(Task):
@@ -64,7 +65,8 @@ class WeightsTask(Task):
         # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
         # order, repetition or weighting of the rows: a solver that can continues beyond tol.
         n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
-        self.min_iter = FEW_STEPS if n_values <= FEW_VALUES else 0
+        is_cheap = self.entry.name != "newton" or self.loss_name in SMOOTH or self.X.shape[1] <= FEW_COLUMNS
+        self.min_iter = FEW_STEPS if n_values <= FEW_VALUES and is_cheap else 0
 
     def columns_of(self, X, dtype):
         """Return the columns that weights are fitted to."""

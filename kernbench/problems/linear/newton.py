@@ -1,4 +1,4 @@
-"""What both twins of Newton's method share: the width of the first smoothing, costs and samples of rows."""
+"""What both twins of Newton's method share: the first width, costs, samples of rows, coordinate ascent in its place."""
 
 import numpy as np
 
@@ -11,6 +11,9 @@ SCATTERED = 0.5  # the same for products of the entries of sparse rows
 COPIED = 8.0  # multiplications in the time that an entry of the Hessian takes to be summed up, copied and mirrored
 CHEAP = 16.0  # multiplications per stored value up to which the Hessian is factorised in each step
 FIRST = 80.0  # the same for the first time: less than that is not worth a try of conjugate gradients without a factor
+ASCENT = 4.0  # Hessians and factors, in the time of which coordinate ascent may reach the optimum
+FEWEST_PASSES = 32  # of coordinate ascent: where fewer cost as much, Newton steps are cheap
+HOPELESS = 0.9  # a gap, relative to the objective, at which coordinate ascent is given up early
 
 
 def first_width(problem):
@@ -35,5 +38,33 @@ def cost_of_factor(d):
 
 def hessian_rows(n, d, row_cost, rng):
     """Return the rows that a Hessian is summed over: all, or a random sample of as many as can be afforded."""
-    size = max(4 * d, SAMPLE, int(MOST_WORK / row_cost))
+    size = _most_rows(d, row_cost)
     return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+
+
+def _most_rows(d, row_cost):
+    return max(4 * d, SAMPLE, int(MOST_WORK / row_cost))
+
+
+def most_passes(design):
+    """Return how many passes of coordinate ascent cost as much as `ASCENT` Hessians; 0 where it is not worth a try."""
+    row_cost = cost_of_row(design)
+    rows = min(design.n_samples, _most_rows(design.n_coef, row_cost))
+    cost = ASCENT * (rows * row_cost + cost_of_factor(design.n_coef))
+    passes = int(cost / max(1, design.n_values))
+    return passes if passes >= FEWEST_PASSES else 0
+
+
+def ascends_in(solver, n, most):
+    """Run a solver of coordinate ascent for up to `most` passes of `n` rows; return whether it has converged.
+
+    It is given up after a quarter of them if its gap is still nearly the whole objective. A rate of convergence tells
+    less: the gap falls at once when the last rows reach the margin.
+    """
+    for passes in (most // 4, most):
+        solver.advance(passes * n - solver.n_iter)
+        if solver.converged:
+            return True
+        if solver.gap() > HOPELESS * solver.objective():
+            return False
+    return False

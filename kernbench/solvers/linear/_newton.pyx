@@ -8,16 +8,19 @@ from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
 from kernbench.solvers.design._design cimport Design, dot
 from kernbench.solvers.linear._envelope cimport EnvelopeRisk
 
+from functools import partial
+
 import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import seed_of
 from kernbench.problems.linear.newton import (
-    CHEAP, FIRST, LARGEST, SAMPLE, cost_of_factor, cost_of_row, first_width, hessian_rows,
+    CHEAP, FIRST, LARGEST, SAMPLE, ascends_in, cost_of_factor, cost_of_row, first_width, hessian_rows, most_passes,
 )
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
+from kernbench.solvers.linear._sdca import SDCA
 from kernbench.validation.numbers import check_number
 
 cdef enum:
@@ -80,6 +83,9 @@ cdef class Newton:
     cdef int stuck
     cdef Py_ssize_t n_penalised
     cdef long long seed
+    cdef long long of_ascent          # inner products of coordinate ascent
+    cdef Py_ssize_t most_passes       # of coordinate ascent, where it is tried before the first step; 0: nowhere
+    cdef object coordinate_ascent     # that solver, but for `tol`
     cdef double[::1] coef, scores, g, h, gradient, best, step, moved, residual, z, p, p_scores, product, curved
     cdef double[::1] diagonal         # of the Hessian, the preconditioner before the first factorisation
 
@@ -97,6 +103,9 @@ cdef class Newton:
                                      free_last=free_last)
         self.widest = first_width(self.problem)
         self._set_up(EnvelopeRisk(self.problem), free_last, np.random.default_rng(self.seed))
+        self.most_passes = 0 if free_last or self.widest == 0.0 else most_passes(design)
+        self.coordinate_ascent = partial(SDCA, design, y, alpha=alpha, weights=weights, loss=loss,
+                                         random_state=self.seed)
         if initial is not None:
             self._start_from(initial)
 
@@ -127,7 +136,7 @@ cdef class Newton:
 
     @property
     def n_inner_products(self):
-        return self.design.n_passes * self.risk.n
+        return self.design.n_passes * self.risk.n + self.of_ascent
 
     # --- the iteration -----------------------------------------------------------------------------------------------
 
@@ -153,8 +162,10 @@ cdef class Newton:
         return self.stuck >= STUCK
 
     def _begin(self):
-        """Start from what was given, else from the solution for a sample, else from 0."""
+        """Start from what was given, else from coordinate ascent, from the solution for a sample, or from 0."""
         cdef Newton coarse
+        if not self.warm and self.most_passes and self._ascend():
+            self.warm = True
         if not self.warm and len(self.sample) < self.risk.n:
             coarse = Newton.__new__(Newton)
             coarse.tol, coarse.widest, coarse.seed = COARSE_TOL, self.widest, self.seed
@@ -170,6 +181,18 @@ cdef class Newton:
         # w = 0 separates nothing, even if its objective is within `tol`, as for a large alpha: take a step from it.
         self.converged = self.converged and (np.any(self.coef) or self.best_value <= self.bound)
         self.begun = True
+
+    def _ascend(self):
+        """Try to reach the optimum by coordinate ascent; return whether it did."""
+        ascent = self.coordinate_ascent(tol=self.tol if self.n_iter >= self.min_iter else min(self.tol, STILL))
+        is_done = ascends_in(ascent, self.risk.n, self.most_passes)
+        self.of_ascent = ascent.n_inner_products
+        if not is_done:
+            return False
+        self.coef, self.bound = ascent.solution().coef, ascent.objective() - ascent.gap()
+        self.n_iter += 1
+        self.min_iter = min(self.min_iter, self.n_iter)    # it is as close as any number of steps could make it
+        return True
 
     cdef int _evaluate(self) except -1 nogil:
         """Value, gradient and certificate at the point; keep it if it is the best so far."""

@@ -118,6 +118,29 @@ def test_many_entries_are_no_rounding():
     assert LinearSVC(C=1e5).fit(X, y).converged_
 
 
+@pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
+def test_nearly_orthogonal_rows_with_a_kink_take_passes_and_no_hessians(C):
+    """In the time of a few Hessians coordinate ascent reaches the optimum; Newton's method took hundreds of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 500))
+    y = X @ rng.normal(size=500) + 3.0 * rng.normal(size=600) > 0
+    model = LinearSVC("hinge", C=C, random_state=0).fit(X, y)
+    assert model.solver_ == "newton" and model.converged_ and model.n_iter_.max() == 1
+    assert model.n_inner_products_ <= 500 * len(X)
+    exact = LinearSVC("hinge", C=C, random_state=0, solver="sdca", tol=1e-10).fit(X, y)
+    assert model.objective_ - model.duality_gap_ <= exact.objective_ * (1 + 1e-9)
+    assert model.objective_ <= exact.objective_ * (1 + 1e-4)
+
+
+def test_coordinate_ascent_that_would_take_too_long_is_given_up():
+    """On columns of scales from 1e-3 to 1e3 its gap shrinks too slowly: after a few passes Newton steps follow."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 80)) * 10.0 ** rng.uniform(-3, 3, 80)
+    y = X @ (rng.normal(size=80) / np.abs(X).max(axis=0)) + 0.3 * rng.normal(size=2000) > 0
+    model = LinearSVC("hinge", random_state=0).fit(X, y)
+    assert model.converged_ and 1 < model.n_iter_.max() <= MOST_STEPS
+
+
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_other_losses_on_unscaled_columns(loss):
     X, y = unscaled(500, 10, 0)

@@ -97,6 +97,21 @@ def test_newton_without_a_factor_is_in_lockstep(loss, ranking, linear):
     tally.require(0.7)
 
 
+@pytest.mark.parametrize("min_iter", [0, 1 << 20])
+@pytest.mark.parametrize("C", [1e-3, 1e4])
+def test_twins_of_newton_ascend_by_coordinates_alike(C, min_iter, ranking, linear):
+    """Columns enough that passes over the data are cheap: where they suffice and where they do not."""
+    entry, problem = get("newton", "linear-svm"), ranking(150, 0, d=60)
+    options = {"C": C, "loss": "hinge", "min_iter": min_iter}
+    compiled, reference = (linear(entry, twin, problem, **options) for twin in ("compiled", "reference"))
+    for solver in (compiled, reference):
+        solver.advance(6)
+        assert solver.converged == (solver.n_iter == 1) == (C == 1e-3)
+    assert compiled.n_iter == reference.n_iter and compiled.n_inner_products == reference.n_inner_products
+    np.testing.assert_allclose(compiled.solution().coef, reference.solution().coef, rtol=1e-6, atol=1e-9)
+    assert compiled.gap() == pytest.approx(reference.gap(), rel=1e-6, abs=1e-12)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_splitting_a_run_of_sdca_changes_nothing(loss, ranking, linear):
     """Also if a part ends after rows were shrunk and before a step."""
