@@ -7,7 +7,7 @@ from kernbench.reference.ranking.ranked_risk import RankedRisk
 
 __all__ = [
     "RankedRisk", "cutting_planes", "differentiate", "limited_memory", "line_search", "linearise", "newton_direction",
-    "slope_along", "value_along", "value_at",
+    "value_along", "value_at",
 ]  # fmt: skip
 
 EVALUATIONS = 40  # of a line search
@@ -52,18 +52,17 @@ def newton_direction(convex, preconditioner, g, step, moved):
     moved[:] = convex.design.scores(step)
 
 
-def slope_along(design, gradient, step, moved):
-    """Set `moved` to the scores of a step, and return the slope of the objective along it."""
-    moved[:] = design.scores(step)
-    return float(design.inner(gradient, step, moved))
+def line_search(problem, value, gradient, coef, scores, step, moved, next_coef, next_scores, g):
+    """Return a length of the step at which the objective has fallen enough and become flatter (weak Wolfe conditions).
 
-
-def line_search(problem, value, slope, coef, scores, step, moved, next_coef, next_scores, g):
-    """Return a step at which the objective has fallen enough and become flatter (weak Wolfe conditions), by bisection.
-
-    Where it is concave or has kinks the second condition may fail for all steps tried: the longest of those that bring
-    enough is taken then. The next point lies there, and `g` holds its slopes; 0 if there is none.
+    It is found by bisection. Where the objective is concave or has kinks the second condition may fail for all lengths
+    tried: the longest of those that bring enough is taken then. The next point lies there, and `g` holds its slopes; 0
+    if there is none. `moved` is set to the scores of the step.
     """
+    moved[:] = problem.design.scores(step)
+    slope = problem.design.inner(gradient, step, moved)
+    if slope >= 0:
+        return 0.0
     line = coef, scores, step, moved, next_coef, next_scores, g
     shrink = problem.alpha * problem.design.inner(coef, step, moved)
     curvature = problem.alpha * problem.design.inner(step, step, moved)

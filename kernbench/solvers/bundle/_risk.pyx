@@ -1,14 +1,11 @@
 """A convex risk of scores: what cutting planes need of a problem, alpha/2 ||f||^2 + R(f(x_1), …, f(x_n)).
 
 R is a mean over pairs (`ranking/_problem`) or over samples (`linear/_bundle`). Besides its value and a subgradient,
-cutting planes need its approximate second derivatives, a smaller problem on some of the samples, and a test of whether
-the cuts of one problem are cuts of another.
+cutting planes need its approximate second derivatives, and a smaller problem on some of the samples.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
-
-import numpy as np
 
 
 cdef class Risk:
@@ -35,21 +32,6 @@ cdef class Risk:
     def smoothed(self):
         """Return the `SmoothedRisk` of this risk, or None."""
         return None
-
-    def same_risk(self, settings):
-        """Whether the cuts of a problem with these settings, of which alpha is the first, are cuts of this one."""
-        return np.array_equal(settings[1:], self.settings()[1:])
-
-    def signature(self, scores):
-        """Return two sums over scores, by which data are recognised: if they differ for the same f, the data differ."""
-        s, w = np.asarray(scores), 1.0 if self.weights is None else self.weights
-        return np.array([np.sum(np.where(self.positive, w, 0.0) * s), np.sum(np.where(self.positive, 0.0, w) * s)])
-
-    def same_data(self, signature, scores):
-        """Whether a solution with this signature belongs to this problem, in which its f has these scores, not all
-        0."""
-        size = np.abs(scores).max() * self.n
-        return bool(size > 0 and np.all(np.abs(signature - self.signature(scores)) <= 1e-9 * size))
 
 
 cdef class SmoothedRisk(Risk):

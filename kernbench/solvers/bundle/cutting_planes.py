@@ -25,6 +25,7 @@ import numpy as np
 
 from kernbench.problems.linear.empty_columns import widen
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.risk import same_data, same_risk, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.bundle._preconditioner import LARGEST
 from kernbench.solvers.bundle.smoothed_newton import SmoothedNewton
@@ -266,7 +267,7 @@ class CuttingPlanes(DesignMethod):
         state = self.cuts.state() | {
             "seed": np.array([self.seed]),
             "settings": self.problem.settings(),
-            "signature": self.problem.signature(self._identifying_scores()),
+            "signature": signature(self.problem, self._identifying_scores()),
             "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
             "progress": np.array(progress, dtype=np.float64),
         }
@@ -286,13 +287,13 @@ class CuttingPlanes(DesignMethod):
         coef = np.array(initial.coef, dtype=np.float64)
         self.coef = coef if self.columns is None else coef[self.columns]
         self.warm, self.n_iter = True, initial.n_iter
-        if state is None or not self.problem.same_risk(state["settings"]):
+        if state is None or not same_risk(self.problem, state["settings"]):
             return
         self.scores = self.design.scores(self.coef)
         if not self.cuts.load(state):
             return
         kept, risk, dual, bound, last_gap, n_steps, was_newton, stuck = state["progress"].tolist()
-        if kept < 0 or not self.problem.same_data(state["signature"], self._identifying_scores()):
+        if kept < 0 or not same_data(self.problem, state["signature"], self._identifying_scores()):
             self.cuts.forget()
             return
         self.cuts.kept = int(kept)

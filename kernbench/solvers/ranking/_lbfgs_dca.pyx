@@ -67,26 +67,21 @@ def newton_direction(Risk convex, Preconditioner preconditioner, double[::1] g, 
         convex.design.score(&step[0], &moved[0])
 
 
-def slope_along(Design design, const double[::1] gradient, const double[::1] step, double[::1] moved):
-    """Set `moved` to the scores of a step, and return the slope of the objective along it."""
-    cdef double slope
-    with nogil:
-        design.score(&step[0], &moved[0])
-        slope = design.inner(&gradient[0], &step[0], &moved[0])
-    return slope
+def line_search(Risk problem, double value, const double[::1] gradient, const double[::1] coef,
+                const double[::1] scores, const double[::1] step, double[::1] moved, double[::1] next_coef,
+                double[::1] next_scores, double[::1] g):
+    """Return a length of the step at which the objective has fallen enough and become flatter (weak Wolfe conditions).
 
-
-def line_search(Risk problem, double value, double slope, const double[::1] coef, const double[::1] scores,
-                const double[::1] step, const double[::1] moved, double[::1] next_coef, double[::1] next_scores,
-                double[::1] g):
-    """Return a step at which the objective has fallen enough and become flatter (weak Wolfe conditions), by bisection.
-
-    Where it is concave or has kinks the second condition may fail for all steps tried: the longest of those that bring
-    enough is taken then. The next point lies there, and `g` holds its slopes; 0 if there is none.
+    It is found by bisection. Where the objective is concave or has kinks the second condition may fail for all lengths
+    tried: the longest of those that bring enough is taken then. The next point lies there, and `g` holds its slopes; 0
+    if there is none. `moved` is set to the scores of the step.
     """
-    cdef double t
+    cdef double t = 0.0, slope
     with nogil:
-        t = _line_search(problem, value, slope, coef, scores, step, moved, next_coef, next_scores, g)
+        problem.design.score(&step[0], &moved[0])
+        slope = problem.design.inner(&gradient[0], &step[0], &moved[0])
+        if slope < 0.0:
+            t = _line_search(problem, value, slope, coef, scores, step, moved, next_coef, next_scores, g)
     return t
 
 

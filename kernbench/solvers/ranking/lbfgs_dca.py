@@ -21,6 +21,7 @@ import numpy as np
 from kernbench.problems.draws import seed_of
 from kernbench.problems.linear.empty_columns import widen
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.risk import same_data, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.bundle._preconditioner import LARGEST
 from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
@@ -162,9 +163,8 @@ class ExactDCA(DesignMethod):
         before = self.value
         np.negative(self.gradient, out=self.step)
         self.memory.solve(self.step, self.preconditioner)
-        slope = self.core.slope_along(self.design, self.gradient, self.step, self.moved)
         way = self.coef, self.scores, self.step, self.moved, self.next_coef, self.next_scores
-        t = self.core.line_search(self.problem, self.value, slope, *way, self.g) if slope < 0 else 0.0
+        t = self.core.line_search(self.problem, self.value, self.gradient, *way, self.g)
         if t > 0:
             self._move(t)
         elif self.memory.n_pairs:
@@ -263,7 +263,7 @@ class ExactDCA(DesignMethod):
         if self.begun:
             state |= self.memory.state() | {
                 "settings": np.append(self.problem.settings(), self.proximal),
-                "signature": self.problem.signature(self.scores),
+                "signature": signature(self.problem, self.scores),
                 "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
                 "progress": np.array([self.subproblem_gap, self.converged, self.stuck], dtype=np.float64),
             }
@@ -282,7 +282,7 @@ class ExactDCA(DesignMethod):
         if state is None or not np.array_equal(state["settings"], np.append(self.problem.settings(), self.proximal)):
             return
         self.scores = self.design.scores(self.coef)
-        if not self.problem.same_data(state["signature"], self.scores):
+        if not same_data(self.problem, state["signature"], self.scores):
             return
         if self.preconditioner is not None:
             self.preconditioner.load(state["hessian"])

@@ -11,6 +11,7 @@ import numpy as np
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.risk import same_data, same_risk, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design.method import DesignMethod
 
@@ -172,7 +173,7 @@ class Newton(NewtonSteps):
     def solution(self):
         """Return the point as of now."""
         state = {"seed": np.array([self.seed]), "settings": self.problem.settings(),
-                 "signature": self.problem.signature(self.scores), "hessian": self.work.hessian(),
+                 "signature": signature(self.problem, self.scores), "hessian": self.work.hessian(),
                  "progress": np.array([self.bound, self.n_steps], dtype=np.float64)}  # fmt: skip
         return Solution(self.coef.copy(), 0.0, self.n_iter, state)
 
@@ -180,9 +181,9 @@ class Newton(NewtonSteps):
         state = require_state(initial, self.design.n_coef, ["settings", "signature", "hessian", "progress"])
         self.coef = np.array(initial.coef, dtype=np.float64)
         self.warm, self.n_iter = True, initial.n_iter
-        if state is None or not self.problem.same_risk(state["settings"]):
+        if state is None or not same_risk(self.problem, state["settings"]):
             return
-        if not self.problem.same_data(state["signature"], self.design.scores(self.coef)):
+        if not same_data(self.problem, state["signature"], self.design.scores(self.coef)):
             return
         self.work.load_hessian(state["hessian"])
         if state["settings"][0] == self.alpha:
