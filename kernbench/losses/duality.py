@@ -12,7 +12,7 @@ the dual optimum. For losses of residuals see `losses.regression`.
 import numpy as np
 from scipy.optimize import brentq
 
-from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import ResidualLoss
 
 
@@ -65,24 +65,23 @@ def best_multiple(a, weights, quadratic, n, loss, targets=0.0):
         theta = min(longest, max(0.0, linear / quadratic)) if quadratic > 0 else longest * (linear > 0)
         return float(theta * linear - 0.5 * theta**2 * quadratic)
     longest = loss.upper / a.max()
-    if loss is LogLoss:
-        return _best_multiple_of_entropies(a, weights, quadratic, n, longest)
+    if loss.bend is None:
+        return _best_multiple_by_search(a, weights, quadratic, n, longest, loss)
     linear = weights @ a / n
-    if loss is SquaredHinge:
-        quadratic = quadratic + 0.5 * (weights @ a**2) / n
+    quadratic = quadratic + loss.bend * (weights @ a**2) / n
     theta = min(longest, linear / quadratic) if quadratic > 0 else longest  # of a parabola
     return float(theta * linear - 0.5 * theta**2 * quadratic)
 
 
-def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
-    """Return D(theta a) at its maximum for the logistic loss; it is concave, and any theta gives a bound."""
+def _best_multiple_by_search(a, weights, quadratic, n, longest, loss):
+    """Return D(theta a) at its maximum where psi is not quadratic; it is concave, and any theta gives a bound."""
     used = (a > 0) & (weights > 0)
     if not np.any(used):
         return 0.0
     a, weights = a[used], weights[used]
 
     def slope(theta):
-        return weights @ (a * LogLoss.dual_slope(theta * a)) / n - theta * quadratic
+        return weights @ (a * loss.dual_slope(theta * a)) / n - theta * quadratic
 
     end = longest * (1.0 - 1e-12)
     low = high = min(1.0, end)
@@ -91,7 +90,7 @@ def _best_multiple_of_entropies(a, weights, quadratic, n, longest):
     while high < end and slope(high) > 0.0:
         low, high = high, min(2.0 * high, end)
     theta = brentq(slope, low, high, rtol=1e-9) if low < high and slope(high) < 0.0 else high
-    return float(max(0.0, weights @ LogLoss.dual_value(theta * a) / n - 0.5 * theta**2 * quadratic))
+    return float(max(0.0, weights @ loss.dual_value(theta * a) / n - 0.5 * theta**2 * quadratic))
 
 
 def dual_variables(y, coef, *, alpha, weights, fit_intercept, loss=Hinge):

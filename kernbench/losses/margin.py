@@ -23,17 +23,31 @@ in ``_margin.h``.
 import numpy as np
 from scipy.special import entr, expit
 
-from kernbench._names import unknown_name
+from kernbench.losses.base import Loss, check_offered
 
 NEWTON_STEPS = 100  # limit of the safeguarded Newton method for one dual variable, never reached in practice
 ALMOST_OPEN = 1e-16  # psi of the logistic loss has infinite slope at 0 and 1: evaluate it this far inside
 
 
-class Hinge:
+class MarginLoss(Loss):
+    """A loss of a margin, used as a class: it has no parameter.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Domain of psi.
+    largest_pull : float
+        The largest -l'(m) m.
+    """
+
+    kinds = ("margin", "pair", "rank", "output")
+    lower, upper, zone, parameter, largest_pull = 0.0, 1.0, 0.0, 0.0, np.inf
+
+
+class Hinge(MarginLoss):
     """max(0, 1 - m); the slope at the kink is 0."""
 
-    name, code, smoothness, upper = "hinge", 0, np.inf, 1.0
-    lower, parameter, zone, bend = 0.0, 0.0, 0.0, 0.0
+    name, code, flat, bend, largest_pull = "hinge", 0, True, 0.0, 1.0
 
     @staticmethod
     def value(margins):
@@ -62,11 +76,11 @@ class Hinge:
         return min(max(a + (1.0 - margin) / curvature, 0.0), 1.0)
 
 
-class SquaredHinge:
+class SquaredHinge(MarginLoss):
     """max(0, 1 - m)^2."""
 
     name, code, smoothness, upper = "squared_hinge", 1, 2.0, np.inf
-    lower, parameter, zone, bend = 0.0, 0.0, 0.0, 0.5
+    flat, bend, largest_pull = True, 0.5, 0.5
 
     @staticmethod
     def value(margins):
@@ -93,11 +107,10 @@ class SquaredHinge:
         return max(a + (1.0 - 0.5 * a - margin) / (curvature + 0.5), 0.0)
 
 
-class LogLoss:
+class LogLoss(MarginLoss):
     """log(1 + exp(-m)), the logistic loss."""
 
-    name, code, smoothness, upper = "log_loss", 2, 0.25, 1.0
-    lower, parameter = 0.0, 0.0
+    name, code, smoothness, largest_pull = "log_loss", 2, 0.25, 0.27846454276107374
 
     @staticmethod
     def value(margins):
@@ -173,8 +186,7 @@ def dual_pair(loss, a, y, w, difference, curvature):
     if loss is LogLoss:
         return _log_loss_pair(a, y, w, difference, curvature, low, high)
     slope = y[0] * loss.dual_slope(a[0]) - y[1] * loss.dual_slope(a[1]) - difference
-    if loss is SquaredHinge:
-        curvature = curvature + 0.5 / w[0] + 0.5 / w[1]
+    curvature = curvature + loss.bend / w[0] + loss.bend / w[1]
     if curvature > 0.0:
         return float(min(max(slope / curvature, low), high))
     return high if slope > 0.0 else low if slope < 0.0 else 0.0
@@ -231,9 +243,4 @@ def margin_loss(name, offered=None):
     ValueError
         For an unknown name, with the nearest known one, or for a loss that is not offered.
     """
-    offered = tuple(MARGIN_LOSSES) if offered is None else offered
-    if isinstance(name, str) and name in MARGIN_LOSSES and name not in offered:
-        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {name!r}")
-    if not isinstance(name, str) or name not in offered:
-        raise ValueError(unknown_name("loss", name, offered))
-    return MARGIN_LOSSES[name]
+    return MARGIN_LOSSES[check_offered(name, MARGIN_LOSSES if offered is None else offered, MARGIN_LOSSES)]

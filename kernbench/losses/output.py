@@ -27,32 +27,24 @@ the columns.
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from kernbench._names import unknown_name
-from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+from kernbench.losses.base import Loss, check_offered, with_parameter
+from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import RESIDUAL_LOSSES
-from kernbench.validation.numbers import check_number
 
 LARGEST_EXPONENT = 30.0
+SAME = ("name", "code", "smoothness", "flat", "parameter_name", "bounds", "default")  # for a loss and that of an output
 
 
-class OutputLoss:
+class OutputLoss(Loss):
     """A loss of an output.
 
     Parameters
     ----------
     parameter : float, default=0.0
         delta, epsilon, the quantile, or the level tau, which may be set later.
-
-    Attributes
-    ----------
-    name : str
-    code : int
-        Its number in compiled code.
-    bounds : dict or None
-        Of the parameter, as `kernbench.validation.numbers.check_number` takes them; None without a parameter.
     """
 
-    name, code, bounds = "", -1, None
+    kinds = ("output",)
 
     def __init__(self, parameter=0.0):
         self.parameter = float(parameter)
@@ -92,18 +84,6 @@ class _MarginLoss(OutputLoss):
         return y * self.margin.slope(y * U)
 
 
-class HingeLoss(_MarginLoss):
-    name, code, margin = "hinge", 0, Hinge
-
-
-class SquaredHingeLoss(_MarginLoss):
-    name, code, margin = "squared_hinge", 1, SquaredHinge
-
-
-class LogisticLoss(_MarginLoss):
-    name, code, margin = "log_loss", 2, LogLoss
-
-
 class Softmax(OutputLoss):
     name, code = "softmax", 3
 
@@ -132,10 +112,11 @@ class _ResidualLoss(OutputLoss):
         return self._loss.slope(U - y)
 
 
-def _of_residual(residual):
-    """Return the class of the outputs' loss that is `residual` of u - y."""
-    names = {"name": residual.name, "code": residual.code, "bounds": residual.bounds, "residual": residual}
-    return type(residual.__name__, (_ResidualLoss,), {**names, "__module__": __name__})
+def _as_output(loss):
+    """Return the class of the outputs' loss that is `loss` of the margin y u, or of the residual u - y."""
+    base, of = (_MarginLoss, "margin") if "margin" in loss.kinds else (_ResidualLoss, "residual")
+    same = {name: getattr(loss, name) for name in SAME}
+    return type(loss.__name__, (base,), {**same, of: loss, "__module__": __name__})
 
 
 class Novelty(OutputLoss):
@@ -162,44 +143,34 @@ class DensityRatio(OutputLoss):
         return np.where(y > 0, -1.0, np.exp(np.minimum(U, LARGEST_EXPONENT)))
 
 
+OWN_LOSSES = (Softmax, Novelty, DensityRatio)  # those that are losses of an output only
 OUTPUT_LOSSES = {
     loss.name: loss
     for loss in (
-        HingeLoss,
-        SquaredHingeLoss,
-        LogisticLoss,
+        *map(_as_output, MARGIN_LOSSES.values()),
         Softmax,
-        *map(_of_residual, RESIDUAL_LOSSES.values()),
+        *map(_as_output, RESIDUAL_LOSSES.values()),
         Novelty,
         DensityRatio,
     )
 }
-PARAMETERS = {loss.name: loss.parameter_name for loss in RESIDUAL_LOSSES.values() if loss.parameter_name}
 
 
-def output_loss(name, *, delta=1.0, epsilon=0.1, quantile=0.5, offered=None):
+def output_loss(name, *, offered=None, **parameters):
     """Return the loss called `name`.
 
     Parameters
     ----------
     name : str
-    delta, epsilon, quantile : float
-        Each is looked at by the loss of that parameter only.
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
+    **parameters : float
+        ``delta``, ``epsilon`` and ``quantile``: each is looked at by the losses of that parameter only.
 
     Raises
     ------
     ValueError
         For an unknown name, with the nearest known one, or one that is not offered, and for a parameter out of bounds.
     """
-    offered = tuple(OUTPUT_LOSSES) if offered is None else tuple(offered)
-    if isinstance(name, str) and name in OUTPUT_LOSSES and name not in offered:
-        raise ValueError(f"this model minimises loss={' or '.join(map(repr, offered))} only, not {name!r}")
-    if not isinstance(name, str) or name not in offered:
-        raise ValueError(unknown_name("loss", name, offered))
-    chosen = OUTPUT_LOSSES[name]
-    if chosen.bounds is None:
-        return chosen()
-    parameter = {"delta": delta, "epsilon": epsilon, "quantile": quantile}[PARAMETERS[name]]
-    return chosen(check_number(PARAMETERS[name], parameter, **chosen.bounds))
+    offered = OUTPUT_LOSSES if offered is None else offered
+    return with_parameter(OUTPUT_LOSSES[check_offered(name, offered, OUTPUT_LOSSES, of="model")], parameters)

@@ -1,9 +1,10 @@
 """Names of the losses of pairs, for solvers of alpha/2 ||f||^2 + the mean over pairs."""
 
-from kernbench._names import unknown_name
+from kernbench.losses.base import check_offered
+from kernbench.losses.table import losses_of
 
 HINGE, SQUARED_HINGE, LOG_LOSS = "hinge", "squared_hinge", "log_loss"
-PAIRWISE_LOSSES = (HINGE, SQUARED_HINGE, LOG_LOSS)  # their codes in compiled code are those of losses.margin
+PAIRWISE_LOSSES = losses_of("pair")
 
 
 def require_loss(loss, offered=PAIRWISE_LOSSES):
@@ -14,8 +15,4 @@ def require_loss(loss, offered=PAIRWISE_LOSSES):
     ValueError
         For an unknown name, with the nearest known one, or for a loss that is not offered.
     """
-    if loss in PAIRWISE_LOSSES and loss not in offered:
-        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {loss!r}")
-    if loss not in offered:
-        raise ValueError(unknown_name("loss", loss, offered))
-    return loss
+    return check_offered(loss, offered, PAIRWISE_LOSSES)

@@ -24,12 +24,13 @@ and at the optimum a_i = -l'(r_i) and f = 1/(alpha n) sum_i w_i a_i k(x_i, .). T
 
 import numpy as np
 
-from kernbench._names import unknown_name
+from kernbench.losses.base import Loss, check_offered, with_parameter
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
-from kernbench.validation.numbers import check_number
+
+RANKED = ("residual", "rank", "output")  # kinds of a loss that grows with |r|: a range of ranks sorts residuals by size
 
 
-class ResidualLoss:
+class ResidualLoss(Loss):
     """A loss of a residual.
 
     Parameters
@@ -39,21 +40,11 @@ class ResidualLoss:
 
     Attributes
     ----------
-    name : str
-    code : int
-        Its number in compiled code.
-    parameter_name : str or None
-        What the parameter is called, None for a loss without one.
-    bounds : dict or None
-        Of the parameter, as `kernbench.validation.numbers.check_number` takes them; None without a parameter.
-    smoothness : float
-        The largest second derivative, infinite where there is a kink.
     lower, upper, zone, bend : float
         Domain and coefficients of psi.
     """
 
-    name, code, parameter_name, bounds, default = "", -1, None, None, 0.0
-    smoothness, bend, zone, lower, upper = np.inf, 0.0, 0.0, -1.0, 1.0
+    kinds, bend, zone, lower, upper = ("residual", "output"), 0.0, 0.0, -1.0, 1.0
 
     def __init__(self, parameter=None):
         self.parameter = self.default if parameter is None else float(parameter)
@@ -84,6 +75,7 @@ class SquaredError(ResidualLoss):
     """r^2 / 2."""
 
     name, code, smoothness, bend, lower, upper = "squared_error", 4, 1.0, 1.0, -np.inf, np.inf
+    kinds = RANKED
 
     def value(self, residuals):
         return 0.5 * np.square(residuals)
@@ -96,7 +88,7 @@ class Huber(ResidualLoss):
     """r^2 / 2, linear beyond |r| = delta."""
 
     name, code, parameter_name, bounds, default = "huber", 5, "delta", {"above": 0}, 1.0
-    smoothness, bend = 1.0, 1.0
+    kinds, smoothness, bend = RANKED, 1.0, 1.0
 
     @property
     def lower(self):
@@ -118,6 +110,7 @@ class EpsilonInsensitive(ResidualLoss):
     """max(0, |r| - epsilon); the slope at both kinks is 0."""
 
     name, code, parameter_name, bounds, default = "epsilon_insensitive", 6, "epsilon", {"at_least": 0}, 0.1
+    kinds, flat = RANKED, True
 
     @property
     def zone(self):
@@ -134,7 +127,7 @@ class SquaredEpsilonInsensitive(ResidualLoss):
     """max(0, |r| - epsilon)^2."""
 
     name, code, parameter_name, bounds = "squared_epsilon_insensitive", 11, "epsilon", {"at_least": 0}
-    default, smoothness, bend, lower, upper = 0.1, 2.0, 0.5, -np.inf, np.inf
+    default, flat, smoothness, bend, lower, upper = 0.1, True, 2.0, 0.5, -np.inf, np.inf
 
     @property
     def zone(self):
@@ -150,7 +143,7 @@ class SquaredEpsilonInsensitive(ResidualLoss):
 class AbsoluteError(ResidualLoss):
     """|r|; the slope at 0 is 0."""
 
-    name, code = "absolute_error", 7
+    name, code, kinds = "absolute_error", 7, RANKED
 
     def value(self, residuals):
         return np.abs(residuals)
@@ -183,35 +176,28 @@ RESIDUAL_LOSSES = {
     loss.name: loss
     for loss in (SquaredError, Huber, EpsilonInsensitive, SquaredEpsilonInsensitive, AbsoluteError, Quantile)
 }
-# Those that rank by |r|, with their default parameters: a range of ranks sorts residuals by size.
-REGRESSION_LOSSES = {
-    name: RESIDUAL_LOSSES[name]() for name in ("squared_error", "absolute_error", "huber", "epsilon_insensitive")
-}
+# Those of a range of ranks, with their default parameters.
+REGRESSION_LOSSES = {name: loss() for name, loss in RESIDUAL_LOSSES.items() if "rank" in loss.kinds}
 
 
-def regression_loss(name, *, delta=1.0, epsilon=0.1, quantile=0.5, offered=None):
+def regression_loss(name, *, offered=None, **parameters):
     """Return the loss of a residual called `name`.
 
     Parameters
     ----------
     name : str
-    delta, epsilon, quantile : float
-        Each is looked at by the loss of that parameter only.
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
+    **parameters : float
+        ``delta``, ``epsilon`` and ``quantile``: each is looked at by the losses of that parameter only.
 
     Raises
     ------
     ValueError
         For an unknown name, with the nearest known one, and for a parameter out of bounds.
     """
-    if not isinstance(name, str) or name not in RESIDUAL_LOSSES or name not in (offered or RESIDUAL_LOSSES):
-        raise ValueError(unknown_name("loss", name, tuple(offered or RESIDUAL_LOSSES)))
-    chosen = RESIDUAL_LOSSES[name]
-    if chosen.bounds is None:
-        return chosen()
-    parameter = {"delta": delta, "epsilon": epsilon, "quantile": quantile}[chosen.parameter_name]
-    return chosen(check_number(chosen.parameter_name, parameter, **chosen.bounds))
+    offered = tuple(RESIDUAL_LOSSES) if offered is None else offered
+    return with_parameter(RESIDUAL_LOSSES[check_offered(name, offered, offered)], parameters)
 
 
 def example_loss(loss, offered=None):
@@ -232,10 +218,10 @@ def example_loss(loss, offered=None):
     name = loss.name if isinstance(loss, ResidualLoss) else loss
     if not isinstance(name, str) or name not in RESIDUAL_LOSSES:
         return margin_loss(name, offered=offered)
-    if offered is not None and name not in offered:
-        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {name!r}")
+    check_offered(name, RESIDUAL_LOSSES if offered is None else offered, RESIDUAL_LOSSES)
     return loss if isinstance(loss, ResidualLoss) else RESIDUAL_LOSSES[name]()
 
 
 EXAMPLE_LOSSES = (*MARGIN_LOSSES, *RESIDUAL_LOSSES)
-QUADRATIC_LOSSES = tuple(name for name in EXAMPLE_LOSSES if name != "log_loss")  # the dual is a quadratic programme
+# Those whose dual is a quadratic programme.
+QUADRATIC_LOSSES = tuple(name for name, loss in {**MARGIN_LOSSES, **RESIDUAL_LOSSES}.items() if loss.bend is not None)

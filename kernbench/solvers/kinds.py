@@ -6,8 +6,7 @@ The registry, ``kernbench list``, the tests that all solvers of a kind must pass
 from dataclasses import dataclass, field
 
 from kernbench._lazy import load
-from kernbench.losses.output import OUTPUT_LOSSES
-from kernbench.losses.regression import RESIDUAL_LOSSES
+from kernbench.losses.table import losses_of
 
 TWINS = ("compiled", "reference")
 
@@ -85,7 +84,7 @@ KINDS = {
             first="rows",
             options=("fit_intercept", "loss"),
             counts="n_kernel_evaluations",
-            losses=("hinge", "squared_hinge", "log_loss"),
+            losses=losses_of("margin"),
             compiled="kernbench.kernels.rows:KernelRows",
         ),
         Kind(
@@ -95,7 +94,7 @@ KINDS = {
             first="design",
             options=("loss",),
             counts="n_inner_products",
-            losses=("hinge", "squared_hinge", "log_loss"),
+            losses=losses_of("margin"),
             compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
@@ -105,7 +104,7 @@ KINDS = {
             first="design",
             options=("loss", "n_pairs", "balanced"),
             counts="n_kernel_evaluations",
-            losses=("hinge", "squared_hinge", "log_loss"),
+            losses=losses_of("pair"),
             compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
@@ -115,7 +114,7 @@ KINDS = {
             first="design",
             options=("loss", "fpr_range", "ranks"),
             counts="n_inner_products",
-            losses=("hinge", "squared_hinge", "log_loss"),
+            losses=losses_of("pair"),
             compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
@@ -125,15 +124,7 @@ KINDS = {
             first="design",
             options=("loss", "ranked_range"),
             counts="n_inner_products",
-            losses=(
-                "hinge",
-                "squared_hinge",
-                "log_loss",
-                "squared_error",
-                "absolute_error",
-                "huber",
-                "epsilon_insensitive",
-            ),
+            losses=losses_of("rank"),
             compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
@@ -153,7 +144,7 @@ KINDS = {
             first="batches",
             options=("loss", "block_size"),
             counts="n_feature_values",
-            losses=tuple(OUTPUT_LOSSES),
+            losses=losses_of("output"),
             compiled="kernbench.solvers.streaming:batches_of",
         ),
         Kind(
@@ -163,7 +154,7 @@ KINDS = {
             first="rows",
             options=("fit_intercept", "loss"),
             counts="n_kernel_evaluations",
-            losses=tuple(RESIDUAL_LOSSES),
+            losses=losses_of("residual"),
             compiled="kernbench.kernels.rows:KernelRows",
             defaults={"loss": "squared_error", "fit_intercept": False},
             real_targets=True,
@@ -175,7 +166,7 @@ KINDS = {
             first="design",
             options=("loss",),
             counts="n_inner_products",
-            losses=tuple(RESIDUAL_LOSSES),
+            losses=losses_of("residual"),
             compiled="kernbench.solvers.design:design_of",
             defaults={"loss": "squared_error"},
             real_targets=True,

@@ -14,8 +14,9 @@ from kernbench.estimators.fit.parameters import check_class_weight
 from kernbench.estimators.fit.training_data import check_batch, check_training_data, distinct_labels
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
+from kernbench.losses.table import losses_of
 
-LOSSES = ("hinge", "squared_hinge", "log_loss")
+LOSSES = losses_of("margin")
 
 
 def _has_probabilities(model):

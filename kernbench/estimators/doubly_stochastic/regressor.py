@@ -10,9 +10,9 @@ from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
-from kernbench.losses.regression import RESIDUAL_LOSSES
+from kernbench.losses.table import losses_of
 
-LOSSES = tuple(RESIDUAL_LOSSES)
+LOSSES = losses_of("residual")
 
 
 class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):

@@ -1,10 +1,12 @@
 """What ``solver="auto"`` stands for, and the solver that a warning names."""
 
+from kernbench.losses.table import losses_of
 from kernbench.problems.linear.newton import LARGEST
 from kernbench.solvers import registry
 
 AUTO = "auto"
-SMOOTH = ("squared_hinge", "log_loss", "squared_error", "huber", "squared_epsilon_insensitive")
+SMOOTH = losses_of("margin", "residual", smooth=True)
+STEP_OR_FEW = losses_of("residual", smooth=True, flat=False)  # Newton's method takes one step, or a few
 KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
 KERNEL_SMOOTH = ("squared_error", "huber")  # losses of a residual for which it is: with others f is sparse
 
@@ -31,7 +33,7 @@ def linear_entry(problem, loss, n_rows, n_columns):
     Newton step or a few.
     """
     is_tall = n_rows >= n_columns
-    fits = is_tall or loss in ("squared_error", "huber") if n_columns <= LARGEST else is_tall and loss in SMOOTH
+    fits = is_tall or loss in STEP_OR_FEW if n_columns <= LARGEST else is_tall and loss in SMOOTH
     return registry.get("newton" if fits else "sdca", problem)
 
 

@@ -6,13 +6,14 @@ from kernbench.estimators.fit.parameters import check_run
 from kernbench.features.nystroem.landmarks import OWN, are_indices, check_landmarks, choice_of
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Linear
-from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
+from kernbench.losses.pairwise import HINGE, SQUARED_HINGE
+from kernbench.losses.table import losses_of
 from kernbench.solvers import registry
 from kernbench.validation.numbers import check_name, check_number, check_positive, is_integer, is_number
 
 FEATURES = ("auto", "nystroem", "random", "exact")
 SQUARED = "squared"  # solved in closed form for every `solver`
-LOSSES = ("auto", HINGE, SQUARED_HINGE, LOG_LOSS, SQUARED)
+LOSSES = ("auto", *losses_of("pair"), SQUARED)
 ONLY_SMOOTH = ("newton",)  # solvers that need a loss with a derivative
 PAIRS = ("all", "n_samples")
 YOUDEN = "youden"
@@ -99,7 +100,7 @@ def check_roc_svc(model):
 
 def _check_loss(model):
     check_name("loss", model.loss, LOSSES)
-    if model.solver in ONLY_SMOOTH and model.loss == HINGE:
+    if model.solver in ONLY_SMOOTH and model.loss in losses_of("pair", smooth=False):
         raise ValueError(
             f"solver={model.solver!r} needs a smooth loss: choose loss='squared_hinge' or 'log_loss', or "
             "solver='bundle'"

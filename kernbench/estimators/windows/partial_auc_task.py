@@ -9,6 +9,7 @@ from kernbench.estimators.roc.scores import space_of, weights_of
 from kernbench.estimators.roc.task import RankingTask
 from kernbench.estimators.windows.parameters import check_partial_auc, loss_of
 from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
+from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
 from kernbench.problems.ranking.ranked_problem import WindowProblem
@@ -22,7 +23,6 @@ START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the 
 START_CUTS = 200
 LEAST_ALPHA = 1e-6  # of that problem, which must have a solution
 NOTHING = 1e-3  # relative decrease from f = 0 that counts as none
-AT_ZERO = {"log_loss": np.log(2.0), "hinge": 1.0, "squared_hinge": 1.0}  # the objective of f = 0
 
 
 class PartialAUCTask(RankingTask):
@@ -114,7 +114,7 @@ class PartialAUCTask(RankingTask):
         self.rates = self._rates(model.fpr_range)
         super().assemble(model, results)
         self.validation.finish(model)
-        if results[0].converged and results[0].objective >= (1 - NOTHING) * AT_ZERO[model.loss_]:
+        if results[0].converged and results[0].objective >= (1 - NOTHING) * margin_loss(model.loss_).value(0.0):
             low, high = self.rates
             warn(
                 f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "

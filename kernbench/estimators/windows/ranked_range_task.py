@@ -13,8 +13,7 @@ from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.parameters import check_ranked_range, loss_of, masses_of
 from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
 from kernbench.kernels.domain import is_precomputed
-from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.losses.table import losses_of
 from kernbench.pairs.thresholds import quantile
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
@@ -110,7 +109,7 @@ class RankedRangeTask(SpaceTask):
 class RankedRangeClassifierTask(RankedRangeTask):
     """The task of one `RankedRangeClassifier`, or of a path of them."""
 
-    losses = tuple(MARGIN_LOSSES)
+    losses = losses_of("margin")
 
     def __init__(self, model, X, y, sample_weight):
         super().__init__(model, X, y, sample_weight, metric=_accuracy, name="validation_accuracy",
@@ -141,7 +140,7 @@ class RankedRangeClassifierTask(RankedRangeTask):
 class RankedRangeRegressorTask(RankedRangeTask):
     """The task of one `RankedRangeRegressor`, or of a path of them."""
 
-    losses = tuple(REGRESSION_LOSSES)
+    losses = losses_of("residual")
     shared = ("n_features_in_", "feature_names_in_", "dtype_", "loss_")
 
     def __init__(self, model, X, y, sample_weight):

@@ -11,7 +11,6 @@ from kernbench.losses.margin import Hinge, SquaredHinge
 from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.slack_budget import best_scale
 
-LARGEST_PULL = {"hinge": 1.0, "squared_hinge": 0.5, "log_loss": 0.27846454276107374}  # max over m of -l'(m) m
 NEWTON_STEPS = 100
 EXACT = 1e-13  # stop after a Newton step with this relative decrease
 FLAT = 1e-14  # relative ridge, for a singular Hessian: that of b when no squared hinge is active
@@ -180,7 +179,7 @@ def largest_pull(problem):
     """Return the c of `ball_radius`."""
     if isinstance(problem.loss, ResidualLoss):
         return problem.loss_at_zero()
-    return LARGEST_PULL[problem.loss.name]
+    return problem.loss.largest_pull
 
 
 def ball_radius(problem):

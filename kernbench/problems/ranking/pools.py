@@ -9,18 +9,17 @@ import numpy as np
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.losses.table import losses_of
 from kernbench.problems.linear.feature_bounds import squared_norms
 from kernbench.validation.numbers import check_number
 
-PAIR_LOSSES = ("log_loss", "hinge", "squared_hinge")
-LIST_LOSSES = (*PAIR_LOSSES, *REGRESSION_LOSSES)
+PAIR_LOSSES, LIST_LOSSES = losses_of("pair", first="log_loss"), losses_of("rank", first="log_loss")
 THRESHOLDS = ("exact", "stochastic")
 START = 0.01  # standard deviation of the coefficients that a run starts from by default
 # Default steps times the mean |x|^2, for methods that return averaged iterates and for those that return the last one.
 # On a9a and ijcnn1, 10 to 150 work for the former; the latter end nearer to the optimum with smaller steps.
 OF_MEANS, OF_LAST = 50.0, 5.0
-# Slopes of these losses grow with the scores: steps above 2 / curvature diverge.
-STEEP_LOSSES, OF_MEANS_STEEP = ("squared_hinge", "squared_error"), 1.0
+OF_MEANS_STEEP = 1.0  # where the slopes of the loss grow with the scores: steps above 2 / curvature diverge
 
 
 class Pool:
@@ -85,7 +84,7 @@ class PairPools:
         self.positives = Pool(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
         self.negatives = Pool(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
         self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
-        self.steep = ranked.loss in STEEP_LOSSES
+        self.steep = bool(np.isinf(self.loss.upper))
 
     @property
     def batch(self):
@@ -122,7 +121,7 @@ class ListPool:
         self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
         self.pool = Pool(np.arange(ranked.n), weights, batch_size, "batch_size")
         self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in (ranked.low, ranked.high))
-        self.steep = ranked.loss in STEEP_LOSSES
+        self.steep = bool(np.isinf(self.loss.upper))
 
     @property
     def batch(self):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kernbench._names import unknown_name
+from kernbench.losses.base import check_offered
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.pairwise import HINGE
-from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.losses.table import losses_of
 from kernbench.pairs.checks import binary_problem, ranked_targets
 from kernbench.pairs.window import range_of, structural_window, window_of
 from kernbench.problems.draws import stratified_sample
@@ -13,10 +13,7 @@ from kernbench.problems.draws import stratified_sample
 
 def check_loss(loss, offered):
     """Raise ValueError unless the solver, which minimises the losses `offered`, minimises this one."""
-    if loss in (*MARGIN_LOSSES, *REGRESSION_LOSSES) and loss not in offered:
-        raise ValueError(f"this solver minimises loss={' or '.join(map(repr, offered))} only, not {loss!r}")
-    if loss not in offered:
-        raise ValueError(unknown_name("loss", loss, offered))
+    check_offered(loss, offered, losses_of("rank"))
 
 
 class RankedProblem:

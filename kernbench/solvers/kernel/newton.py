@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbench.losses.duality import dual_bound
 from kernbench.losses.regression import example_loss
+from kernbench.losses.table import losses_of
 from kernbench.problems.kernel.newton import NOT_DEFINITE, PROGRESS, RIDGES, SHORTEST
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
 from kernbench.solvers.base import Diverged, Solution
@@ -37,7 +38,7 @@ class Newton:
         Coefficients to start from.
     """
 
-    losses = ("squared_error", "huber")
+    losses = losses_of("residual", smooth=True, flat=False)
     granularity = 1
     first_check = None
 

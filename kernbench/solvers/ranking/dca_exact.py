@@ -1,7 +1,6 @@
 """Exact DCA for a partial AUC and for a ranked range (see `lbfgs_dca`)."""
 
-from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.losses.regression import REGRESSION_LOSSES
+from kernbench.losses.table import losses_of
 from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
 from kernbench.solvers.ranking.lbfgs_dca import ExactDCA
 
@@ -44,7 +43,7 @@ class PartialAUCDCA(ExactDCA):
         Whether no function with a smaller objective than f = 0 was found.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = losses_of("pair")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
                  proximal=1e-4, random_state=None, initial=None, core="compiled"):  # fmt: skip
@@ -78,7 +77,7 @@ class RankedRangeDCA(ExactDCA):
         See `PartialAUCDCA`.
     """
 
-    losses = (*MARGIN_LOSSES, *REGRESSION_LOSSES)
+    losses = losses_of("rank")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3, proximal=1e-4,
                  random_state=None, initial=None, core="compiled"):  # fmt: skip

@@ -6,7 +6,7 @@ from online_solvers import either_twin, solver_of
 
 from kernbench.kernels import Gaussian
 from kernbench.losses.margin import MARGIN_LOSSES
-from kernbench.problems.kernel.expansion import LARGEST_PULL, Expansion, ball_radius
+from kernbench.problems.kernel.expansion import Expansion, ball_radius
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
@@ -122,7 +122,7 @@ def test_projected_pegasos_stays_in_the_ball_in_both_twins(loss, random_problem)
         a.advance(11), b.advance(11)
         coef = a.solution().coef
         np.testing.assert_allclose(coef, b.solution().coef, rtol=1e-8, atol=1e-10)
-        assert coef @ p.K @ coef <= LARGEST_PULL[loss] / 0.01 * (1 + 1e-9)
+        assert coef @ p.K @ coef <= MARGIN_LOSSES[loss].largest_pull / 0.01 * (1 + 1e-9)
 
 
 def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classification):

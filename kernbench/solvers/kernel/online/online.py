@@ -7,6 +7,7 @@ the steps on a batch of draws by a ``Walk``, which fetches the rows (``_walk``).
 import numpy as np
 
 from kernbench.losses.regression import example_loss
+from kernbench.losses.table import losses_of
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.kernel.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
@@ -46,7 +47,7 @@ class OnlineSolver(Method):
         Evaluations of the method as published; `n_kernel_evaluations` counts what was computed.
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = losses_of("margin")
     granularity = BATCH
     gap_is_costly = True
     dual_point = "plain"  # see `Expansion.gap`
