@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernbench import KernelSVC
 from kernbench._models import BY_NAME, ESTIMATORS, MODELS
 from kernbench.solvers import registry
 
@@ -56,6 +57,42 @@ def test_max_iter_is_reached_or_not_and_never_exceeded(model, solver, k):
     assert fitted.n_iter_.shape == (1,) and 0 <= fitted.n_iter_[0] <= k
     if fitted.status_ == "max_iter":
         assert fitted.n_iter_[0] == k
+
+
+@quiet
+@pytest.mark.parametrize("model", [m for m in LIMITED if hasattr(m.load(), "path")], ids=lambda model: model.name)
+def test_max_iter_limits_each_model_of_a_path(model):
+    X, y = problem_of(model.task)
+    strengths = {"Cs": [0.1, 1.0, 10.0]} if hasattr(model.load()(), "C") else {"alphas": [1e-3, 1e-2, 1e-1]}
+    for fitted in made(model, max_iter=5).path(X, y, **strengths):
+        assert fitted.n_iter_.shape == (1,) and 0 <= fitted.n_iter_[0] <= 5
+        assert fitted.status_ != "max_iter" or fitted.n_iter_[0] == 5
+
+
+@quiet
+@pytest.mark.parametrize(
+    "model", [m for m in LIMITED if "warm_start" in m.load()().get_params()], ids=lambda model: model.name
+)
+def test_max_iter_limits_each_fit_of_a_warm_start(model):
+    """``n_iter_`` counts the iterations of the last fit; of the doubly stochastic models, batches so far."""
+    X, y = problem_of(model.task)
+    fitted = made(model, max_iter=3, warm_start=True)
+    so_far = 0
+    for _ in range(3):
+        before, so_far = so_far, int(fitted.fit(X, y).n_iter_[0])
+        taken = so_far - before if model.name.startswith("DoublyStochastic") else so_far
+        assert 0 <= taken <= 3
+        assert fitted.status_ != "max_iter" or taken == 3
+
+
+@quiet
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_max_iter_limits_each_of_several_problems(n_jobs):
+    X, y = problem_of("regress")
+    fitted = KernelSVC(max_iter=4, tol=1e-12, n_jobs=n_jobs).fit(X, np.digitize(y, [-1.0, 0.0, 1.0]))
+    assert fitted.n_iter_.shape == (6,) and np.all(fitted.n_iter_ <= 4)
+    assert all(n == 4 for n, status in zip(fitted.n_iter_, fitted.status_, strict=True) if status == "max_iter")
+    assert "max_iter" in fitted.status_
 
 
 @quiet
