@@ -15,6 +15,7 @@ ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero
 TRIMMED = {"RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr"}
 TRIMMED_REGRESSION = {
     "RankedRangeRegressor": "it minimises another objective, without the largest losses: see sorr",
+    "KernelSVR": "it is KernelRegressor with the parameters of SVR, and it is measured in peers-svm",
     "DoublyStochasticGPRegressor": "its mean is a ridge regression, which runs, and its variances are judged in dsg-gp",
 }
 SEARCHED = {"ROCSVCCV": "it is ROCSVC with a search of its own, and single fits are timed"}
