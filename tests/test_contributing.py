@@ -1,7 +1,9 @@
 """The worked examples of CONTRIBUTING.md run as they stand there."""
 
+import os
 import re
 import shutil
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
@@ -85,20 +87,18 @@ def test_the_estimator_is_saved_and_read_back(alpha_classifier, two_classes, tmp
     assert np.array_equal(saving.load(tmp_path / "model.npz").predict(X), model.predict(X))
 
 
-@pytest.fixture(scope="module")
-def compiled_random_pairs(tmp_path_factory):
-    """The compiled half of the solver's example, built outside the sources as a module of the package."""
+def build_extension(name, source, folder, headers):
+    """Compile Cython in `folder` and return the path of the extension module `name`."""
     build = pytest.importorskip("Cython.Build", reason="building the compiled half needs Cython")
     setuptools = pytest.importorskip("setuptools", reason="building the compiled half needs setuptools")
     from setuptools.command.build_ext import build_ext
     from setuptools.errors import CompileError
 
-    name, folder = "kernbench.solvers.kernel._random_pairs", tmp_path_factory.mktemp("compiled")
-    source = folder / "_random_pairs.pyx"
-    source.write_text(blocks("Add a solver", "cython")[0], encoding="utf-8")
-    headers = sorted({str(path.parent) for path in ROOT.glob("kernbench/**/*.h")})
+    path = folder / f"{name.rpartition('.')[2]}.pyx"
+    path.write_text(source, encoding="utf-8")
     flags = [] if sys.platform == "win32" else ["-O0"]  # compiled in a few seconds
-    extension = setuptools.Extension(name, [str(source)], include_dirs=headers, extra_compile_args=flags)
+    headers = [str(folder) for folder in headers]
+    extension = setuptools.Extension(name, [str(path)], include_dirs=headers, extra_compile_args=flags)
     modules = build.cythonize([extension], include_path=[str(ROOT)], language_level=3, quiet=True)
     command = build_ext(setuptools.Distribution({"ext_modules": modules}))
     command.build_lib = command.build_temp = str(folder)
@@ -109,7 +109,16 @@ def compiled_random_pairs(tmp_path_factory):
         if shutil.which("cc") or shutil.which("cl"):
             raise
         pytest.skip(f"no compiler of C here: {error}")
-    spec = spec_from_file_location(name, command.get_ext_fullpath(name))
+    return Path(command.get_ext_fullpath(name))
+
+
+@pytest.fixture(scope="module")
+def compiled_random_pairs(tmp_path_factory):
+    """The compiled half of the solver's example, built outside the sources as a module of the package."""
+    name, headers = "kernbench.solvers.kernel._random_pairs", {path.parent for path in ROOT.glob("kernbench/**/*.h")}
+    source = blocks("Add a solver", "cython")[0]
+    path = build_extension(name, source, tmp_path_factory.mktemp("compiled"), sorted(headers))
+    spec = spec_from_file_location(name, path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -160,3 +169,86 @@ def test_the_solvers_twins_are_in_lockstep(random_pairs, fit_intercept, dtype, t
 def test_the_solver_is_offered_by_the_estimator(random_pairs, two_classes):
     model = KernelSVC(solver="random-pairs", tol=0.05, random_state=0).fit(*two_classes)
     assert model.converged_ and model.score(*two_classes) > 0.9
+
+
+@pytest.fixture(scope="module")
+def tree_with_a_loss(tmp_path_factory):
+    """A copy of the package with the example of a loss, which a new process imports."""
+    tree = tmp_path_factory.mktemp("tree")
+    shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+    for change in blocks("Add a loss", "diff"):
+        name, *hunks = re.split(r"^@@ .*\n", change, flags=re.MULTILINE)
+        path = tree / name.removeprefix("--- ").strip()
+        text = path.read_text(encoding="utf-8")
+        for hunk in hunks:
+            before, after = (
+                re.sub(r"^.", "", re.sub(rf"^\{other}.*\n", "", hunk, flags=re.M), flags=re.M) for other in "+-"
+            )
+            assert text.count(before) == 1
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
+    return tree
+
+
+def run_with_the_loss(tree, code):
+    environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_loss_is_minimised_by_the_solvers_of_regressions(tree_with_a_loss):
+    code = """
+import numpy as np
+from scipy.optimize import minimize
+from kernbench.estimators import LinearRegressor
+from kernbench.losses.regression import regression_loss
+from kernbench.solvers import registry
+
+LinearRegressor._twin = "reference"  # whose formulas are those in NumPy
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = X @ [2.0, -1.0, 0.5] + rng.standard_t(2, size=60)
+loss = regression_loss("smooth_epsilon_insensitive", epsilon=0.3)
+
+def objective(w):
+    return 0.005 * w @ w + loss.value(X @ w - y).mean()
+
+best = minimize(objective, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).fun
+for entry in registry.SOLVERS:
+    if entry.problem == "linear-regression" and loss.name in entry.losses:
+        model = LinearRegressor(loss.name, alpha=0.01, epsilon=0.3, solver=entry.name, fit_intercept=False, tol=1e-4,
+                                max_iter=200 if entry.name == "newton" else 60_000, random_state=0).fit(X, y)
+        found = objective(model.coef_)
+        assert best - 1e-9 <= found <= best * (1.0 + 1e-2), (entry.name, found, best)
+        print(entry.name)
+"""
+    assert {"sdca", "newton", "pegasos"} <= set(run_with_the_loss(tree_with_a_loss, code).split())
+
+
+LOSSES_IN_C = """
+from kernbench.losses._loss cimport loss_dual_coordinate, loss_dual_value, loss_slope, loss_value
+
+
+def values(int loss, double p, double z, double a, double curvature):
+    return (loss_value(loss, p, z), loss_slope(loss, p, z), loss_dual_value(loss, p, a),
+            loss_dual_coordinate(loss, p, a, z, curvature))
+"""
+
+
+def test_the_loss_in_c_is_that_in_numpy(tree_with_a_loss):
+    headers = tree_with_a_loss / "kernbench" / "losses"
+    built = build_extension("losses_in_c", LOSSES_IN_C, tree_with_a_loss, [headers])
+    code = f"""
+import sys
+import numpy as np
+from kernbench.losses.regression import regression_loss
+sys.path.insert(0, {str(built.parent)!r})
+from losses_in_c import values
+loss = regression_loss("smooth_epsilon_insensitive", epsilon=0.3)
+for z in np.linspace(-3, 3, 61):
+    for a in (-1.0, -0.4, 0.0, 0.7):
+        expected = loss.value(z), loss.slope(z), loss.dual_value(a), loss.dual_coordinate(a, z, 0.5)
+        np.testing.assert_allclose(values(loss.code, 0.3, z, a, 0.5), expected, atol=1e-14)
+"""
+    run_with_the_loss(tree_with_a_loss, code)

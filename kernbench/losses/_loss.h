@@ -50,8 +50,8 @@ static inline double kb_envelope_curvature(int loss, double p, double a, double 
 /* By how much z must change before the slope differs from 0; negative where it always does. */
 static inline double kb_loss_room(int loss, double p, double z)
 {
-    if (loss == KB_EPSILON_INSENSITIVE || loss == KB_SQUARED_EPSILON_INSENSITIVE)
-        return p - fabs(z);
+    if (loss >= KB_SQUARED_ERROR)
+        return kb_dual_zone(loss, p) > 0.0 ? kb_dual_zone(loss, p) - fabs(z) : -1.0;
     return loss == KB_HINGE || loss == KB_SQUARED_HINGE ? z - 1.0 : -1.0;
 }
 

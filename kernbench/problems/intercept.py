@@ -53,7 +53,8 @@ def best_constant(targets, weights, loss):
 
     Squared error: the mean. Absolute error and quantile: a weighted quantile. The epsilon-insensitive loss has slope -1
     up to t_i - epsilon, 1 from t_i + epsilon on, and 0 in between: a median of both ends of all these intervals. Huber
-    and the squared epsilon-insensitive loss: the zero of a slope that is linear between such points.
+    and the squared epsilon-insensitive loss: the zero of a slope that is linear between such points. Others: a zero of
+    the slope, by bisection and interpolation.
 
     Parameters
     ----------
@@ -76,7 +77,23 @@ def best_constant(targets, weights, loss):
     ends, masses = np.concatenate([targets - loss.parameter, targets + loss.parameter]), np.tile(weights, 2)
     if loss.name == "epsilon_insensitive":
         return _weighted_quantile(ends, masses, weights.sum())
-    return _zero_of_pieces(ends, masses, np.arange(len(ends)) < len(targets))
+    if loss.name == "squared_epsilon_insensitive":
+        return _zero_of_pieces(ends, masses, np.arange(len(ends)) < len(targets))
+    return _zero_of_slope(targets, weights, loss)
+
+
+def _zero_of_slope(targets, weights, loss):
+    """A zero of sum_i w_i l'(b - t_i), for a loss that is least at 0: it lies between the targets."""
+
+    def slope(b):
+        return float(weights @ loss.slope(b - targets))
+
+    low, high = float(targets.min()), float(targets.max())
+    if slope(low) >= 0.0:
+        return low
+    if slope(high) <= 0.0:
+        return high
+    return float(brentq(slope, low, high, xtol=1e-14, rtol=1e-14, maxiter=1000))
 
 
 def _zero_of_clipped(targets, weights, delta):

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from kernbench import KernelRegressor
 from kernbench.losses.regression import RESIDUAL_LOSSES
-from kernbench.problems.intercept import best_constant
+from kernbench.problems.intercept import _zero_of_slope, best_constant
 
 PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8),
               "squared_epsilon_insensitive": (0.0, 0.3, 4.0)}  # fmt: skip
@@ -42,3 +42,15 @@ def test_the_intercept_of_two_groups_under_huber_lies_between_them():
     y = np.repeat([0.0, 10.0], 5)
     model = KernelRegressor("huber", delta=10.0, alpha=1e6).fit(np.zeros((10, 1)), y)
     assert model.intercept_ == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("loss", [loss for loss in CASES if np.isfinite(loss.smoothness)], ids=lambda loss: loss.name)
+def test_the_search_for_any_loss_finds_what_the_formulas_do(loss):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 30):
+        targets, weights = rng.normal(size=n), rng.uniform(0.5, 2.0, size=n)
+        found, formula = (
+            weights @ loss.value(b - targets)
+            for b in (_zero_of_slope(targets, weights, loss), best_constant(targets, weights, loss))
+        )
+        assert found == pytest.approx(formula, rel=1e-10, abs=1e-13)
