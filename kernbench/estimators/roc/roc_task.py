@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of, n_pairs_of
 from kernbench.estimators.roc.task import RankingTask
 from kernbench.pairs.moments import squared_loss_and_gradient
-from kernbench.problems.certificate.risks import PairRisk
+from kernbench.problems.certificate.risks import PairRisk, SquaredPairRisk
 from kernbench.solvers.base import Solution
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
 
@@ -37,12 +36,10 @@ class ROCTask(RankingTask):
 
     def examined(self, design, solver, alpha):
         if self.model.loss_ == SQUARED:
-            return None
-        risk = PairRisk(solver.problem)
-        if self.space.is_exact:
-            return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
-        # Rows in blocks are read from files or workers: the solver's own certificate has to do.
-        return Examined(risk, design.X) if hasattr(design, "X") else None
+            risk = SquaredPairRisk(solver.y, solver.weights, alpha)
+        else:
+            risk = PairRisk(solver.problem)
+        return self.examined_by(risk, design)
 
     def assemble(self, model, results):
         super().assemble(model, results)
@@ -50,7 +47,7 @@ class ROCTask(RankingTask):
 
 
 class SquaredLoss:
-    """The squared loss of all pairs, a quadratic function of the weights: one step, and the gap is 0."""
+    """The squared loss of all pairs, a quadratic function of the weights: one step, and its gap is rounding."""
 
     granularity, first_check = 1, None
     n_kernel_evaluations = 0
@@ -65,14 +62,21 @@ class SquaredLoss:
         return 1
 
     def check(self, tol):
+        self.converged = self.gap() <= tol * self.objective()
         return self.converged
 
     def solution(self):
         return Solution(self.coef, n_iter=self.n_iter)
 
     def objective(self):
-        loss, _ = squared_loss_and_gradient(self.y, self.design.scores(self.coef), self.weights)
-        return float(0.5 * self.alpha * (self.coef @ self.coef) + loss)
+        return self._value_and_gradient()[0]
 
     def gap(self):
-        return 0.0 if self.converged else None
+        """A strongly convex objective is at most |gradient|^2 / (2 alpha) above its optimum."""
+        gradient = self._value_and_gradient()[1]
+        return float(gradient @ gradient) / (2.0 * self.alpha)
+
+    def _value_and_gradient(self):
+        loss, slopes = squared_loss_and_gradient(self.y, self.design.scores(self.coef), self.weights)
+        value = float(0.5 * self.alpha * (self.coef @ self.coef) + loss)
+        return value, self.alpha * self.coef + self.design.combine(slopes)

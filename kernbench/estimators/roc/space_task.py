@@ -7,6 +7,7 @@ from scipy import sparse
 
 from kernbench._random import generator_of
 from kernbench.estimators.fit.centring import centre_of, centred
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.roc.scores import set_function, set_space
@@ -113,6 +114,13 @@ class SpaceTask(Task):
 
     def examined(self, design, solver, strength):
         return None
+
+    def examined_by(self, risk, design):
+        """Return what certifies a solution for a risk of scores."""
+        if self.space.is_exact:
+            return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
+        # Rows in blocks are read from files or workers: the solver's own certificate has to do.
+        return Examined(risk, design.X) if hasattr(design, "X") else None
 
     def describe(self, model, solution):
         self.described = solution

@@ -12,6 +12,7 @@ from kernbench.estimators.windows.validation import ValidatedRuns, validation_ro
 from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
+from kernbench.problems.certificate.risks import StructuralRisk
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
@@ -93,6 +94,12 @@ class PartialAUCTask(RankingTask):
             **self._ends(now["fpr_range"]),
         }
         return make_solver(model, self.entry, design, rows.y, settings)
+
+    def examined(self, design, solver, strength):
+        if self.entry.name != "svmpauc-tight":
+            return None  # the others minimise what is not convex
+        ranked = solver.ranked
+        return self.examined_by(StructuralRisk(ranked, solver.alpha), design)
 
     def _ends(self, fpr_range):
         """The keyword of a solver that says the range."""

@@ -5,7 +5,8 @@ import numpy as np
 from kernbench.losses.duality import best_multiple, dual_variables
 from kernbench.losses.margin import LogLoss
 from kernbench.losses.regression import ResidualLoss
-from kernbench.pairs import AllPairs, DrawnPairs
+from kernbench.pairs import AllPairs, DrawnPairs, _structural
+from kernbench.pairs.moments import squared_loss_and_gradient
 from kernbench.problems.certificate.extended import LONG
 
 STEEPEST = 40.0  # largest |psi'| of the logistic loss at dual variables that float64 can tell from 0 and 1
@@ -104,23 +105,27 @@ def space_is_expansion(space):
     return hasattr(space, "kernel")
 
 
-class PairRisk:
-    """The mean loss of the pairs of a positive and a negative example.
+class ScoresRisk:
+    """A convex risk R >= 0 of differences of scores, such as a mean loss of pairs.
 
     Parameters
     ----------
-    problem : PairwiseProblem
+    evaluate : callable
+        ``evaluate(scores)`` returns R and a subgradient g.
+    alpha : float
+    n : int
+    reach : float
+        Bound on sum_i |g_i|; with `smooth`, where R is at most that of f = 0.
+    smooth : bool, default=False
+        Whether the losses are squares of at most 1 - t for a difference t, else they are piecewise linear.
     """
 
     mass, smoothness = 1.0, 0.0
 
-    def __init__(self, problem):
-        self.alpha, self.n, self.loss = problem.alpha, problem.n, problem.loss
-        self.zero = float(problem.at_zero)
-        drawn = problem.drawn
-        self.pairs = AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, self.n)
-        self.slope = np.inf if self.loss == "squared_hinge" else 1.0
-        self.reach = 4.0 if self.loss == "squared_hinge" else 2.0
+    def __init__(self, evaluate, alpha, n, reach, *, smooth=False):
+        self.evaluate, self.alpha, self.n, self.reach = evaluate, alpha, n, reach
+        self.slope = np.inf if smooth else reach / 2.0
+        self.zero = float(evaluate(np.zeros(n))[0])
         self.dual_size = 0.0
 
     def at_zero(self):
@@ -129,7 +134,7 @@ class PairRisk:
     def change(self, risk, error):
         """As for a margin, a difference of two scores."""
         if np.isfinite(self.slope):
-            return 2.0 * error
+            return 2.0 * self.slope * error
         return 4.0 * np.sqrt(max(risk, 0.0)) * error + 4.0 * error**2
 
     def value(self, scores, intercept):
@@ -137,7 +142,7 @@ class PairRisk:
 
     def _evaluated(self, scores):
         middle = (scores.max() + scores.min()) / 2  # differences count: keep their digits
-        return self.pairs.value_and_subgradient((scores - middle).astype(np.float64), self.loss)
+        return self.evaluate((scores - middle).astype(np.float64))
 
     def lower_bounds(self, space, coef, scores, intercept, state):
         risk, slopes = self._evaluated(scores)
@@ -149,3 +154,45 @@ class PairRisk:
         quadratic = float(space.inner(u, of_u) / self.alpha)
         theta = 0.0 if linear <= 0 else 1.0 if quadratic <= linear else linear / quadratic
         yield theta * linear - 0.5 * theta**2 * quadratic, theta * float(np.abs(g).sum())
+
+
+class PairRisk(ScoresRisk):
+    """The mean loss of the pairs of a positive and a negative example.
+
+    Parameters
+    ----------
+    problem : PairwiseProblem
+    """
+
+    def __init__(self, problem):
+        drawn, loss = problem.drawn, problem.loss
+        pairs = AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, problem.n)
+        smooth = loss == "squared_hinge"
+        reach = 4.0 if smooth else 2.0
+        super().__init__(
+            lambda scores: pairs.value_and_subgradient(scores, loss), problem.alpha, problem.n, reach, smooth=smooth
+        )
+
+
+class SquaredPairRisk(ScoresRisk):
+    """The mean of (1 - t)^2 over the differences t of all pairs."""
+
+    def __init__(self, y, weights, alpha):
+        super().__init__(
+            lambda scores: squared_loss_and_gradient(y, scores, weights), alpha, len(y), reach=4.0, smooth=True
+        )
+
+
+class StructuralRisk(ScoresRisk):
+    """The structural bound of 1 - the partial AUC: slopes of the positives add up to at most n / (n - m).
+
+    Parameters
+    ----------
+    problem : StructuralProblem
+    alpha : float
+    """
+
+    def __init__(self, problem, alpha):
+        loss = problem.make(_structural)
+        reach = 2.0 * problem.high / (problem.high - problem.low)
+        super().__init__(loss.upper_and_subgradient, alpha, problem.n, reach)

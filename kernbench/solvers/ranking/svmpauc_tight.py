@@ -58,7 +58,7 @@ class SVMpAUCTight(CuttingPlanes):
         check_loss(loss, self.losses)
         self.eps, self.plain = require_number("eps", eps, positive=True), bool(plain)
         require_number("alpha", alpha, positive=True)
-        ranked = StructuralProblem(y, weights, fpr_range, ranks, rounding)
+        self.ranked = ranked = StructuralProblem(y, weights, fpr_range, ranks, rounding)
         self.excess = np.inf  # of the risk at the last point over the model there, where `plain`
         if self.plain and initial is not None and "excess" in initial.state:
             self.excess = float(initial.state["excess"][0])

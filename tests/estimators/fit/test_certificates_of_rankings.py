@@ -1,0 +1,73 @@
+"""Rankings with a closed form or a structural bound are examined as all others are: the returned model, afresh."""
+
+import numpy as np
+import pytest
+from exact_objectives import LONG
+from sklearn.metrics import roc_auc_score
+
+from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench.problems.certificate import certify
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:all scores are equal", "ignore:no function f does better"
+)
+
+
+def labelled(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+
+
+def squared_objective(model, X, y, alpha):
+    """The objective of the squared loss of pairs, in extended precision."""
+    coef = model.coef_[0].astype(LONG)
+    scores = X.astype(LONG) @ coef
+    parts = scores[y == 1], scores[y == 0]
+    risk = (1 - (parts[0].mean() - parts[1].mean())) ** 2 + sum(((s - s.mean()) ** 2).mean() for s in parts)
+    return float(alpha / 2 * (coef @ coef) + risk)
+
+
+@pytest.mark.parametrize("scale, shift", [(1.0, 0.0), (1.0, 1e6), (1.0, 1e12), (1e9, 0.0), (1e-9, 0.0), (1e12, 1e3)])
+def test_the_closed_form_is_certified(scale, shift):
+    X, y = labelled(100, 5, 0)
+    best = squared_objective(ROCSVC(loss="squared", alpha=1e-3 / scale**2).fit(X, y), X, y, 1e-3 / scale**2)
+    Z = X * scale + shift
+    model = ROCSVC(loss="squared", alpha=1e-3).fit(Z, y)
+    exact = squared_objective(model, Z, y, 1e-3)
+    assert abs(exact - model.objective_) <= model.duality_gap_ + 1e-9 * model.objective_
+    assert model.objective_ - model.duality_gap_ <= best * (1 + 1e-6) and model.objective_ <= 1.0 + 1e-12
+    assert not model.converged_ or model.duality_gap_ <= model.tol * model.objective_
+
+
+def test_the_gap_of_a_closed_form_is_rounding():
+    X, y = labelled(200, 10, 1)
+    model = ROCSVC(loss="squared", alpha=0.1).fit(X, y)
+    assert model.converged_ and model.duality_gap_ <= 1e-9 * model.objective_
+    assert roc_auc_score(y, model.decision_function(X)) > 0.7
+
+
+@pytest.mark.parametrize("features", ["auto", "exact"])
+def test_the_structural_bound_is_examined_once_more(monkeypatch, features):
+    examined = []
+    original = certify.certify
+
+    def noted(risk, *arguments, **settings):
+        examined.append(risk)
+        return original(risk, *arguments, **settings)
+
+    monkeypatch.setattr("kernbench.estimators.fit.certificate.certify", noted)
+    X, y = labelled(80, 3, 2)
+    kernel = "linear" if features == "auto" else "rbf"
+    options = {"kernel": kernel, "features": features, "fpr_range": (0.2, 0.6), "random_state": 0}
+    model = PartialAUCClassifier(solver="svmpauc-tight", alpha=0.01, **options).fit(X, y)
+    (risk,) = examined
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # slopes and changes are bounded as the certificate assumes
+        scores, error = rng.normal(size=80), 1e-3 * rng.uniform(-1, 1, 80)
+        value, slopes = risk.evaluate(scores)
+        assert np.abs(slopes).sum() <= risk.reach * (1 + 1e-12)
+        assert abs(risk.evaluate(scores + error)[0] - value) <= risk.change(value, 1e-3) + 1e-12
+    assert risk.at_zero()[0] == pytest.approx(1.0)
+    tighter = PartialAUCClassifier(solver="svmpauc-tight", alpha=0.01, tol=1e-8, **options).fit(X, y)
+    assert model.objective_ - model.duality_gap_ <= tighter.objective_ <= model.objective_ * (1 + 1e-9)
