@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 from kernbench.features.blocks import FeatureBlocks
 from kernbench.kernels import Gaussian
 from kernbench.losses.output import OUTPUT_LOSSES, output_loss
+from kernbench.losses.table import losses_of
 from kernbench.problems.streaming.batches import ArrayBatches
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -183,10 +184,8 @@ def dual_optimum(loss, Z, y, lam):
     return -found.fun
 
 
-SMOOTH = (
-    "squared_hinge", "log_loss", "softmax", "squared_error", "huber", "squared_epsilon_insensitive", "density_ratio"
-)  # fmt: skip
-KINKED = ("hinge", "absolute_error", "quantile")
+SMOOTH = (*losses_of("margin", "residual", smooth=True), "softmax", "density_ratio")
+KINKED = tuple(name for name in losses_of("margin", "residual", smooth=False) if name != "epsilon_insensitive")
 
 
 @pytest.mark.parametrize("precondition", [False, True])
