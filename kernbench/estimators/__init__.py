@@ -18,7 +18,7 @@
       expansion.py     prediction from support vectors
       linear_task.py   the problems of a LinearSVC
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
-    regression/    KernelRegressor, KernelSVR, LinearRegressor
+    regression/    KernelRegressor, KernelSVR, LinearRegressor, KernelNoveltyDetector
       tasks.py  parameters.py    their problems; checks of the arguments
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio
       model.py         the fit to arrays, batches and streams, and outputs of rows

@@ -32,7 +32,7 @@ def best_intercept(responses, y, weights, loss=Hinge):
     used = weights > 0
     responses, y, weights = responses[used], y[used], weights[used]
     if loss is Hinge:
-        return _weighted_quantile(y - responses, weights, weights[y > 0].sum())
+        return weighted_quantile(y - responses, weights, weights[y > 0].sum())
     if loss is SquaredHinge:
         return _zero_of_pieces(y - responses, weights, y > 0)
 
@@ -76,7 +76,7 @@ def best_constant(targets, weights, loss):
     targets, weights = targets[weights > 0], weights[weights > 0]
     ends, masses = np.concatenate([targets - loss.parameter, targets + loss.parameter]), np.tile(weights, 2)
     if loss.name == "epsilon_insensitive":
-        return _weighted_quantile(ends, masses, weights.sum())
+        return weighted_quantile(ends, masses, weights.sum())
     if loss.name == "squared_epsilon_insensitive":
         return _zero_of_pieces(ends, masses, np.arange(len(ends)) < len(targets))
     return _zero_of_slope(targets, weights, loss)
@@ -129,7 +129,7 @@ def _zero_of_pieces(breakpoints, weights, positive):
     return float(centre + moment[k] / mass[k]) if mass[k] > 0.0 else float(t[k])
 
 
-def _weighted_quantile(breakpoints, masses, level):
+def weighted_quantile(breakpoints, masses, level):
     """The midpoint of the points to the right of which the running sum of masses is `level`."""
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])

@@ -102,6 +102,10 @@ class MarginProblem:
         constant = self.best_intercept(np.zeros(self.n))
         return float(self.weights @ np.abs(self.targets - constant) / self.total_weight)
 
+    def start(self):
+        """Return the coefficients of a cold start; None for zeros."""
+        return None
+
     def feasible(self, coef):
         """Return coefficients near `coef` inside the box and, with an intercept, of sum zero."""
         beta = np.clip(np.asarray(coef, dtype=np.float64), *self.box())

@@ -81,7 +81,7 @@ class Examined:
             self.X,
             solution.coef,
             balanced=getattr(getattr(self.risk, "problem", None), "fit_intercept", True),  # so are pairs
-            objective=objective,
+            objective=objective if self.risk.lowest == 0.0 else None,
             lower=objective - gap,
             at_zero=self.risk.at_zero()[0],
         )
@@ -207,7 +207,7 @@ def _is_cheap(examined, solution):
 def _status(status, found, tol):
     if status in KEPT:
         return status
-    if found.gap <= tol * found.objective:
+    if found.gap <= tol * abs(found.objective):
         return "converged"
     return STAGNATED if status == "converged" else status
 

@@ -99,7 +99,10 @@ def warn_if_indefinite(model, results):
 
 
 def _weaker(model):
-    return f"lower C={model.C:g}" if hasattr(model, "C") else f"raise alpha={model.alpha:g}"
+    if hasattr(model, "C"):
+        return f"lower C={model.C:g}"
+    name = "alpha" if hasattr(model, "alpha") else "nu"
+    return f"raise {name}={getattr(model, name):g}"
 
 
 def _certifier(model):

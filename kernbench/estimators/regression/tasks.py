@@ -19,7 +19,7 @@ from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.kernels.functions import CentredLinear, Linear
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.risks import MarginRisk
-from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.novelty_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 
@@ -159,16 +159,14 @@ class KernelRegressorTask(Task):
         As given to ``fit``.
     """
 
-    strength, plural, several = "alpha", "outputs", True
+    strength, plural, several, risk = "alpha", "outputs", True, MarginRisk
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
     check = staticmethod(check_kernel_regressor)
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
         self.entry, self.loss = self.check(model)
-        X, y, self.weights = check_regression_data(
-            model, X, y, sample_weight, kernel=model.kernel, several=self.several
-        )
+        X, y, self.weights = self.read(X, y, sample_weight)
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
         # Its dual has one more constraint, which SMO keeps; for other solvers the targets are centred.
@@ -201,6 +199,10 @@ class KernelRegressorTask(Task):
             parts = tuple(digest(part) for part in (X, y, self.weights) if part is not None)
             strength = getattr(model, self.strength)
             self.key = (model.kernel_, *parts, self.dtype, strength, self.loss.name, self.loss.parameter)
+
+    def read(self, X, y, sample_weight):
+        """Return the checked arguments of ``fit``, the weights as the solver takes them."""
+        return check_regression_data(self.model, X, y, sample_weight, kernel=self.model.kernel, several=self.several)
 
     def advice(self):
         """The cause, if the kernel matrix shows it, or another solver."""
@@ -328,17 +330,16 @@ class KernelRegressionProblem:
         task = self.task
         if hasattr(rows, "release"):
             rows.release()
-        problem = MarginProblem(
+        problem = kernel_problem(
             rows,
             self.y,
             alpha=task.alpha_of(strength),
             weights=task.weights,
             fit_intercept=task.free_intercept,
             loss=task.loss,
-            free_constant=True,
         )
         own_dual, dtype = task.entry.name == "smo", np.dtype(rows.dtype).name
-        return Examined(MarginRisk(problem), task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
+        return Examined(task.risk(problem), task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
 
     def describe(self, model, solution):
         set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset + solution.intercept]))

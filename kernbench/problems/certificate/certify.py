@@ -73,7 +73,7 @@ def certify(
         known = measure(n_rows)
         lower = objective - gap - known.bound
         doubtful = not known.total <= allowed(objective, gap, tol)
-        if gap + known.total <= tol * objective:
+        if gap + known.total <= tol * abs(objective):
             break
     error = known.objective
     if doubtful or not objective <= at_zero - error:
@@ -86,7 +86,7 @@ def certify(
                 error_of_scores = float(np.abs(scores() - exact).max()) / size
     stored = risk.change(objective, folding)
     error += stored
-    lower = max(0.0, min(lower, at_zero)) if np.isfinite(lower) else 0.0
+    lower = max(risk.lowest, min(lower, at_zero)) if np.isfinite(lower) else risk.lowest
     if not objective + stored <= at_zero * (1.0 + SAME):
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
     gap = float(max(0.0, objective + error - lower))
@@ -98,7 +98,7 @@ def allowed(objective, gap, tol):
 
     A run that ended with a gap above `tol` is not called converged however exactly its gap is known.
     """
-    return SMALL * max(tol * objective, min(gap, VISIBLE * objective))
+    return SMALL * max(tol * abs(objective), min(gap, VISIBLE * abs(objective)))
 
 
 def _extended(risk, model, space, largest):
@@ -109,7 +109,7 @@ def _extended(risk, model, space, largest):
     squared_norm = max(LONG(0), space.inner(coef, f))
     value = risk.value(f, model.intercept)
     objective = float(LONG(risk.alpha) / 2 * squared_norm + value)
-    risk_value = max(0.0, float(value))
+    risk_value = abs(float(value))
 
     def rounded(size):
         """The `Rounding` of sums of coefficients or of weights of this size."""
@@ -119,7 +119,7 @@ def _extended(risk, model, space, largest):
         return rounding.of_weights(risk, risk_value, 0.0, size, largest, len(coef), EPS)
 
     size = float(np.abs(coef).sum() if is_expansion else np.sqrt(squared_norm))
-    bound = 0.0
+    bound = risk.lowest
     for dual, spread in risk.lower_bounds(space, coef, f, model.intercept, model.state):
         unit = EPS * (risk.n + 8) + (space.value_error if is_expansion else 0.0)
         square = largest if is_expansion else largest**2

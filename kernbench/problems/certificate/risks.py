@@ -21,6 +21,8 @@ class MarginRisk:
         With a positive ``alpha``.
     """
 
+    lowest = 0.0  # value of an objective
+
     def __init__(self, problem):
         self.problem, self.alpha, self.n = problem, problem.alpha, problem.n
         loss = problem.loss
@@ -120,7 +122,7 @@ class ScoresRisk:
         Whether the losses are squares of at most 1 - t for a difference t, else they are piecewise linear.
     """
 
-    mass, smoothness = 1.0, 0.0
+    mass, smoothness, lowest = 1.0, 0.0, 0.0
 
     def __init__(self, evaluate, alpha, n, reach, *, smooth=False):
         self.evaluate, self.alpha, self.n, self.reach = evaluate, alpha, n, reach

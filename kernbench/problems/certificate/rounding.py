@@ -45,7 +45,7 @@ def of_expansion(risk, risk_value, size, largest, unit):
     """
     error = size * largest * unit
     norm = 0.5 * risk.alpha * size * error
-    summation = EPS * risk.n * risk_value
+    summation = EPS * risk.n * abs(risk_value)
     dual = max(size, risk.dual_size) ** 2 * largest * unit * 0.5 * risk.alpha
     return Rounding(norm + risk.change(risk_value, error) + summation, dual + summation)
 

@@ -44,6 +44,7 @@ ORDERS = {
     "LinearSVC": ROWS,
     "KernelRegressor": KERNEL_ROWS,
     "KernelSVR": Order(2, 1),
+    "KernelNoveltyDetector": Order(2, 1),
     "LinearRegressor": ROWS,
     "ROCSVC": CUTS,
     "ROCSVCCV": Order(1, 1, {**CUTS.params, "alphas": [1e-2, 1e-3], "cv": 3}),

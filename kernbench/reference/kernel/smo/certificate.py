@@ -9,15 +9,18 @@ SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the m
 
 
 def is_certified(problem, beta, scores, intercept, dual, share):
-    """Return whether the gap is at most `share` of the sum of the magnitudes of the primal objective's two parts."""
+    """Return whether the gap is at most `share` of the sum of the magnitudes of the primal objective's two parts, or of
+    that of the objective where it is negative by a level."""
     norm = 0.5 * problem.alpha * (beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
     gap = norm + loss - problem.alpha * dual
-    return bool(gap <= share * (abs(norm) + loss))
+    return bool(gap <= share * (abs(norm) + loss if loss >= 0.0 else abs(norm + loss)))
 
 
 def best_scale(problem, beta, scores, lower, upper):
     """Return the s, and the intercept, of least primal objective for s beta inside the box."""
+    if problem.start() is not None:  # a multiple would not have the right sum
+        return 1.0, problem.best_intercept(scores)
     scale, _ = best_multiple(problem, scores, beta @ scores)
     used = beta != 0
     bound = np.where(beta > 0, upper, lower)

@@ -30,7 +30,7 @@ the best multiple of the solution and the best intercept for it are taken, or el
 import numpy as np
 
 from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
-from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.novelty_problem import OneClass, kernel_problem
 from kernbench.reference.kernel.smo.certificate import MOST_GAP, best_scale, is_certified, least_goal
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
@@ -95,9 +95,10 @@ class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        example_loss(loss, self.losses)
-        self.problem = problem = MarginProblem(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, free_constant=True
+        if not isinstance(loss, OneClass):
+            example_loss(loss, self.losses)
+        self.problem = problem = kernel_problem(
+            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
         )
         self.rows, self.tol, self.unit = rows, tol, problem.unit()
         n, self.linear, self.zone = problem.n, problem.linear, problem.loss.zone
@@ -112,6 +113,9 @@ class SMO:
             self.n_iter = initial.n_iter
             self.beta = problem.feasible(initial.coef)
             self.e -= rows.matvec(self.beta) + self.ridge * self.beta
+        elif (start := problem.start()) is not None:
+            self.beta = start
+            self.e -= rows.matvec(start)
         self.reach = np.abs(self.beta).max()  # the largest coefficient so far
         self.dual = self._dual()
         self.classic = n <= classic_rows
@@ -470,7 +474,7 @@ class SMO:
             return float(grow[free].mean())
         top = grow.max(where=self.beta < self.upper, initial=-np.inf)
         bottom = shrink.min(where=self.beta > self.lower, initial=np.inf)
-        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
+        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else sum(filter(np.isfinite, (top, bottom)))
 
     def solution(self):
         """Coefficients and intercept as of now."""

@@ -29,7 +29,7 @@ from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 import numpy as np
 
 from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
-from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.novelty_problem import OneClass, kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
@@ -121,9 +121,9 @@ cdef class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        example_loss(loss, self.losses)
-        self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-                                     free_constant=True)
+        if not isinstance(loss, OneClass):
+            example_loss(loss, self.losses)
+        self.problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
         n = self.problem.n
         state = State.of(self.problem, rows.diagonal())
@@ -132,6 +132,9 @@ cdef class SMO:
             state.beta = self.problem.feasible(initial.coef)
             self.n_iter = initial.n_iter
             self.active.start_gradient(initial, SAME_BETA * np.abs(state.beta).max())
+        elif (start := self.problem.start()) is not None:
+            state.beta = start
+            self.active.compute_gradient()
         self.dual, self.unit = state.dual(), self.problem.unit()
         self.members = np.empty(0, dtype=np.intp)
         self.classic = n <= classic_rows and rows.capacity >= n

@@ -16,17 +16,20 @@ SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the m
 
 
 def is_certified(problem, state, intercept, share):
-    """Return whether the gap is at most `share` of the sum of the magnitudes of the objective's two parts."""
+    """Return whether the gap is at most `share` of the sum of the magnitudes of the objective's two parts, or of that
+    of the objective where it is negative by a level."""
     scores = state.scores()
     norm = 0.5 * problem.alpha * float(state.beta @ scores)
     loss = problem.loss_sum(scores, intercept) / problem.n
     gap = norm + loss - problem.alpha * state.dual()
-    return gap <= share * (abs(norm) + loss)
+    return gap <= share * (abs(norm) + loss if loss >= 0.0 else abs(norm + loss))
 
 
 def rescaled(problem, state):
     """Return the state at the best multiple of beta inside the box, and the best intercept for it."""
     scores = state.scores()
+    if problem.start() is not None:  # a multiple would not have the right sum
+        return state, problem.best_intercept(scores)
     scale, _ = best_multiple(problem, scores, float(state.beta @ scores))
     used = state.beta != 0.0
     bound = np.where(state.beta > 0.0, state.upper, state.lower)

@@ -213,4 +213,5 @@ class State:
             return float(grow[free].sum() / np.count_nonzero(free))
         top = grow.max(where=self.beta < self.upper, initial=-np.inf)
         bottom = shrink.min(where=self.beta > self.lower, initial=np.inf)
-        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else 0.0
+        ends = [float(end) for end in (top, bottom) if np.isfinite(end)]
+        return 0.5 * sum(ends) if len(ends) == 2 else sum(ends)

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.novelty_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._smo import SMO
 from kernbench.solvers.kernel.smo.certificate import is_certified
@@ -45,8 +45,7 @@ class RefinedSMO:
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
                  initial=None, **options):  # fmt: skip
         self.rows, self.tol, self.converged = rows, tol, False
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-                                free_constant=True)  # fmt: skip
+        problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.problem = problem
         self._y, self._unit = y, problem.unit()
         self._options = {"alpha": problem.alpha, "weights": problem.weights, "fit_intercept": fit_intercept,
