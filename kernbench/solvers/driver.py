@@ -131,12 +131,12 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     trace, clock = Trace("n_iter", "seconds", "n_kernel_evaluations", "objective"), Clock()
     ask, method = None if callback is None else Callbacks(callback, snapshot), as_method(solver)
     start, status, message = method.n_iter, None, ""
-    grain = max(1, method.granularity)
-    chunk, next_trace = grain, 0.0
+    unit = max(1, method.granularity)
+    chunk, next_trace = unit, 0.0
     pace = LEAST_PACE if ask is None else ask.pace
     chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
-    next_check = None if tol is None or method.first_check is None else max(1, method.first_check // grain) * grain
+    next_check = None if tol is None or method.first_check is None else max(1, method.first_check // unit) * unit
 
     def record():
         """Add a point to the trace; return "callback" or "interrupted" if a callback ends the run, else None."""
@@ -189,14 +189,14 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 if next_check is not None and method.n_iter - start >= next_check:
                     with clock:
                         method.check(tol)
-                    next_check = max(int(next_check * CHECK_GROWTH) // grain, next_check // grain + 1) * grain
+                    next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
                 out_of_time = max_seconds is not None and clock.seconds >= max_seconds
                 at_end = method.converged or method.stagnated or method.finished
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
                 elif advanced >= step == chunk:  # a chunk shortened by a check or a limit does not measure the speed
                     factor = min(MOST_GROWTH, max(0.25, chunk_seconds / max(spent, 1e-9)))
-                    chunk = max(grain, int(chunk * factor) // grain * grain)
+                    chunk = max(unit, int(chunk * factor) // unit * unit)
                 bar.tick(method.n_iter - start)
             if tol is not None and (
                 status in ("finished", "max_iter")

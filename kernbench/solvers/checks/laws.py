@@ -201,10 +201,10 @@ def draws_by_its_seed(entry):
 def may_be_split(entry):
     """Several calls of `advance` by multiples of ``granularity`` are one long call."""
     whole, parts = (build(entry, _problem(entry, n=100)) for _ in range(2))
-    grain = whole.granularity
-    _advance(whole, 12 * grain)
+    unit = whole.granularity
+    _advance(whole, 12 * unit)
     for count in (1, 4, 2, 5):
-        _advance(parts, count * grain)
+        _advance(parts, count * unit)
     np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
 
 
@@ -213,14 +213,14 @@ def may_be_resumed(entry):
     problem, rng = _problem(entry, n=100, weighted=True), np.random.default_rng(3)
     whole = build(entry, problem, random_state=np.random.default_rng(3))
     begun = build(entry, problem, random_state=rng)
-    grain = whole.granularity
-    _advance(whole, 6 * grain)
-    _advance(begun, 2 * grain)
+    unit = whole.granularity
+    _advance(whole, 6 * unit)
+    _advance(begun, 2 * unit)
     solution = begun.solution()
     rest = build(entry, problem, random_state=rng, initial=solution)
     require(rest.n_iter == begun.n_iter, f"n_iter is {rest.n_iter} after a start from {begun.n_iter}")
     require_close("after a start from it, the objective", rest.objective(), begun.objective(), SLACK)
-    _advance(rest, 4 * grain)
+    _advance(rest, 4 * unit)
     scale = max(np.abs(whole.solution().coef).max(), 1e-300)
     np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=0, atol=1e-4 * scale)
     any_start = build(entry, problem, initial=Solution(np.array(solution.coef)))

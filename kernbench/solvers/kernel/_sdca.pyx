@@ -84,7 +84,7 @@ cdef class Work:
     cdef const double[::1] y, weights, diagonal
     cdef double[::1] dual
     cdef double[::1] responses              # f(x_i), minus the targets of a regression
-    cdef Py_ssize_t[::1] seats, members     # of a batch: candidates by visit (or by example), and back
+    cdef Py_ssize_t[::1] positions, members     # of a batch: candidates by visit (or by example), and back
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
 
@@ -92,7 +92,7 @@ cdef class Work:
         self.rows, self.scale, self.batch = rows, scale, batch
         self.code, self.parameter, self.upper = problem.loss.code, problem.loss.parameter, problem.loss.upper
         self.y, self.weights, self.diagonal = problem.y, problem.weights, rows.diagonal()
-        self.seats, self.members = np.full(max(problem.n, batch), -1, dtype=np.intp), np.empty(batch, dtype=np.intp)
+        self.positions, self.members = np.full(max(problem.n, batch), -1, dtype=np.intp), np.empty(batch, dtype=np.intp)
         self.block, self.room = np.empty((largest, largest)), np.empty((9, batch))
 
     @property
@@ -109,33 +109,33 @@ cdef class Work:
         """Move the coordinates of `batch` up to the first that needs a row that was not fetched; return how many were
         visited."""
         cdef:
-            Py_ssize_t length = batch.shape[0], k, l, i, seat, m = 0
+            Py_ssize_t length = batch.shape[0], k, l, i, position, m = 0
             double *f = &self.room[0, 0]
             double *steps = &self.room[1, 0]
             double best, step
         with nogil:
             for k in range(length):
                 f[k] = self.responses[batch[k]]
-                self.seats[k] = -1
+                self.positions[k] = -1
                 if self._wants_to_move(batch[k], f[k], &best):
-                    self.seats[k] = m
+                    self.positions[k] = m
                     self.members[m] = batch[k]
                     steps[m] = 0.0
                     m += 1
             if m:
                 self._load(m, &batch[0], length)
             for k in range(length):
-                i, seat = batch[k], self.seats[k]
+                i, position = batch[k], self.positions[k]
                 if not self._wants_to_move(i, f[k], &best):
                     continue
-                if seat < 0:
+                if position < 0:
                     length = k
                     break
                 step = self.y[i] * self.weights[i] * (best - self.dual[i]) * self.scale
                 self.dual[i] = best
-                steps[seat] = step
+                steps[position] = step
                 for l in range(k + 1, length):
-                    f[l] += step * self.block[seat, l]
+                    f[l] += step * self.block[position, l]
             self._spread(m, steps)
         return length
 
@@ -203,7 +203,7 @@ cdef class Work:
         for k in range(batch.shape[0]):
             i = batch[k]
             pull[k] = self.y[i] * dual_slope(self.code, self.dual[i]) - self.responses[i]
-            self.seats[i] = -1
+            self.positions[i] = -1
             if self._can_grow(i):
                 top = max(top, pull[k])
             if self._can_shrink(i):
@@ -212,10 +212,10 @@ cdef class Work:
             return 0
         for k in range(batch.shape[0]):
             i = batch[k]
-            if self.seats[i] >= 0:
+            if self.positions[i] >= 0:
                 continue  # uniform draws may come twice
             if (self._can_grow(i) or pull[k] <= top) and (self._can_shrink(i) or pull[k] >= bottom):
-                self.seats[i] = m
+                self.positions[i] = m
                 self.members[m] = i
                 m += 1
         return m

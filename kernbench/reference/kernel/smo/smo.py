@@ -103,7 +103,7 @@ class SMO:
         self.rows, self.tol, self.unit = rows, tol, problem.unit()
         n, self.linear, self.zone = problem.n, problem.linear, problem.loss.zone
         self.lower, self.upper = self.problem.box()
-        self.ridge, self.grain = self._ridge()
+        self.ridge, self.least_change = self._ridge()
         self.beta, self.e = np.zeros(n), self.linear.copy()
         self.diagonal = rows.diagonal() + self.ridge
         self.n_iter, self.n_kernel_evaluations, self.rounds = 0, 0, 0
@@ -245,11 +245,11 @@ class SMO:
         block = self.kernel[np.ix_(members, members)] if self.classic else self._between(members)
         block = block + np.diag(self.ridge[members])
         beta, e, diagonal = self.beta[members], self.e[members], self.diagonal[members]
-        lower, upper, grain = self.lower[members], self.upper[members], self.grain[members]
+        lower, upper, least_change = self.lower[members], self.upper[members], self.least_change[members]
         step = self._pair_step if self.problem.fit_intercept else self._single_step
         steps = 0
         while True:
-            violation, move = step(block, beta, e, diagonal, lower, upper, grain, goal)
+            violation, move = step(block, beta, e, diagonal, lower, upper, least_change, goal)
             if move is None or steps >= budget:
                 break
             move()
@@ -271,7 +271,7 @@ class SMO:
         self.known[moved] = True
         return np.asarray(self.rows.batch(moved), dtype=np.float64)
 
-    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+    def _pair_step(self, block, beta, e, diagonal, lower, upper, least_change, goal):
         """The violation inside the set, and the step on its best pair (None when the violation is at most `goal`)."""
         can_grow, can_shrink = beta < upper, beta > lower
         grow, shrink = self._slopes(beta, e)
@@ -293,7 +293,7 @@ class SMO:
             room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
             s = self._step_over_kinks(beta[i], beta[j], top - shrink[j], curvature[j], min(room_i, room_j))
             self.reach = max(self.reach, abs(beta[i] + s), abs(beta[j] - s))
-            rounding = np.minimum(grain[[i, j]], SAME_BETA * self.reach)
+            rounding = np.minimum(least_change[[i, j]], SAME_BETA * self.reach)
             beta[i] = upper[i] if room_i - s <= rounding[0] else beta[i] + s
             beta[j] = lower[j] if room_j - s <= rounding[1] else beta[j] - s
             if self.zone:
@@ -316,7 +316,7 @@ class SMO:
                 break
         return step
 
-    def _single_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
+    def _single_step(self, block, beta, e, diagonal, lower, upper, least_change, goal):
         """The same for one coordinate: the one whose own step gains most."""
         curvature = np.maximum(diagonal, TINY)
         s, gain = self._single_steps(beta, e, curvature, lower, upper)
@@ -329,7 +329,7 @@ class SMO:
         def move():
             self.dual += gain[i]
             self.reach = max(self.reach, abs(beta[i] + s[i]))
-            rounding = min(grain[i], SAME_BETA * self.reach)
+            rounding = min(least_change[i], SAME_BETA * self.reach)
             if upper[i] - beta[i] - s[i] <= rounding:
                 beta[i] = upper[i]
             elif s[i] - (lower[i] - beta[i]) <= rounding:

@@ -33,7 +33,7 @@ from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 cdef double EXACT_GOAL = _smo.EXACT_GOAL  # violation to which a single pair is continued, as in `SMO`
 cdef Py_ssize_t EXACT_ROWS = _smo.EXACT_ROWS  # ... up to this size
 cdef double FINE_GOAL = 1e-7        # ... and each of several pairs, for which 1e-11 would take a third of the time
-cdef double GRAIN = SAME_BETA
+cdef double LEAST_CHANGE = SAME_BETA
 cdef Py_ssize_t STEPS_PER_ROW = 100  # after which a pair is given up
 cdef Py_ssize_t LEAST_STEPS = 1000
 cdef double NEGLIGIBLE = 0.01        # share of the tolerance that rounding errors of updates may be
@@ -199,7 +199,7 @@ cdef class SmallPairs:
             self.rows[k] = i
             inner.beta[k], inner.e[k], inner.diagonal[k], inner.ridge[k] = 0.0, y, self.diagonal[i], 0.0
             inner.lower[k], inner.upper[k] = min(0.0, y * cost), max(0.0, y * cost)
-            inner.grain[k] = GRAIN * cost
+            inner.least_change[k] = LEAST_CHANGE * cost
             inner._mark(k)
             k += 1
         inner.size, inner.padded = k, (k + KB_PAD - 1) // KB_PAD * KB_PAD

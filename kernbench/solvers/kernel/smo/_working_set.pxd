@@ -16,7 +16,7 @@ cdef class WorkingSet:
     cdef object arrays, matrix, row_addresses
     cdef char *block                         # kernel values between the members, or of the last row only
     cdef void **kernel                       # one row of `padded` kernel values per coordinate; NULL: not yet computed
-    cdef double[::1] e, up, low, diagonal, beta, lower, upper, ridge, grain
+    cdef double[::1] e, up, low, diagonal, beta, lower, upper, ridge, least_change
     # rows on demand
     cdef KernelRows rows                     # where they come from
     cdef void **source                       # of the whole problem; NULL: not yet computed
@@ -46,5 +46,5 @@ cdef class WorkingSet:
     cdef Py_ssize_t _n_negative(self, bint strictly) noexcept nogil
     cdef double _step_over_kinks(self, Py_ssize_t i, Py_ssize_t j, double slope, double curvature,
                                  double end) noexcept nogil
-    cdef void _settle(self, Py_ssize_t k) noexcept nogil
+    cdef void _round_to_zero(self, Py_ssize_t k) noexcept nogil
     cdef void _pad(self) noexcept nogil

@@ -81,7 +81,7 @@ cdef class WorkingSet:
         self.kernel = <void **> <size_t> self.row_addresses.ctypes.data
         self.arrays = np.zeros((9, padded))
         (self.e, self.up, self.low, self.diagonal, self.beta, self.lower, self.upper, self.ridge,
-         self.grain) = self.arrays
+         self.least_change) = self.arrays
 
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1:
         """Take the coordinates `members` of a :class:`~kernbench.solvers.kernel.smo.dual_state.State`."""
@@ -93,7 +93,7 @@ cdef class WorkingSet:
         self.dual_gain, self.most_gain = 0.0, INFINITY
         chosen, arrays = np.asarray(members), self.arrays
         for place, values in ((0, state.e), (3, state.diagonal), (4, state.beta), (5, state.lower), (6, state.upper),
-                              (7, state.ridge), (8, state.grain)):
+                              (7, state.ridge), (8, state.least_change)):
             arrays[place, :size] = values[chosen]
         for k in range(size):
             self._mark(k)
@@ -107,7 +107,7 @@ cdef class WorkingSet:
         cdef Py_ssize_t k
         for k in range(self.size, self.padded):
             self.beta[k], self.e[k], self.diagonal[k], self.ridge[k] = 0.0, 0.0, 0.0, 0.0
-            self.lower[k], self.upper[k], self.grain[k] = 0.0, 0.0, 0.0
+            self.lower[k], self.upper[k], self.least_change[k] = 0.0, 0.0, 0.0
             self.up[k] = -INFINITY if self.with_bias else 0.0
             self.low[k] = INFINITY if self.with_bias else 0.0
 
@@ -236,7 +236,7 @@ cdef class WorkingSet:
                 continue
             core.places[q] = k
             core.e[q], core.beta[q], core.diagonal[q], core.ridge[q] = self.e[k], self.beta[k], self.diagonal[k], self.ridge[k]
-            core.lower[q], core.upper[q], core.grain[q] = self.lower[k], self.upper[k], self.grain[k]
+            core.lower[q], core.upper[q], core.least_change[q] = self.lower[k], self.upper[k], self.least_change[k]
             core._mark(q)
             q += 1
         self.before[0, : self.size] = self.beta[: self.size]
@@ -300,9 +300,9 @@ cdef class WorkingSet:
                 break
         return step
 
-    cdef void _settle(self, Py_ssize_t k) noexcept nogil:
+    cdef void _round_to_zero(self, Py_ssize_t k) noexcept nogil:
         """Set a coefficient that is 0 up to rounding to 0."""
-        if fabs(self.beta[k]) <= min(self.grain[k], self.reach):
+        if fabs(self.beta[k]) <= min(self.least_change[k], self.reach):
             self.beta[k] = 0.0
 
     # --- rows on demand ------------------------------------------------------------------------------------------
@@ -411,11 +411,11 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
         # equality, and steps of the size of a rounding error would only mislead the search.
         after_i, after_j = self.beta[i] + step, self.beta[j] - step
         self.reach = max(self.reach, ROUNDING * max(fabs(after_i), fabs(after_j)))
-        self.beta[i] = self.upper[i] if room_i - step <= min(self.grain[i], self.reach) else after_i
-        self.beta[j] = self.lower[j] if room_j - step <= min(self.grain[j], self.reach) else after_j
+        self.beta[i] = self.upper[i] if room_i - step <= min(self.least_change[i], self.reach) else after_i
+        self.beta[j] = self.lower[j] if room_j - step <= min(self.least_change[j], self.reach) else after_j
         if self.zone > 0.0:
-            self._settle(i)
-            self._settle(j)
+            self._round_to_zero(i)
+            self._round_to_zero(j)
         self._mark(i)
         self._mark(j)
         e[i] -= step * self.ridge[i]
@@ -433,7 +433,7 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
     cdef:
         Py_ssize_t i, steps = 0
         double *e = &self.e[0]
-        double gain, violation, curvature, step, after, grain
+        double gain, violation, curvature, step, after, least_change
         const real *row_i = <const real *> self.block  # any readable row
     i = _move_and_choose[real](self, row_i, 0.0, &gain, &violation)
     while violation > goal and gain > 0.0 and steps < budget and self.dual_gain <= self.most_gain:
@@ -447,10 +447,10 @@ cdef Py_ssize_t _single_steps(WorkingSet self, const real **kernel, double goal,
         step = min(max(step, self.low[i]), self.up[i])
         after = self.beta[i] + step
         self.reach = max(self.reach, ROUNDING * fabs(after))
-        grain = min(self.grain[i], self.reach)
+        least_change = min(self.least_change[i], self.reach)
         self.dual_gain += step * (e[i] - 0.5 * step * curvature) - self.zone * (fabs(after) - fabs(self.beta[i]))
-        self.beta[i] = (self.upper[i] if self.up[i] - step <= grain else
-                        self.lower[i] if step - self.low[i] <= grain else after)
+        self.beta[i] = (self.upper[i] if self.up[i] - step <= least_change else
+                        self.lower[i] if step - self.low[i] <= least_change else after)
         self._mark(i)
         e[i] -= step * self.ridge[i]
         i = _move_and_choose[real](self, row_i, step, &gain, &violation)

@@ -98,7 +98,7 @@ class ActiveSet:
         """
         whole, products = self.whole, initial.state.get("products")
         steps = whole.beta - initial.coef
-        changed = np.flatnonzero(np.abs(steps) > np.minimum(whole.grain, reach))
+        changed = np.flatnonzero(np.abs(steps) > np.minimum(whole.least_change, reach))
         if products is None or 2 * len(changed) > np.count_nonzero(whole.beta):
             self.compute_gradient()
             return

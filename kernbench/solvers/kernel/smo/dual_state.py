@@ -40,7 +40,7 @@ class State:
         Of K + R.
     ridge : ndarray
         Of R.
-    grain : ndarray
+    least_change : ndarray
         `SAME_BETA` times the width of the box; the unbounded box of a squared loss is given that of a loss of slope 2
         (for the squared hinge, of a margin of 0). A smaller change of beta counts as rounding if it is also below
         `SAME_BETA` times the largest coefficient: at a large C the box is unrelated to the size of coefficients.
@@ -54,21 +54,21 @@ class State:
     upper: np.ndarray
     diagonal: np.ndarray
     ridge: np.ndarray
-    grain: np.ndarray
+    least_change: np.ndarray
     zone: float = 0.0
 
     @classmethod
     def of(cls, problem, diagonal):
         """Return the state of a `MarginProblem` at beta = 0."""
         lower, upper = problem.box()
-        n, ridge, grain = problem.n, np.zeros(problem.n), SAME_BETA * (upper - lower)
+        n, ridge, least_change = problem.n, np.zeros(problem.n), SAME_BETA * (upper - lower)
         if problem.loss.bend > 0.0:
             used = problem.weights > 0
             ridge[used] = problem.loss.bend * problem.alpha * n / problem.weights[used]
-            grain[used] = SAME_BETA * problem.unit() / ridge[used]
+            least_change[used] = SAME_BETA * problem.unit() / ridge[used]
         linear = problem.linear
         return cls(
-            np.zeros(n), linear.copy(), linear, lower, upper, diagonal + ridge, ridge, grain, problem.loss.zone
+            np.zeros(n), linear.copy(), linear, lower, upper, diagonal + ridge, ridge, least_change, problem.loss.zone
         )  # fmt: skip
 
     def take(self, indices):
