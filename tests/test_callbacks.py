@@ -227,4 +227,5 @@ def test_older_versions_of_scikit_learn_have_no_callbacks():
         "from kernbench._callbacks import SILENT, current_report\n"
         "assert current_report() is SILENT\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    # Without the folder in which the tests run: its sources may not be compiled.
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)

@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
+import kernbench
 from kernbench import KernelSVC, _models, saving
 from kernbench.kernels import Gaussian
 from kernbench.solvers import registry
@@ -176,6 +177,10 @@ def tree_with_a_loss(tmp_path_factory):
     """A copy of the package with the example of a loss, which a new process imports."""
     tree = tmp_path_factory.mktemp("tree")
     shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+    # Compiled modules lie where the package is installed, which may be elsewhere.
+    installed = Path(kernbench.__file__).parent
+    for module in installed.rglob("*.so"):
+        shutil.copy2(module, tree / "kernbench" / module.relative_to(installed))
     for change in blocks("Add a loss", "diff"):
         name, *hunks = re.split(r"^@@ .*\n", change, flags=re.MULTILINE)
         path = tree / name.removeprefix("--- ").strip()

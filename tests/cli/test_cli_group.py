@@ -56,7 +56,7 @@ def test_version(kernbench):
         (["data", "fetch", "adlt"], "'adult'"),
         (["data", "verfy"], "'verify'"),
         (["fit", "checkerbord"], "'checkerboard'"),
-        (["fit", "moons", "--estimator", "kernelsv"], "'kernelsvc'"),
+        (["fit", "moons", "--estimator", "kernlsvc"], "'kernelsvc'"),
         (["fit", "moons", "--set", "solvr=smo"], "'solver'"),
         (["fit", "moons", "--set", "solver=pegaso"], "'pegasos'"),
         (["fit", "moons", "--set", "kernel=rfb"], "'rbf'"),

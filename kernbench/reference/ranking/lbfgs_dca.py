@@ -23,8 +23,12 @@ def value_at(problem, coef, scores, g):
     return float(0.5 * problem.alpha * problem.design.inner(coef, coef, scores) + value)
 
 
-def value_along(problem, t, coef, scores, step, moved, next_coef, next_scores, g=None):
+def value_along(problem, t, coef, scores, step, moved, next_coef, next_scores):
     """Set the next point, t times the step away, and return the objective there."""
+    return _value_along(problem, t, coef, scores, step, moved, next_coef, next_scores, None)
+
+
+def _value_along(problem, t, coef, scores, step, moved, next_coef, next_scores, g):
     next_coef[:], next_scores[:] = coef + t * step, scores + t * moved
     return value_at(problem, next_coef, next_scores, g)
 
@@ -68,7 +72,7 @@ def line_search(problem, value, gradient, coef, scores, step, moved, next_coef, 
     curvature = problem.alpha * problem.design.inner(step, step, moved)
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(EVALUATIONS):
-        here = value_along(problem, t, *line)
+        here = _value_along(problem, t, *line)
         if not here <= value + SUFFICIENT * t * slope:
             high = t
         elif shrink + t * curvature + g @ moved < CURVATURE * slope:
@@ -77,7 +81,7 @@ def line_search(problem, value, gradient, coef, scores, step, moved, next_coef, 
             return t
         t = 2.0 * low if high == np.inf else 0.5 * (low + high)
     if low > 0:
-        value_along(problem, low, *line)
+        _value_along(problem, low, *line)
     return low
 
 

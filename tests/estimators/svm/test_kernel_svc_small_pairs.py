@@ -124,7 +124,6 @@ def test_weights_of_zero_leave_rows_out(taken):
         {"callback": lambda model: None},
         {"warm_start": True},
         {"solver_options": {"working_set_size": 64}},
-        {"cache_size": 0.01},
         {"kernel": lambda X, Z: X @ Z.T},
     ],
     ids=lambda params: next(iter(params)),

@@ -46,6 +46,7 @@ MARKERS = {
     "norm-ball-sgd": ("X", "x"),
 }
 OTHERS = ("h", "p", "<", ">", "o", "s", "^", "D", "v", "P", "X", "*", "d", "8")
+ALL_MARKERS = tuple(dict.fromkeys((*OTHERS, *(marker for markers in MARKERS.values() for marker in markers))))
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -97,7 +98,7 @@ def method_styles(methods, budgeted=()):
 
     A known solver has its own colour in every figure; its variants share it and differ by their marks and dashes, the
     solid line being for one that is not `budgeted`. Other methods get the remaining colours in alphabetical order.
-    Marks differ as long as there are enough of them, since colour alone tells nothing to some readers.
+    Marks and dashes together differ as long as there are enough of them, since colour tells some readers nothing.
     """
     methods = sorted(set(methods), key=lambda name: (name in budgeted, len(name), name))
     families = {method: family(method) for method in methods}
@@ -111,10 +112,13 @@ def method_styles(methods, budgeted=()):
     own = {name: (marks[i % len(marks)],) for i, name in enumerate(others)}
     variants = {}
     result = {}
+    unused = dict.fromkeys((marker, dash) for dash in DASHES for marker in ALL_MARKERS)
     for method in methods:
         name = families[method]
         nth = variants[name] = variants.get(name, -1) + 1
         markers = MARKERS.get(name) or own[name]
-        dash = DASHES[(nth + rounds.get(name, 0)) % len(DASHES)]
-        result[method] = Style(colours[name], markers[nth % len(markers)], dash)
+        wanted = markers[nth % len(markers)], DASHES[(nth + rounds.get(name, 0)) % len(DASHES)]
+        pair = wanted if wanted in unused else next(iter(unused), wanted)
+        unused.pop(pair, None)
+        result[method] = Style(colours[name], *pair)
     return result
