@@ -182,7 +182,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 if next_check is not None:
                     step = min(step, next_check - done)
                 if max_seconds is not None:
-                    method.stop_at(perf_counter() + max_seconds - clock.seconds)
+                    deadline = perf_counter() + max_seconds - clock.seconds
+                    method.stop_at(deadline)
                 with clock:
                     advanced = method.advance(step)
                 spent = clock.last
@@ -190,7 +191,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     with clock:
                         method.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
-                out_of_time = max_seconds is not None and clock.seconds >= max_seconds
+                # By both: rounding may put the sum of the clock below the limit when the deadline has passed.
+                out_of_time = max_seconds is not None and (clock.seconds >= max_seconds or perf_counter() >= deadline)
                 at_end = method.converged or method.stagnated or method.finished
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
