@@ -75,7 +75,8 @@ def test_memory_of_a_fork_is_its_own(tmp_path, make_experiment, fake):
     run(make_experiment(*methods), results=tmp_path)
     small, large = Store(tmp_path).records("fake")
     grown = large["working_memory_bytes"] - small["working_memory_bytes"]
-    assert 160 * 2**20 <= grown <= 200 * 2**20
+    # It takes 160 MiB; the other fork may have touched some pages more or fewer besides.
+    assert 140 * 2**20 <= grown <= 200 * 2**20
     assert small["working_memory_bytes"] < 64 * 2**20
 
 
