@@ -3,6 +3,7 @@
 import re
 
 DASH = "–"
+NO_BREAK = "\u00a0"  # a space at which lines do not break
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -111,13 +112,13 @@ def file_name(name):
 
 
 def printable(name):
-    """`name` without control characters, which SVG does not allow."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in str(name))
+    """`name` without control characters, which SVG does not allow; the spaces of `unbroken` are kept."""
+    return "".join(c if c.isprintable() or c == NO_BREAK else "\ufffd" for c in str(name))
 
 
 def unbroken(sentence):
     """A sentence whose lines do not break between a number and its unit."""
-    return re.sub(r"(?<=\d) (?=[%×]|(?:µs|ms|s|h|MB|GB|points|races?)\b)", "\u00a0", sentence)
+    return re.sub(r"(?<=\d) (?=[%×]|(?:µs|ms|s|h|MB|GB|points|races?)\b)", NO_BREAK, sentence)
 
 
 def possessive(name):

@@ -116,6 +116,11 @@ def test_headings_begin_with_one_h1_and_skip_no_level(outline):
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:]))
 
 
+def test_no_character_is_replaced(content):
+    """Between a number and its unit stands a space at which lines do not break."""
+    assert "\ufffd" not in content and "\u00a0" in content
+
+
 def test_figures_follow_the_theme(content):
     body = content[content.index("<body") :]
     assert not re.search(r"#[0-9a-fA-F]{6}\b", body)
@@ -132,3 +137,4 @@ def test_verdicts_have_a_sign_beside_their_colour(verdict):
 def test_methods_differ_without_colour(experiment):
     styles = styles_of(Results(experiment, "quick", {}))
     assert len({(style.marker, str(style.dash)) for style in styles.values()}) == len(styles)
+    assert len({(style.marker, style.colour) for style in styles.values()}) == len(styles)  # without lines
