@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from kernbench.cli.group import CONTEXT
 from kernbench.cli.running import command as run_command
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Scale, Setting
@@ -30,7 +31,8 @@ def rows_of(records, cells, repeats=3, **changes):
 
 def cells_made(experiment, words):
     """The cells that a command of the page runs."""
-    context = run_command.make_context("run", shlex.split(words)[2:])
+    # As below its group: the command keeps the names of its help option from the first context that it sees.
+    context = run_command.make_context("run", shlex.split(words)[2:], **CONTEXT)
     asked = context.params
     names = {"repeats": asked["repeats"], "datasets": list(asked["datasets"]), "methods": list(asked["methods"])}
     patterns = {"only": asked["only"], "skip": asked["skip"]}
