@@ -1,5 +1,6 @@
 """What docs/estimators.md says of several threads of a program, each line under stress."""
 
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -112,6 +113,35 @@ def test_calls_of_partial_fit_wait_for_each_other(model):
     in_threads(lambda estimator: [estimator.partial_fit(X, y) for _ in range(2)], [shared, shared])
     np.testing.assert_array_equal(output(shared, X), output(alone, X))
     clone(shared)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
+@pytest.mark.parametrize("limit", [1, 2])  # 1: there is nothing to limit, so that the counting takes most of the time
+def test_ctrl_c_leaves_blas_as_it_was(limit):
+    """At any step of entering and leaving: a count that remains would switch the limit off for good."""
+    before, rng = n_blas_threads(), np.random.default_rng(0)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    n_interrupts = 0
+    try:
+        with threadpool_limits(limit, user_api="blas"):
+            for seconds in rng.uniform(1e-6, 3e-4, size=1000):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, seconds)
+                    while True:
+                        with single_threaded_blas():
+                            pass
+                except KeyboardInterrupt:
+                    n_interrupts += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+    assert n_interrupts == 1000 and n_blas_threads() == before
+    with single_threaded_blas():
+        assert set(n_blas_threads()) == {1}
 
 
 def test_blas_keeps_one_thread_as_long_as_a_thread_needs_it():

@@ -10,10 +10,10 @@ Each fork therefore ends the threads first; a loop that needs them starts them a
 
 import os
 from functools import cache
-from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
+from kernbench.kernels._nested_limit import NestedLimit
 from kernbench.kernels._thread_pool import release_threads, use_one_thread
 
 
@@ -26,7 +26,7 @@ class _Forks:
         self.released = release_threads()
 
     def in_child(self):
-        _single_threaded_blas.forget_locks()
+        _single_threaded_blas.forget_lock()
         # An OpenMP older than 5.0 keeps its pool: without threads the child computes the same numbers.
         if not self.released:
             use_one_thread()
@@ -49,50 +49,45 @@ def _blas():
     return _controller().select(user_api="blas")
 
 
-class _SingleThreadedBlas:
-    """The context in which BLAS uses one thread.
-
-    The limit is one of the process, so the first thread to enter sets it and the last one to leave lifts it: products
-    of the others would otherwise change their number of threads on the way, and the limit could remain.
-    """
-
-    def __init__(self):
-        self.forget_locks()
-        self._n_inside, self._limit = 0, None
-
-    def forget_locks(self):
-        """Make the lock anew; in a forked process another thread's may never be released."""
-        self._lock = Lock()
-
-    def __enter__(self):
-        with self._lock:
-            if self._n_inside == 0 and any(n not in (1, None) for n in _n_blas_threads()):
-                _take_control()
-                self._limit = _blas().limit(limits=1)  # takes as long as a small product
-            self._n_inside += 1
-
-    def __exit__(self, *error):
-        with self._lock:
-            self._n_inside -= 1
-            if self._n_inside == 0 and self._limit is not None:
-                _take_control()
-                self._limit.restore_original_limits()
-                self._limit = None
-                _take_control()
+def _n_blas_threads():
+    return [library.get_num_threads() for library in _blas().lib_controllers]
 
 
-def _take_control():
-    """Let this thread set the limit: threadpoolctl 3.8 ignores all threads but the one that set the last one."""
+def _set_blas_threads(numbers):
+    """Set the number of threads of each BLAS; threadpoolctl 3.8 then ignores other threads that set one."""
+    _let_any_thread_set()
+    for library, number in zip(_blas().lib_controllers, numbers, strict=True):
+        if number is not None:  # it has none
+            library.set_num_threads(number)
+
+
+def _let_any_thread_set():
     for library in _blas().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
-def _n_blas_threads():
-    return [library.get_num_threads() for library in _blas().lib_controllers]
+def _limit_blas():
+    """Let BLAS use one thread and return the numbers before; None if it does already."""
+    before = _n_blas_threads()
+    if all(number in (1, None) for number in before):
+        return None
+    try:
+        _set_blas_threads([number and 1 for number in before])
+    except KeyboardInterrupt:
+        _restore_blas(before)
+        raise
+    return before
 
 
-_single_threaded_blas = _SingleThreadedBlas()
+def _restore_blas(before):
+    _set_blas_threads(before)
+    _let_any_thread_set()
+
+
+# The limit is one of the process. If each thread set and lifted its own, products of the others would change their
+# number of threads on the way, and the limit could remain.
+_single_threaded_blas = NestedLimit(_limit_blas, _restore_blas)
 
 
 def single_threaded_blas():
