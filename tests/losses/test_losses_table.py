@@ -1,6 +1,7 @@
 """What each loss says of itself is true, and docstrings name the losses that are accepted, and no other."""
 
 import re
+from inspect import cleandoc
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from kernbench.solvers.kinds import TWINS
 
 OF_ONE_NUMBER = [*MARGIN_LOSSES.values(), *(loss() for loss in RESIDUAL_LOSSES.values())]
 Z = np.linspace(-6.0, 6.0, 240_001)
-MODELS_WITH_A_LOSS = [model for model in MODELS if re.search(r"^    loss : ", model.load().__doc__ or "", re.MULTILINE)]
+MODELS_WITH_A_LOSS = [model for model in MODELS if re.search("^loss : ", cleandoc(model.load().__doc__), re.MULTILINE)]
 NOT_IN_THE_TABLE = {"auto", "squared"}  # the default's name, and the loss that rankings solve in closed form
 each_loss = pytest.mark.parametrize("loss", OF_ONE_NUMBER, ids=lambda loss: loss.name)
 
@@ -63,7 +64,7 @@ def test_methods_ask_for_kinds_and_properties():
 
 def described(docstring):
     """Return the names that the parameter ``loss`` of a docstring gives as values."""
-    text = re.search(r"^    loss : (.*?)(?=^    \w|\Z)", docstring, re.MULTILINE | re.DOTALL)[1]
+    text = re.search(r"^loss : (.*?)(?=^\w|\Z)", cleandoc(docstring), re.MULTILINE | re.DOTALL)[1]
     listed = re.match(r"\{(.*?)\}", text, re.DOTALL)
     if listed:
         return set(re.findall(r'"(\w+)"', listed[1]))
@@ -105,7 +106,7 @@ def test_the_docstrings_of_solvers_list_the_losses_that_they_minimise():
         for twin in TWINS:
             solver = entry.load(twin)
             solver = getattr(solver, "func", solver)  # a method with its core
-            if "    loss : {" in (solver.__doc__ or ""):
+            if "\nloss : {" in cleandoc(solver.__doc__ or ""):
                 listed[solver] = described(solver.__doc__)
     assert len(listed) > 15
     assert {solver.__name__: names for solver, names in listed.items() if names != set(solver.losses)} == {}

@@ -1,6 +1,7 @@
 """Text files, one row a line, read by byte ranges."""
 
 import io
+from codecs import BOM_UTF8
 
 import numpy as np
 
@@ -107,6 +108,8 @@ class CsvSource(TextSource):
 
     def _skip_header(self, file):
         self._layout, self._codes = detect_layout(self._path, self._label, None, "auto"), {}
+        if file.read(len(BOM_UTF8)) != BOM_UTF8:
+            file.seek(0)
         for _ in range(self._layout.n_skipped):
             if b"\r" in file.readline().removesuffix(b"\n").removesuffix(b"\r"):
                 raise malformed(self._path, CARRIAGE_RETURN)
@@ -125,7 +128,7 @@ class CsvSource(TextSource):
         return y
 
     def _parse(self, text):
-        with io.TextIOWrapper(io.BytesIO(text), encoding="utf-8-sig") as lines:
+        with io.TextIOWrapper(io.BytesIO(text), encoding="utf-8") as lines:
             return parse_lines(lines, self._path, self._layout, self._codes)
 
     @staticmethod

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from kernbench.datasets import DataFileError, chunks, read_csv, read_svmlight
 from kernbench.datasets.readers.delimited_layout import OPEN_QUOTE, detect_layout, is_number
@@ -171,6 +172,20 @@ def test_a_table_by_byte_ranges_is_the_whole_table(tmp_path):
     assert n_read > N_FILES // 4
 
 
+@pytest.mark.parametrize("header", ["", "a,b\n"])
+def test_a_byte_order_mark_belongs_to_the_start_of_a_file_alone(header, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"\ufeff{header}1,2\n3,4\n")
+    (source,) = open_sources(path, label=-1)
+    X = np.empty((2, 1))
+    source.read_into(0, X)
+    assert_same((X, source.labels()), read_csv(path), header)
+    path.write_text(f"{header or '5,6'}\n\ufeff1,2\n3,4\n")
+    for read in (read_csv, lambda path: open_sources(path, label=-1)):
+        with pytest.raises(DataFileError, match=r"found '\\ufeff1', expected a number"):
+            read(path)
+
+
 def svmlight(rng):
     lines = []
     for _ in range(rng.randint(1, 4)):
@@ -201,6 +216,29 @@ def test_svmlight_in_chunks_and_by_byte_ranges_is_the_whole_file(tmp_path):
         for found in (parts, by_bytes):
             assert_same((found[0].toarray(), found[1]), (whole[0].toarray(), whole[1]), text)
     assert N_FILES // 10 < n_refused < N_FILES * 9 // 10
+
+
+def test_svmlight_is_read_as_scikit_learn_reads_it(tmp_path):
+    """Both read the same numbers, or this reader alone refuses: infinity and NaN, files without rows or features."""
+    path, rng = tmp_path / "rows.svm", random.Random(4)
+    n_read = 0
+    for _ in range(N_FILES):
+        text = mutated(
+            rng, svmlight(rng), [" ", "\n", ":", "#", "1", "0", "-", "x", ".", "nan", " 2:1", "e400", "\r\n", "\v"]
+        )
+        path.write_text(text, newline="")
+        ours = result(read_svmlight, path)
+        try:
+            X, y = load_svmlight_file(str(path), zero_based=False)
+        except (ValueError, OverflowError):
+            assert isinstance(ours, str), text
+            continue
+        if isinstance(ours, str):
+            assert X.nnz == 0 or not np.isfinite([*X.data, *y]).all(), (text, ours)
+            continue
+        n_read += 1
+        assert_same((ours[0].toarray(), ours[1]), (X.toarray(), y), text)
+    assert n_read > N_FILES // 4
 
 
 @pytest.mark.parametrize("content", ["1\n-1\n", "# nothing\n", "\n\n"])
