@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.utils.validation import has_fit_parameter
 
 from kernbench import metrics
 from kernbench._models import ESTIMATORS, MODELS
@@ -15,7 +16,7 @@ SETTINGS = {
     **{f"DoublyStochastic{name}": {"max_iter": 10} for name in ("Classifier", "Regressor", "NoveltyDetector")},
     "DoublyStochasticDensityRatio": {"max_iter": 10},
 }
-WEIGHTED = [model for model in ESTIMATORS if "sample_weight" in model.load().fit.__code__.co_varnames]
+WEIGHTED = [model for model in ESTIMATORS if has_fit_parameter(model.load()(), "sample_weight")]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
 
 from kernbench._models import ESTIMATORS, MODELS
 
@@ -68,7 +69,7 @@ def has(model, *names):
 
 
 def is_weighted(model):
-    return "sample_weight" in model.load().fit.__code__.co_varnames
+    return has_fit_parameter(model.load()(), "sample_weight")
 
 
 def predict(fitted, X):
