@@ -1,5 +1,7 @@
 """The best intercept of given decision values, and the constant of least loss."""
 
+from math import ceil, floor
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -73,8 +75,12 @@ def best_constant(targets, weights, loss):
     weights = np.ones(len(targets)) if weights is None else weights
     if loss.name == "huber":
         return _zero_of_clipped(targets, weights, loss.parameter)
-    targets, weights = targets[weights > 0], weights[weights > 0]
-    ends, masses = np.concatenate([targets - loss.parameter, targets + loss.parameter]), np.tile(weights, 2)
+    if not weights.min() > 0:
+        targets, weights = targets[weights > 0], weights[weights > 0]
+    ends, masses = (
+        np.concatenate([targets - loss.parameter, targets + loss.parameter]),
+        np.concatenate([weights, weights]),
+    )
     if loss.name == "epsilon_insensitive":
         return weighted_quantile(ends, masses, weights.sum())
     if loss.name == "squared_epsilon_insensitive":
@@ -131,10 +137,15 @@ def _zero_of_pieces(breakpoints, weights, positive):
 
 def weighted_quantile(breakpoints, masses, level):
     """The midpoint of the points to the right of which the running sum of masses is `level`."""
+    if (masses == masses[0]).all():  # three times as fast, without a sort
+        rank, rounding = level / masses[0], SAME_MASS * level / masses[0]
+        lower, upper = max(1, ceil(rank - rounding)) - 1, min(floor(rank + rounding), len(masses) - 1)
+        found = np.partition(breakpoints, (lower, upper))
+        return float(0.5 * (found[lower] + found[upper]))
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])
     slope = passed - level  # just right of each breakpoint
     rounding = SAME_MASS * level  # sums in a different order may differ by this much on a flat piece
-    lower = breakpoints[np.argmax(slope >= -rounding)]
-    upper = breakpoints[np.argmax(slope > rounding)]
+    last = len(breakpoints) - 1
+    lower, upper = (breakpoints[min(np.count_nonzero(below), last)] for below in (slope < -rounding, slope <= rounding))
     return float(0.5 * (lower + upper))

@@ -4,6 +4,8 @@ z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i
 (f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from kernbench.losses.duality import balanced, dual_bound
@@ -95,11 +97,18 @@ class MarginProblem:
             return best_constant(self.targets - responses, self.weights, self.loss)
         return best_intercept(responses, self.y, self.weights, self.loss)
 
+    @cached_property
+    def at_zero(self):
+        """The risk of f = 0 with the best intercept, and that intercept."""
+        zeros = np.zeros(self.n)
+        b = self.best_intercept(zeros)
+        return float(self.loss_sum(zeros, b) / self.n), b
+
     def unit(self):
         """Return the size of a margin, 1, or that of targets: their mean distance from the best constant."""
         if not isinstance(self.loss, ResidualLoss):
             return 1.0
-        constant = self.best_intercept(np.zeros(self.n))
+        _, constant = self.at_zero
         return float(self.weights @ np.abs(self.targets - constant) / self.total_weight)
 
     def start(self):

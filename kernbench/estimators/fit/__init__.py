@@ -14,5 +14,6 @@
             |-- task.assemble, set_outcome    fitted attributes (outcome)
             '-- warnings                      they name the parameter to change (outcome)
 
-Streams are read by ``chunks``; ``fitted_state`` checks models that are read from files.
+``small`` fits models of few rows without runs. Streams are read by ``chunks``; ``fitted_state`` checks models that are
+read from files.
 """

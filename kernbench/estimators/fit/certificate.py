@@ -97,11 +97,8 @@ class Examined:
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
 
     def folding(self, solution):
-        """Return a bound on the change of scores where <w, centre> is folded into an intercept in float64."""
-        if self.centre is None:
-            return 0.0
-        weights = self.X.T @ solution.coef
-        return 2.0 * DOUBLE * float(abs(solution.intercept) + np.abs(weights) @ np.abs(self.centre))
+        """Return a bound on the change of scores where the model is stored, see `folding`."""
+        return folding(self.X, self.centre, solution.coef, solution.intercept)
 
     def scores(self, solution):
         """Return the scores of the training rows in the model's precision."""
@@ -139,6 +136,21 @@ class Examined:
         unit = self.value_error[1] + DOUBLE * (len(used) + n_updates)
         of_norm = upper_mean(np.sign(coef[by_size]) * errors)
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
+
+
+def folding(X, centre, coef, intercept):
+    """Return a bound on the change of scores where <w, centre> is folded into an intercept in float64.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    centre : ndarray of shape (d,), or None
+    coef : ndarray of shape (n,)
+    intercept : float
+    """
+    if centre is None:
+        return 0.0
+    return 2.0 * DOUBLE * float(abs(intercept) + np.abs(X.T @ coef) @ np.abs(centre))
 
 
 def certified(examined, result, tol, *, stops_by_gap=False):

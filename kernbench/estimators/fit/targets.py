@@ -20,7 +20,9 @@ def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
             f"sklearn.multioutput.MultiOutputRegressor({type(model).__name__}(...))"
         )
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=accept_sparse)
-    return X, targets_of_chunk(column_or_1d(y, warn=not several))
+    if not (type(y) is np.ndarray and y.ndim == 1):  # of an array the check takes as long as a fit of a hundred rows
+        y = column_or_1d(y, warn=not several)
+    return X, targets_of_chunk(y)
 
 
 def targets_of_chunk(y):

@@ -7,6 +7,7 @@ from kernbench.estimators.base import KernelModel
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, check_names, check_support
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.regression.novelty_task import NoveltyTask, check_novelty_detector
+from kernbench.estimators.regression.small_problem import fit_small_problem
 from kernbench.estimators.svm.expansion import Expansion, require_linear
 
 
@@ -176,7 +177,9 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        fit_task(NoveltyTask(self, X, sample_weight), [self])
+        task = NoveltyTask(self, X, sample_weight)
+        if not fit_small_problem(task):
+            fit_task(task, [self])
         return self
 
     def decision_function(self, X):

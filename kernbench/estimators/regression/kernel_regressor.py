@@ -13,6 +13,7 @@ from kernbench.estimators.fit.fitted_state import (
     check_support,
 )
 from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.regression.small_problem import fit_small_problem
 from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
 from kernbench.estimators.svm.expansion import Expansion, require_linear
 from kernbench.validation.numbers import check_number
@@ -234,7 +235,9 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        fit_task(KernelRegressorTask(self, X, y, sample_weight), [self])
+        task = KernelRegressorTask(self, X, y, sample_weight)
+        if not fit_small_problem(task):
+            fit_task(task, [self])
         return self
 
     def path(self, X, y, alphas, sample_weight=None):

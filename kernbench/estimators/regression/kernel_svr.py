@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
+from kernbench.estimators.regression.small_problem import fit_small_problem
 from kernbench.estimators.regression.tasks import KernelSVRTask, check_kernel_svr
 
 
@@ -172,7 +173,9 @@ class KernelSVR(KernelRegressor):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        fit_task(KernelSVRTask(self, X, y, sample_weight), [self])
+        task = KernelSVRTask(self, X, y, sample_weight)
+        if not fit_small_problem(task):
+            fit_task(task, [self])
         return self
 
     def path(self, X, y, Cs, sample_weight=None):

@@ -330,7 +330,14 @@ class KernelRegressionProblem:
         task = self.task
         if hasattr(rows, "release"):
             rows.release()
-        problem = kernel_problem(
+        own_dual, dtype = task.entry.name == "smo", np.dtype(rows.dtype).name
+        risk = task.risk(self.problem_of(rows, strength))
+        return Examined(risk, task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
+
+    def problem_of(self, rows, strength):
+        """Return the problem on kernel rows, for one of the model's strengths."""
+        task = self.task
+        return kernel_problem(
             rows,
             self.y,
             alpha=task.alpha_of(strength),
@@ -338,8 +345,6 @@ class KernelRegressionProblem:
             fit_intercept=task.free_intercept,
             loss=task.loss,
         )
-        own_dual, dtype = task.entry.name == "smo", np.dtype(rows.dtype).name
-        return Examined(task.risk(problem), task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
 
     def describe(self, model, solution):
         set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset + solution.intercept]))

@@ -35,9 +35,7 @@ class MarginRisk:
 
     def at_zero(self):
         """Return the risk at f = 0 with the best intercept, and that intercept."""
-        zeros = np.zeros(self.n)
-        b = self.problem.best_intercept(zeros)
-        return float(self.problem.loss_sum(zeros, b) / self.n), b
+        return self.problem.at_zero
 
     def change(self, risk, error):
         """Return how much the risk may change from `risk` if each score changes by at most `error`."""

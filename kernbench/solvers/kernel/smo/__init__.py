@@ -12,6 +12,6 @@
             |-- Stagnation (stagnation)            without progress: gradient computed afresh, smaller sets, stalled
             '-- is_certified (certificate)         may the run stop: the gap beside the violation
 
-A problem that fits memory is one working set. ``_small_pairs`` runs many such problems from one kernel matrix, without
-the driver, for ``KernelSVC``.
+A problem that fits memory is one working set. ``_small_problems`` runs small ones without the driver: a regression, a
+novelty detector, or (``_small_pairs``) all pairs of classes from one kernel matrix.
 """

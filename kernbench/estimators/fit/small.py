@@ -1,0 +1,192 @@
+"""The fast path for few rows: problems solved by one compiled loop on the same kernel rows, without the driver.
+
+Data, a solver object and a run of the driver for each problem (:mod:`kernbench.estimators.fit.runs`) take a millisecond
+even for a dozen rows. If nothing needs the driver,
+:class:`~kernbench.solvers.kernel.smo._small_problems.SmallProblems` solve the same problems by the same steps to the
+same tolerance.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from kernbench._callbacks import SILENT, current_report
+from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
+from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.fit.solver_data import cache_bytes_of, make_rows
+from kernbench.kernels.constants import EPS
+from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.threads import single_threaded_blas
+from kernbench.problems.certificate.certify import SMALL
+from kernbench.problems.certificate.curvature import shows_negative_curvature
+from kernbench.problems.certificate.extended import DOUBLE
+from kernbench.problems.certificate.rounding import error_of_values
+
+LISTED_TRACES = 1000  # building more of them would take longer than solving the problems
+MOST_ROWS = 2500  # of a problem: up to this size `SMO` takes it for one working set, too; a fraction of a second
+MOST_SINGLE_ROWS = 1000  # ... in float32, whose rounding is too large above for the simple bound of `_is_certified`
+
+
+class SmallTask(Protocol):
+    """What `fit_small` needs to know of a task.
+
+    Attributes
+    ----------
+    task : Task
+    X : ndarray or CSR matrix of shape (n, d)
+        The rows that all problems share.
+    kernel : Kernel
+        Of these rows.
+    balanced : bool
+        Whether the sum of the coefficients is given, since an intercept is free.
+    """
+
+    task: object
+    X: object
+    kernel: object
+    balanced: bool
+
+    def largest(self):
+        """Return how many rows the largest problem has; None if they are no `SmallProblems`, whatever their size."""
+
+    def problems(self, rows):
+        """Return the `SmallProblems` on kernel rows of X."""
+
+    def folding(self, problems):
+        """Return a bound on the change of objectives where the model is stored, see `Examined.folding`."""
+
+    def set_coef(self, problems):
+        """Set the attributes that define the model's function."""
+
+
+def fit_small(small):
+    """Fit the model of a `SmallTask` if its problems are small and it needs nothing of the driver.
+
+    Returns
+    -------
+    bool
+        False if the model was not fitted: it is not such a task, or a problem needs more steps than usual.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; the model is fitted as far as the run got.
+    """
+    task, model = small.task, small.task.model
+    if not _is_plain(task) or not _are_few(small):
+        return False
+    with single_threaded_blas():
+        rows = make_rows(
+            small.X,
+            small.kernel,
+            task.dtype,
+            cache_size=model.cache_size,
+            twin="compiled",
+            may_widen=model.dtype == "auto",
+        )
+        model.dtype_ = rows.dtype.__name__
+        problems = small.problems(rows)
+        n_computed = rows.n_evaluations
+        try:
+            solved, interrupted = problems.run(), False
+        except KeyboardInterrupt:
+            solved, interrupted = True, True
+    if not solved or not (interrupted or _is_certified(small, problems)):
+        return False
+    small.set_coef(problems)
+    _set_outcome(model, problems, n_computed)
+    if interrupted:
+        raise KeyboardInterrupt
+    return True
+
+
+def _is_plain(task):
+    model = task.model
+    options = model.solver_options
+    return (
+        task.entry is not None
+        and task.entry.name == "smo"
+        and model.max_iter == -1
+        and model.max_seconds is None
+        and not (model.warm_start or model.verbose or callbacks_of(model))
+        and (not options or options == {"shrinking": True})
+        and model._twin == "compiled"
+        and current_report() is SILENT
+    )
+
+
+def _are_few(small):
+    task, n = small.task, small.X.shape[0]
+    if n * n * np.dtype(task.dtype).itemsize > cache_bytes_of(task.model.cache_size, n, task.dtype):
+        return False
+    largest = None if small.kernel.calls_python else small.largest()
+    return largest is not None and largest <= (MOST_SINGLE_ROWS if task.dtype == "float32" else MOST_ROWS)
+
+
+def _is_certified(small, problems):
+    """Whether rounding is small for all problems, and their objectives are at most those of f = 0; adds it to the gaps.
+
+    A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
+    follow, with their certificates.
+    """
+    task, kernel, rows = small.task, small.kernel, problems.kernel
+    if not kernel.is_semi_definite and shows_negative_curvature(
+        kernel, small.X, np.abs(problems.dual_coef).sum(axis=0), balanced=small.balanced
+    ):
+        return False
+    has_terms = kernel.translation_invariant and kernel.norm_factor is not None
+    terms = rows.row_terms() if has_terms else None
+    given = not rows.single and is_precomputed(kernel)
+    unit = 0.0 if given else error_of_values(kernel, EPS[np.dtype(rows.dtype)], small.X.shape[1], terms)
+    error = problems.sensitivity * (unit + DOUBLE * problems.n_terms) + small.folding(problems)
+    gap, size = problems.gap + error, task.model.tol * np.abs(problems.objective)
+    within = np.minimum(size - gap, problems.at_zero - problems.objective)
+    if not rows.single:
+        within = np.minimum(within, SMALL * size - error)
+    if not within.min() >= 0.0:
+        return False
+    problems.gap[:] = gap
+    return True
+
+
+def _set_outcome(model, problems, n_computed):
+    """Set the attributes that `set_outcome` sets after runs of the driver; `n_computed` kernel values preceded them."""
+    n_problems, n_done = len(problems.intercept), problems.n_done
+    n_evaluations = model.n_kernel_evaluations_ = problems.kernel.n_evaluations
+    status = ["converged"] * n_done
+    if n_done < n_problems:
+        status += [INTERRUPTED] + [NOT_STARTED] * (n_problems - n_done - 1)
+    trace = Traces(problems.n_iter, problems.seconds, problems.start, problems.dual, [n_computed, n_evaluations])
+    if n_problems <= LISTED_TRACES:
+        trace = list(trace)
+    model.n_iter_ = problems.n_iter
+    model.converged_ = n_done == n_problems
+    model.fit_status_ = 0 if model.converged_ else 1
+    model.objective_, model.duality_gap_ = problems.objective, problems.gap
+    model.status_, model.trace_ = status, trace
+    if n_problems == 1:
+        (model.objective_,), (model.duality_gap_,) = problems.objective.tolist(), problems.gap.tolist()
+        (model.status_,), model.trace_ = status, trace[0]
+    model._continuation = None
+
+
+class Traces(Sequence):
+    """The traces of all problems, each from its start to its end; made on access, since there may be thousands."""
+
+    def __init__(self, n_iter, seconds, start, objective, n_evaluations):
+        self._n_iter, self._seconds, self._start, self._objective = n_iter, seconds, start, objective
+        self._n_evaluations = n_evaluations
+
+    def __len__(self):
+        return len(self._n_iter)
+
+    def __getitem__(self, k):
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        return {
+            "n_iter": [0, int(self._n_iter[k])],
+            "seconds": [0.0, float(self._seconds[k])],
+            "n_kernel_evaluations": list(self._n_evaluations),
+            "objective": [float(self._start[k]), float(self._objective[k])],
+        }

@@ -1,0 +1,42 @@
+"""The fast path for a regression or a novelty detector of few rows; see `fit.small`."""
+
+from kernbench.estimators.fit.certificate import folding
+from kernbench.estimators.fit.small import fit_small
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo._small_problems import SmallProblem
+
+
+def fit_small_problem(task):
+    """Fit the model of a `KernelRegressorTask` if it has one small problem and needs nothing of the driver.
+
+    Returns
+    -------
+    bool
+        False if the model was not fitted; see `fit_small`.
+    """
+    return fit_small(_SmallProblem(task))
+
+
+class _SmallProblem:
+    """The problem of a task with one output."""
+
+    def __init__(self, task):
+        self.task, self.X, self.kernel, self.balanced = task, task.X, task.kernel, task.free_intercept
+
+    def largest(self):
+        """The number of rows, all of which need a positive weight, for a loss without a ridge."""
+        task = self.task
+        is_one = len(task.problems) == 1 and task.loss.bend == 0.0
+        return task.n_rows if is_one and (task.weights is None or task.weights.min() > 0.0) else None
+
+    def problems(self, rows):
+        task, model = self.task, self.task.model
+        problem = task.problems[0].problem_of(rows, getattr(model, task.strength))
+        return SmallProblem(rows, problem, tol=float(model.tol))
+
+    def folding(self, problem):
+        (coef,), (intercept,) = problem.dual_coef, problem.intercept
+        return folding(self.X, self.task.model.centre_, coef, intercept)
+
+    def set_coef(self, problem):
+        self.task.set_solutions(self.task.model, [Solution(problem.dual_coef[0], float(problem.intercept[0]))])
