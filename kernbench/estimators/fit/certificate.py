@@ -12,6 +12,7 @@ from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.certify import allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
+from kernbench.problems.certificate.kernel_values import error_of_values, most_stored
 from kernbench.solvers.base import Solution
 
 KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
@@ -65,14 +66,12 @@ class Examined:
     @cached_property
     def value_error(self):
         """Bounds on the error of a kernel value, relative to the largest, in this precision and in float64."""
-        kernel, n_features = self.kernel, _most_stored(self.X)
+        kernel = self.kernel
         if kernel.routine == "precomputed":
             return np.array([np.finfo(self.dtype).eps if self.dtype == "float32" else 0.0, 0.0])
-        terms = None
-        if kernel.norm_factor is not None and kernel.translation_invariant:
-            terms = self.rows.row_terms() if hasattr(self.rows, "row_terms") else _row_terms(kernel, self.X)
-        eps = (np.finfo(self.dtype).eps, DOUBLE)
-        return np.array([rounding.error_of_values(kernel, float(e), n_features, terms) for e in eps])
+        has_terms = kernel.norm_factor is not None and hasattr(self.rows, "row_terms")
+        terms = self.rows.row_terms() if has_terms else None
+        return np.array([error_of_values(kernel, dtype, self.X, terms) for dtype in (self.dtype, "float64")])
 
     def is_indefinite(self, solution, objective, gap):
         """Whether the kernel shows negative curvature."""
@@ -91,7 +90,7 @@ class Examined:
         coef = solution.coef
         if self.kernel is None:
             norm, longest = float(np.linalg.norm(coef)), _longest(self.X)
-            n_terms = _most_stored(self.X)
+            n_terms = most_stored(self.X)
             return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=n_terms)
         unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
@@ -224,19 +223,9 @@ def _status(status, found, tol):
     return STAGNATED if status == "converged" else status
 
 
-def _most_stored(X):
-    """Return the largest number of stored entries of a row."""
-    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else X.shape[1]
-
-
 def _longest(X):
     """Return a bound on the norms of rows, from the largest entry."""
     values = X.data if sparse.issparse(X) else X
     if values.size == 0:
         return 0.0
-    return float(max(values.max(), -float(values.min()))) * float(np.sqrt(_most_stored(X)))
-
-
-def _row_terms(kernel, X):
-    X = X / kernel.unit if sparse.issparse(X) else (X - X.mean(axis=0, dtype=np.float64)) / kernel.unit
-    return kernel.row_terms(X, None)
+    return float(max(values.max(), -float(values.min()))) * float(np.sqrt(most_stored(X)))

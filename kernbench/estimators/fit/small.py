@@ -15,13 +15,12 @@ from kernbench._callbacks import SILENT, current_report
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import cache_bytes_of, make_rows
-from kernbench.kernels.constants import EPS
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE
-from kernbench.problems.certificate.rounding import error_of_values
+from kernbench.problems.certificate.kernel_values import error_of_values
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the problems
 MOST_ROWS = 2500  # of a problem: up to this size `SMO` takes it for one working set, too; a fraction of a second
@@ -138,7 +137,7 @@ def _is_certified(small, problems):
     has_terms = kernel.translation_invariant and kernel.norm_factor is not None
     terms = rows.row_terms() if has_terms else None
     given = not rows.single and is_precomputed(kernel)
-    unit = 0.0 if given else error_of_values(kernel, EPS[np.dtype(rows.dtype)], small.X.shape[1], terms)
+    unit = 0.0 if given else error_of_values(kernel, rows.dtype, small.X, terms)
     error = problems.sensitivity * (unit + DOUBLE * problems.n_terms) + small.folding(problems)
     gap, size = problems.gap + error, task.model.tol * np.abs(problems.objective)
     within = np.minimum(size - gap, problems.at_zero - problems.objective)

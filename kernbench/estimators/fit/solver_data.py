@@ -9,12 +9,14 @@ from kernbench.kernels.engine.operands.prepared import storage_of
 from kernbench.kernels.functions import CentredLinear, Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
+from kernbench.problems.certificate.kernel_values import largest_sum
 from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
 KEPT_ROWS = 1536  # so many rows take no more memory than the largest working set of SMO, which it has in any case
 WRONG = {"csr": 5e-5}  # error of the exponent of a Gaussian from which float32 is too coarse, by storage
 WRONG_OTHERWISE = 0.01  # where differences are squared long before
+WRONG_SUM = 5e-5  # error of a sum of absolute differences, the exponent of a Laplacian, from rounded rows
 FEW_ROWS = 100  # from which that variance is computed
 SEEN = 1e-4  # rounding of kernel values, as a share of the variance of rows in the kernel's space, from which it is
 
@@ -76,13 +78,15 @@ def _is_too_coarse(kernel, row_terms, X):
 
     Squared distances are computed from inner products of centred rows, with an error of some roundings of the squared
     norms, large in the exponent of a narrow Gaussian kernel. Dense rows are subtracted from each other then (see
-    `kernels.engine.engines`), so that the error is that of rounded rows; sparse ones are not. Values
-    of kernels that are not of the difference of rows, such as a polynomial, grow with the distance from the origin,
-    while what tells rows apart does not: float32 may round all of it away.
+    `kernels.engine.engines`), so that the error is that of rounded rows, as for kernels that add up such differences in
+    any case; sparse ones are not. Values of kernels that are not of the difference of rows, such as a polynomial, grow
+    with the distance from the origin, while what tells rows apart does not: float32 may round all of it away.
     """
     eps = np.finfo(np.float32).eps
     if isinstance(kernel, Gaussian):
         return bool(eps * 2.0 * row_terms.max() > WRONG.get(storage_of(kernel, X), WRONG_OTHERWISE))
+    if kernel.translation_invariant and kernel.coordinatewise:
+        return bool(eps * 2.0 * largest_sum(kernel, X) > WRONG_SUM)
     if kernel.translation_invariant or kernel.calls_python or is_precomputed(kernel):
         return False
     few = X[:: max(1, -(-X.shape[0] // FEW_ROWS))]

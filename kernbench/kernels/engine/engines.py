@@ -11,10 +11,15 @@ from kernbench.kernels.engine.coordinates._coordinates_engine import Coordinates
 from kernbench.kernels.engine.operands._operand import Operand
 
 # Error of the exponent of a Gaussian kernel, some roundings of the squared norms, from which differences are squared,
-# by storage. In float32 the first is reached by rows 20 length scales from the centre. Blocks of differences take 1.1
-# (up to 10 columns), 1.3 (20), 1.5 (100) and 2.2 times (500) as long as those of inner products; of sparse rows 4 to 10
-# times, so that estimators prefer float64 there.
-COARSE = {"dense": 5e-5, "csr": 0.01}
+# by storage and precision. In float32 the first is reached by rows 20 length scales from the centre, in float64, of
+# which more digits are expected, 2,000. Blocks of differences take 1.1 (up to 10 columns), 1.3 (20), 1.5 (100) and 2.2
+# times (500) as long as those of inner products; of sparse rows 4 to 10 times, so that estimators prefer float64 there.
+COARSE = {
+    ("dense", np.dtype(np.float32)): 5e-5,
+    ("dense", np.dtype(np.float64)): 1e-9,
+    ("csr", np.dtype(np.float32)): 0.01,
+    ("csr", np.dtype(np.float64)): 0.01,
+}
 
 BY_STORAGE = {"dense": GemmEngine, "strips": CoordinatesEngine, "csr": SparseEngine, "matrix": Engine}
 
@@ -43,7 +48,13 @@ def make_engine(kernel, X, Z):
     return BY_STORAGE[Z.prepared.storage](kernel, X, Z)
 
 
+def largest_square(storage, dtype):
+    """Return the largest squared norm of prepared rows of which a Gaussian kernel takes inner products."""
+    return COARSE.get((storage, np.dtype(dtype)), np.inf) / EPS[np.dtype(dtype)]
+
+
 def _is_coarse(operands):
     """Return whether the roundings of squared norms of prepared rows are too large for inner products."""
-    largest = max(EPS[o.prepared.terms.dtype] * 2.0 * float(o.prepared.terms.max(initial=0.0)) for o in operands)
-    return largest > COARSE.get(operands[-1].prepared.storage, np.inf)
+    storage, dtype = operands[-1].prepared.storage, operands[-1].prepared.terms.dtype
+    largest = max(2.0 * float(operand.prepared.terms.max(initial=0.0)) for operand in operands)
+    return largest > largest_square(storage, dtype)

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels import blocks
-from kernbench.kernels.functions import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from kernbench.kernels.functions import Cauchy, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from kernbench.problems.certificate.kernel_values import error_of_values
 
 LONG = np.longdouble
 EPS = float(np.finfo(LONG).eps)
@@ -86,7 +87,7 @@ class Expansion:
         self.work = self.columns.work if self.columns else n * n * (1 if self.is_given else X.shape[1] + 10)
         degree = int(kernel.degree) if isinstance(kernel, Polynomial) else 1
         has_formula = self.columns or self.is_given or self.formula
-        self.value_error = (EPS if has_formula else DOUBLE) * 4 * degree * (d + 8)
+        self.value_error = EPS * 4 * degree * (d + 8) if has_formula else error_of_values(kernel, np.float64, X)
 
     def scores(self, coef):
         """Return sum_j coef_j k(x_j, x_i) for all rows."""
@@ -139,6 +140,13 @@ def _laplacian(kernel, X, Z):
     return np.exp(-_sum_over_columns(lambda x, z: np.abs(x - z), X, Z) / LONG(kernel.sigma))
 
 
+def _cauchy(kernel, X, Z):
+    product = np.ones((len(X), len(Z)), dtype=LONG)
+    for x, z in zip(X.T, Z.T):
+        product *= 1 + np.square((x[:, None] - z) / LONG(kernel.sigma))
+    return 1 / product
+
+
 def _polynomial(kernel, X, Z):
     return (LONG(kernel.scale) * (X @ Z.T) + LONG(kernel.c)) ** int(kernel.degree)
 
@@ -147,4 +155,4 @@ def _sigmoid(kernel, X, Z):
     return np.tanh(LONG(kernel.scale) * (X @ Z.T) + LONG(kernel.c))
 
 
-FORMULAS = {Gaussian: _gaussian, Laplacian: _laplacian, Polynomial: _polynomial, Sigmoid: _sigmoid}
+FORMULAS = {Gaussian: _gaussian, Laplacian: _laplacian, Cauchy: _cauchy, Polynomial: _polynomial, Sigmoid: _sigmoid}

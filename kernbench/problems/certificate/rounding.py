@@ -5,12 +5,9 @@ are known up to unit S k, where S = sum_j |c_j|, k = max_i k(x_i, x_i) and `unit
 kernel value; scores <w, x_i> up to d eps |w| |x_i|.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-
-from kernbench.kernels.functions import Gaussian, Polynomial
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -82,22 +79,3 @@ def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS, n_term
     error = eps * (risk.n + 8) * longest * reach
     distance = np.sqrt(4.0 * max(gap, 0.0) / risk.alpha)
     return Rounding(objective, error * (norm + distance) + error**2 / risk.alpha + summation)
-
-
-def error_of_values(kernel, eps, n_features, row_terms):
-    """Return a bound on the error of the engine's kernel values, relative to the largest.
-
-    Squared distances are computed from inner products of centred rows, with an error of some eps of the squared norms;
-    in the exponent it is a relative error. `row_terms` are half of these norms in units of the width, or None.
-    """
-    sums = n_features + 8.0
-    if isinstance(kernel, Polynomial):
-        return eps * sums * int(kernel.degree)
-    if row_terms is None or len(row_terms) == 0:
-        return eps * 4.0 * sums
-    exponents = 2.0 * float(row_terms.max()) if kernel.translation_invariant else 0.0
-    if kernel.coordinatewise:  # sums of differences of rounded rows; t exp(-t) < 0.4
-        return eps * (sums + 2.0 * exponents)
-    # Sums in several lanes of products of both signs: sqrt(d) stands for d.
-    per_exponent = 2.0 + math.sqrt(n_features) if isinstance(kernel, Gaussian) else sums
-    return eps * (8.0 + exponents * per_exponent)

@@ -121,6 +121,8 @@ def kernel_values(kernel, X):
     if name == "Polynomial":
         return (LONG(kernel.scale) * (X @ X.T) + LONG(kernel.c)) ** int(kernel.degree)
     differences = X[:, None] - X
+    if name == "Cauchy":
+        return 1 / np.prod(1 + np.square(differences / LONG(kernel.sigma)), axis=2)
     if name == "Laplacian":
         return np.exp(-np.abs(differences).sum(axis=2) / LONG(kernel.sigma))
     return np.exp(-np.square(differences).sum(axis=2) / (2 * LONG(kernel.sigma) ** 2))

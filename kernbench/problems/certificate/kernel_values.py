@@ -1,0 +1,94 @@
+"""How far rounding may move the kernel values of the engine."""
+
+import math
+
+import numpy as np
+from scipy import sparse
+
+from kernbench.kernels.constants import EPS
+from kernbench.kernels.engine.engines import largest_square
+from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
+from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
+from kernbench.kernels.functions import Gaussian, Polynomial
+
+
+def error_of_values(kernel, dtype, X, row_terms=None):
+    """Return a bound on the error of the engine's kernel values, relative to the largest.
+
+    Kernels of the difference of rows lose digits with the distance of rows from their centre; see `_of_distances` and
+    `_of_differences`. The terms of sums and products add their errors up.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+        Precision of the values.
+    X : ndarray or CSR matrix of shape (n, d)
+    row_terms : ndarray of shape (n,), optional
+        The engine's, if they are known.
+    """
+    eps = EPS[np.dtype(dtype)]
+    if kernel.components:
+        return 4.0 * eps + sum(error_of_values(component, dtype, X) for component in kernel.components)
+    storage = storage_of(kernel, X)
+    n_entries = most_stored(X) if storage == "csr" else X.shape[1]
+    sums = n_entries + 8.0
+    if isinstance(kernel, Polynomial):
+        return eps * sums * int(kernel.degree)
+    if not kernel.translation_invariant or X.shape[0] == 0:
+        return eps * 4.0 * sums
+    if kernel.coordinatewise:
+        return _of_differences(eps, n_entries, largest_sum(kernel, X), storage)
+    terms = prepare(kernel, X, np.float64).terms if row_terms is None else row_terms
+    square = float(terms.max()) / kernel.norm_factor
+    if not isinstance(kernel, Gaussian):
+        return eps * (8.0 + 2.0 * square * sums)
+    limit = largest_square(storage, dtype)
+    if square <= limit:
+        return _of_distances(eps, n_entries, square)
+    # Blocks of rows without those afar still take inner products. Of differences in the exponent, squared, see below.
+    others = terms[terms <= limit * kernel.norm_factor]
+    by_products = _of_distances(eps, n_entries, float(others.max(initial=0.0)) / kernel.norm_factor)
+    return max(by_products, eps * (8.0 + X.shape[1] + 3.0 * math.sqrt(square)))
+
+
+def _of_distances(eps, n_entries, square):
+    """Gaussian values from squared norms of at most `square`, in units of the width, and inner products.
+
+    They have an error of some eps of the norms, which in the exponent is a relative one. Sums run in several lanes over
+    products of both signs: sqrt(d) stands for d.
+    """
+    return eps * (8.0 + square * (2.0 + math.sqrt(n_entries)))
+
+
+def _of_differences(eps, n_entries, length, storage):
+    """Values exp(-t), or prod_j 1 / (1 + t_j^2), of sums of d absolute differences of rows of at most this 1-norm.
+
+    Subtraction of the centre, division by the width and storage round a row by at most eps of its entries, thus t by
+    2 eps of the norms, and |exp(-t) - exp(-t')| <= |t - t'|. A block may have another centre, the median of its own
+    rows, at most 2 norms apart: 6 in place of 2. The sum of d terms has a relative error of (d + 3) eps / 2, where
+    t exp(-t) < 0.4; a product of d factors one of 2 d eps. (For exp(-r^2 / 2) of Euclidean norms, whose slope is at
+    most 0.61, rows are rounded by 2 eps, a median is at most sqrt(2) norms apart, and 0.61 * 2 * (1 + sqrt(2)) < 3.)
+
+    The sum over stored entries of a sparse row starts with the 1-norm of the other one, from which it subtracts.
+    """
+    of_sums = 2.0 * length * (n_entries + 8.0) if storage == "csr" else 0.0
+    return eps * (8.0 + 2.0 * n_entries + 6.0 * length + of_sums)
+
+
+def largest_sum(kernel, X):
+    """Return the largest 1-norm of the lifted rows of X from their centre, in units of the width."""
+    if storage_of(kernel, X) == "csr":
+        lifted = X.astype(np.float64)
+        lifted.data = kernel.lift(lifted.data)
+        sums = abs(moved(lifted, centre_of_sparse(lifted))).sum(axis=1)
+        return float(sums.max()) / kernel.unit
+    centre, largest = centre_of_dense(kernel, X), 0.0
+    for rows in chunks(X.shape[0], 8 * X.shape[1]):
+        largest = max(largest, float(np.abs(kernel.lift(as_float64(X[rows])) - centre).sum(axis=1).max()))
+    return largest / kernel.unit
+
+
+def most_stored(X):
+    """Return the largest number of stored entries of a row."""
+    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else X.shape[1]

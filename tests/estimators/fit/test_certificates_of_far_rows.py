@@ -1,0 +1,85 @@
+"""Certificates of kernels of the difference of rows, where some rows are thousands of length scales from the others."""
+
+import numpy as np
+import pytest
+from exact_objectives import LONG, kernel_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kernbench import KernelSVC
+from kernbench.estimators.fit.certificate import Examined
+from kernbench.kernels.functions import Cauchy, Gaussian, Laplacian
+from kernbench.kernels.rows import KernelRows
+from kernbench.problems.certificate.extended import Expansion
+
+KERNELS = [Gaussian, Laplacian, Cauchy]
+
+
+def draw_rows(rng, n, d, is_sparse):
+    """Rows in clusters, or spread, at distances of up to 1e9, some of them with a near neighbour."""
+    X, far = rng.normal(size=(n, d)), 10.0 ** rng.uniform(0, 9)
+    arrangement = rng.integers(4)
+    if arrangement == 0:
+        X[::2] += far
+    elif arrangement == 1:
+        X[0] += far
+    elif arrangement == 2:
+        X += far * rng.integers(0, 3, size=(n, 1)) ** 3
+    else:
+        X *= far
+        half = n // 2
+        X[:half] = X[half : 2 * half] + rng.normal(size=(half, d))
+    return X * (rng.random((n, d)) < 0.2) if is_sparse else X
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", KERNELS)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_bound_of_values_covers_their_rounding(kernel, form, dtype, seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 40)), int(rng.choice([1, 3, 10, 30]))
+    X = draw_rows(rng, n, d, form is sparse.csr_matrix)
+    kernel = kernel(float(10.0 ** rng.uniform(-1, 1) * d**0.5))
+    exact = kernel_values(kernel, X)
+    rows = KernelRows(form(X), kernel, dtype=np.dtype(dtype))
+    bound = Examined(None, form(X), kernel, rows, dtype, own_dual=True).value_error[0]
+    # A block of near rows alone may take inner products where the whole matrix squares differences.
+    near = np.argsort(np.abs(X).max(axis=1))[: n // 2 + 1]
+    assert np.abs(rows.batch(np.arange(n)) - exact).max() <= bound
+    assert np.abs(rows.block(near, near) - exact[np.ix_(near, near)]).max() <= bound
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6])
+@pytest.mark.parametrize("arrangement", ["shifted", "one outlier", "two clusters"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_exact_values_of_far_rows_have_a_small_gap(kernel, form, arrangement, far, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(2200, 5))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=2200) > 0
+    X += (
+        far
+        * {"shifted": 1.0, "one outlier": np.eye(2200, 1), "two clusters": np.arange(2200)[:, None] % 2}[arrangement]
+    )
+    model = KernelSVC(kernel, gamma=0.2).fit(form(X), y)
+    assert model.converged_ and model.duality_gap_ <= model.tol * model.objective_
+
+
+def test_near_rows_do_not_depend_on_rows_afar(global_random_seed):
+    X = np.random.default_rng(global_random_seed).normal(size=(50, 4))
+    exact = kernel_values(Gaussian(), X)
+    X[7] += 1e5
+    values = Gaussian()(X)
+    others = np.arange(50) != 7
+    assert values[np.ix_(others, others)] == pytest.approx(exact[np.ix_(others, others)].astype(float), abs=1e-11)
+
+
+def test_extended_values_of_a_product_kernel_do_not_lose_digits():
+    X = np.random.default_rng(0).normal(size=(20, 3)) + 1e7 * (np.arange(20)[:, None] % 2)
+    space = Expansion(Cauchy(2.0), X)
+    coef = np.linspace(-1, 1, 20)
+    exact = kernel_values(Cauchy(2.0), X) @ coef.astype(LONG)
+    assert np.abs(space.scores(coef) - exact).max() <= 20 * space.value_error < 1e-13
