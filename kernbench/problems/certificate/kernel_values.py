@@ -9,7 +9,9 @@ from kernbench.kernels.constants import EPS
 from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
-from kernbench.kernels.functions import Gaussian, Polynomial
+from kernbench.kernels.functions import Gaussian, Matern, Polynomial
+
+TABLE_OF_MATERN = 1e-12  # error of its interpolation in float64; that in float32 is below 8 eps
 
 
 def error_of_values(kernel, dtype, X, row_terms=None):
@@ -41,6 +43,8 @@ def error_of_values(kernel, dtype, X, row_terms=None):
         return _of_differences(eps, n_entries, largest_sum(kernel, X), storage)
     terms = prepare(kernel, X, np.float64).terms if row_terms is None else row_terms
     square = float(terms.max()) / kernel.norm_factor
+    if isinstance(kernel, Matern):
+        return _of_matern(kernel, eps, 2.0 * square * sums)
     if not isinstance(kernel, Gaussian):
         return eps * (8.0 + 2.0 * square * sums)
     limit = largest_square(storage, dtype)
@@ -59,6 +63,17 @@ def _of_distances(eps, n_entries, square):
     products of both signs: sqrt(d) stands for d.
     """
     return eps * (8.0 + square * (2.0 + math.sqrt(n_entries)))
+
+
+def _of_matern(kernel, eps, roundings):
+    """Matérn values from squared distances with an error of so many eps, in units of the width.
+
+    They are convex in the squared distance, as mixtures of Gaussians, so that they change most at 0: by the root of the
+    error for nu = 1/2.
+    """
+    distance = kernel.unit * math.sqrt(eps * roundings)
+    change = 1.0 - float(kernel(np.zeros((1, 1)), np.array([[distance]]))[0, 0])
+    return eps * 8.0 + TABLE_OF_MATERN + change
 
 
 def _of_differences(eps, n_entries, length, storage):

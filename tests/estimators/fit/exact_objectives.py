@@ -125,7 +125,11 @@ def kernel_values(kernel, X):
         return 1 / np.prod(1 + np.square(differences / LONG(kernel.sigma)), axis=2)
     if name == "Laplacian":
         return np.exp(-np.abs(differences).sum(axis=2) / LONG(kernel.sigma))
-    return np.exp(-np.square(differences).sum(axis=2) / (2 * LONG(kernel.sigma) ** 2))
+    squares = np.square(differences).sum(axis=2)
+    if name == "Matern":
+        t = np.sqrt(2 * LONG(kernel.nu) * squares) / LONG(kernel.length_scale)
+        return np.exp(-t) * {0.5: 1, 1.5: 1 + t, 2.5: 1 + t + t**2 / 3}[kernel.nu]
+    return np.exp(-squares / (2 * LONG(kernel.sigma) ** 2))
 
 
 def _linear(X, weights, intercept):

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from kernbench import KernelSVC
+from kernbench.estimators.fit.certificate import Examined
 from kernbench.experiments.measure.objectives import expansion_objective
 from kernbench.kernels import Gaussian
+from kernbench.kernels import rows as compiled
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows
+from kernbench.solvers.base import Solution
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0, 3000.0])
@@ -43,3 +46,23 @@ def test_rows_beyond_the_kink_of_a_hinge_are_not_sensitive(loss):
     changed[rows] -= errors
     whole = (risk.value(scores, 0.0) - risk.value(changed, 0.0)) * 50
     assert risk.changes(rows, scores[rows], errors).sum() == pytest.approx(float(whole))
+
+
+def test_scores_that_were_updated_step_by_step_are_measured_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    rows = compiled.KernelRows(X.astype(np.float32), Gaussian(2.0), dtype=np.float32)
+    risk = MarginRisk(MarginProblem(rows, y, alpha=1 / 300))
+    examined = Examined(risk, X, Gaussian(2.0), rows, "float32", own_dual=True)
+    coef = 0.1 * y * rng.random(300)
+    products = rows.matvec(coef)
+
+    def measured(drift, n_updates, state=True):
+        known = {"products": products + drift} if state else {}
+        return examined.measure(Solution(coef, 0.0, state=known), 0.5, n_updates, 64).total
+
+    # However many the updates: their rounding is in the scores. It is bounded where scores are not known.
+    assert measured(0.0, 10**9) == measured(0.0, 0)
+    assert measured(0.0, 10**9, state=False) > 2 * measured(0.0, 0, state=False)
+    assert measured(1e-3, 0) > measured(0.0, 0) + 1e-4
