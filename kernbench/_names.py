@@ -2,6 +2,8 @@
 
 from difflib import get_close_matches
 
+NO_BREAK = "\u00a0"  # a space at which lines do not break
+
 
 def unknown_name(what, given, known):
     """Return an error message for the unknown name `given` that suggests the nearest known one.
@@ -39,3 +41,8 @@ def find(what, name, items):
         if item.name == name:
             return item
     raise ValueError(unknown_name(what, name, [item.name for item in items]))
+
+
+def printable(text):
+    """`text` without control characters: SVG does not allow them, and a terminal would obey them."""
+    return "".join(c if c.isprintable() or c == NO_BREAK else "\ufffd" for c in str(text))

@@ -203,3 +203,11 @@ def test_a_class_of_weight_0(model, label):
     X, y = problem_of(model.task)
     with pytest.raises(ValueError, match=f"every example of class '?{label}'? has weight 0"):
         model.load()().fit(X, y, sample_weight=np.where(y == label, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if has(model, "C")], ids=lambda model: model.name)
+def test_an_infinite_c_is_answered_with_what_stands_for_it(model):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match="got inf: for a hard margin pass a large one, such as 1e10"):
+        model.load()(C=np.inf).fit(X, y)
+    assert np.isfinite(model.load()(C=1e10).fit(X, y).objective_)

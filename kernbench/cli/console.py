@@ -3,6 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
+from kernbench._names import printable
+
 
 def stdout():
     """Return a console on standard output; not kept, since tests and pipes replace the stream."""
@@ -15,14 +17,14 @@ def stderr():
 
 
 def table(title, headings, rows):
-    """Return a table without borders, its first column coloured. Fields are plain text, not markup."""
+    """Return a table without borders, its first column coloured. Fields are one line of plain text, not markup."""
     from rich.text import Text
 
     drawn = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold", pad_edge=False)
     for i, heading in enumerate(headings):
         drawn.add_column(heading, style="cyan" if i == 0 else None, no_wrap=i == 0, overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(str(field)) for field in row))
+        drawn.add_row(*(Text(printable(" ".join(str(field).split()))) for field in row))
     return drawn
 
 

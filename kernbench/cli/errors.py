@@ -5,6 +5,8 @@ import sys
 
 import click
 
+from kernbench._names import printable
+
 DEBUG_VARIABLE = "KERNBENCH_DEBUG_TRACEBACK"
 REFUSED, INTERRUPTED, INTERNAL = 2, 130, 1
 
@@ -26,7 +28,7 @@ def one_line(error):
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def report_error(error):

@@ -2,8 +2,9 @@
 
 import re
 
+from kernbench._names import NO_BREAK
+
 DASH = "–"
-NO_BREAK = "\u00a0"  # a space at which lines do not break
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -109,11 +110,6 @@ def listed(names):
 def file_name(name):
     """`name` without characters that have a meaning in file systems or addresses."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-") or "unnamed"
-
-
-def printable(name):
-    """`name` without control characters, which SVG does not allow; the spaces of `unbroken` are kept."""
-    return "".join(c if c.isprintable() or c == NO_BREAK else "\ufffd" for c in str(name))
 
 
 def unbroken(sentence):

@@ -1,5 +1,7 @@
 """Checks of the parameters that every fit has; each raises a ValueError that says what to change."""
 
+from numbers import Real
+
 import numpy as np
 
 from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive, is_integer, is_number
@@ -27,6 +29,16 @@ def check_run(model):
     for callback in callbacks_of(model):
         if not callable(callback):
             raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
+
+
+def check_strength(name, value):
+    """Raise ValueError unless C or alpha is a positive number; say what stands for the infinite C of `SVC`."""
+    if name == "C" and isinstance(value, Real) and value == np.inf:
+        raise ValueError(
+            "C must be a positive finite number, got inf: for a hard margin pass a large one, such as 1e10; converged_ "
+            "and the training error say whether there is such a margin"
+        )
+    check_positive(name, value)
 
 
 def check_n_jobs(n_jobs):

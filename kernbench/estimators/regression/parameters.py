@@ -3,14 +3,14 @@
 import numpy as np
 
 from kernbench.estimators.fit.choice import named_entry
-from kernbench.estimators.fit.parameters import check_run
+from kernbench.estimators.fit.parameters import check_run, check_strength
 from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.fit.targets import check_targets
 from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.regression import regression_loss
 from kernbench.problems.intercept import best_constant
-from kernbench.validation.numbers import check_flag, check_positive
+from kernbench.validation.numbers import check_flag
 
 LEAST_SPREAD = 1e-9  # of targets, for a solver whose dual variables, of their size, are accurate to 1e-13
 ROUNDING = 1e-12  # relative
@@ -31,7 +31,7 @@ def check_regressor(model, kind, *, strength="alpha", offered=None):
     )
     if entry is not None:
         require_loss_of(entry, loss.name)
-    check_positive(strength, getattr(model, strength))
+    check_strength(strength, getattr(model, strength))
     check_flag("fit_intercept", model.fit_intercept)
     check_run(model)
     return entry, loss

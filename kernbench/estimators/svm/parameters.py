@@ -7,7 +7,7 @@ import numpy as np
 from kernbench._names import unknown_name
 from kernbench.estimators.fit.choice import AUTO, named_entry
 from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run
+from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run, check_strength
 from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
@@ -21,7 +21,7 @@ FREE = "newton"  # the solver of explicit features that takes an intercept witho
 def check_kernel_svc(model):
     """Check the parameters of a `KernelSVC` and return the registry's entry of its solver."""
     entry = registry.get(model.solver, "kernel-svm")
-    check_positive("C", model.C)
+    check_strength("C", model.C)
     _check_loss(model.loss, entry)
     check_kernel(model)
     check_run(model)
@@ -60,7 +60,7 @@ def check_linear_svc(model):
         raise ValueError(unknown_name("loss", loss, (AUTO, *MARGIN_LOSSES)))
     if entry is not None:
         _check_loss(loss, entry)
-    check_positive("C", model.C)
+    check_strength("C", model.C)
     if has_free_intercept(model):
         entry = entry or registry.get(FREE, "linear-svm")
         if entry.name != FREE:

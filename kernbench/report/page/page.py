@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from kernbench._names import printable
 from kernbench.report.charts.drawing.picture import Picture
 from kernbench.report.charts.drawing.svg import share_styles
 from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
-from kernbench.report.text import printable, unbroken
+from kernbench.report.text import unbroken
 from kernbench.report.verdict.verdict import Verdict
 from kernbench.solvers.registry import SOLVERS
 

@@ -5,7 +5,8 @@ import io
 import re
 from dataclasses import dataclass, field
 
-from kernbench.report.text import DASH, printable
+from kernbench._names import printable
+from kernbench.report.text import DASH
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # text that a spreadsheet would take for a formula begins with one of these
 

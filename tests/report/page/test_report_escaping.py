@@ -8,8 +8,10 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from click.testing import CliRunner
 from markdown_it import MarkdownIt
 
+from kernbench.cli import main
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Method, Setting
 from kernbench.report import build
@@ -138,6 +140,30 @@ def test_commands_are_one_line_each_and_words_for_the_shell(pages):
     assert len(lines) == len([line for line in read(pages["harmless"], "details/toy-paper.md").splitlines()
                               if line.startswith("    ")])  # fmt: skip
     assert all(shlex.split(line)[0] == "kernbench" for line in lines)
+
+
+def printed(folder, words, records):
+    """What `compare` and `results show` print of a folder whose records contain the words, beside one without them."""
+    for side, texts in (("these", words), ("those", ["nothing"])):
+        (folder / side).mkdir(parents=True)
+        rows = [json.dumps(record) + "\n" for record in records_of(texts, records)]
+        (folder / side / "toy.jsonl").write_text("".join(rows), encoding="utf-8")
+    both = ("compare", str(folder / "these"), str(folder / "those"))
+    verbs = ((*both, "--markdown"), both, ("results", "show", "--results", both[1]))
+    return [CliRunner().invoke(main, verb).output for verb in verbs]
+
+
+def test_commands_print_text_of_records_as_text(tmp_path, records, toy):
+    hostile = printed(tmp_path / "hostile", HOSTILE, records)
+    harmless = printed(tmp_path / "harmless", [f"word{k}" for k in range(len(HOSTILE))], records)
+    render = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render
+    compared, expected = Structure(render(hostile[0])), Structure(render(harmless[0]))
+    assert compared.tags == expected.tags
+    assert all(f"word{k}" in expected.text for k in range(len(HOSTILE)))
+    text = shown(compared.text)
+    assert [word for word in HOSTILE if shown(word) not in text] == []
+    for output in hostile:
+        assert all(c.isprintable() or c in "\n\u00a0" for c in output)
 
 
 @pytest.mark.parametrize("word", HOSTILE)

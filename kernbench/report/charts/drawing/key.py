@@ -9,7 +9,7 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.patches import PathPatch
 from matplotlib.transforms import Affine2D
 
-from kernbench.report import text
+from kernbench._names import printable
 from kernbench.report.charts.drawing.svg import inline, render
 
 WIDTH, HEIGHT, MARK = 26, 11, 6  # points of a sample and of its mark
@@ -31,7 +31,7 @@ def html_key(entries):
     """
     if not entries:
         return ""
-    items = "".join(f"<li>{_sample(style)}{escape(text.printable(name))}</li>" for name, style in entries)
+    items = "".join(f"<li>{_sample(style)}{escape(printable(name))}</li>" for name, style in entries)
     return f'<ul class="key">{items}</ul>'
 
 
@@ -46,7 +46,7 @@ def svg_key(entries, width):
             _sample(style).replace("<svg ", f'<svg x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{HEIGHT}" ', 1)
         )
         parts.append(f'<text x="{x + WIDTH + 5:.1f}" y="{y + 9:.1f}" font-size="9" fill="currentColor">'
-                     f"{escape(text.printable(name))}</text>")  # fmt: skip
+                     f"{escape(printable(name))}</text>")  # fmt: skip
         x += own + GAP
     return "".join(parts), y + ROW if entries else 0.0
 

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from scipy.optimize import isotonic_regression
 
+from kernbench._names import printable
 from kernbench.report import text
 from kernbench.report.charts.drawing.frame import LETTER, frame, own_frame, ticks_of
 from kernbench.report.charts.drawing.key import html_key, svg_key
@@ -82,7 +83,7 @@ def finish(canvas):
     """Make text safe: names come from records, so a $ is not mathematics, and SVG allows no control characters."""
     for words in _texts(canvas):
         words.set_parse_math(False)
-        words.set_text(text.printable(words.get_text()))
+        words.set_text(printable(words.get_text()))
         words.set_family("sans-serif")
     return canvas
 

@@ -11,8 +11,8 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+from kernbench._names import printable
 from kernbench.report.charts.drawing.styles import GRID, INK, PALETTE_NAMES
-from kernbench.report.text import printable
 
 # "none" keeps letters as text: small, selectable and in the reader's own font. The fixed salt makes the ids,
 # and so the file, the same for the same records.
